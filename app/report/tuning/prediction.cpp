@@ -75,18 +75,19 @@ Result<std::vector<const trace::job::Knob*>> assign(const std::vector<std::strin
   return knobs;
 }
 
-// Of what was asked for by name, what acts as it did: another knob's business, or another device's.
-void name_what_acts_alike(const std::vector<const trace::job::Knob*>& named,
-                          const trace::job::Settings& recorded, const trace::job::Settings& next,
-                          trace::tuning::Prediction& prediction) {
+// Of what was asked for by name, what changes nothing: a knob of other strategies or devices.
+void name_what_does_nothing(const std::vector<const trace::job::Knob*>& named,
+                            const trace::model::RunInfo& info, const trace::job::Settings& next,
+                            trace::tuning::Prediction& prediction) {
   for (const trace::job::Knob* knob : named) {
-    const auto is_it = [&](const auto* other) { return other == knob; };
-    const bool is_told =
-        std::ranges::any_of(prediction.changes, is_it, &trace::tuning::Change::knob) ||
-        std::ranges::any_of(prediction.left_out, is_it) ||
-        std::ranges::any_of(prediction.without_effect, is_it);
-    const bool is_changed = value_text(recorded, *knob) != value_text(next, *knob);
-    if (is_changed && !is_told) prediction.without_effect.push_back(knob);
+    trace::job::Settings without = next;
+    trace::job::copy_value(*knob, info.settings, without);
+    const bool does_nothing = without != next && trace::tuning::acting_settings(info, without) ==
+                                                     trace::tuning::acting_settings(info, next);
+    if (!does_nothing) continue;
+    if (std::ranges::find(prediction.without_effect, knob) == prediction.without_effect.end()) {
+      prediction.without_effect.push_back(knob);
+    }
   }
 }
 
@@ -111,7 +112,7 @@ Result<PredictedRun> predict_run(const std::filesystem::path& run, const AskedSe
   if (forecast.prediction.changes.empty()) {
     TRY(trace::tuning::refuse_unknown(forecast.prediction.left_out));
   }
-  name_what_acts_alike(named, recorded, next, forecast.prediction);
+  name_what_does_nothing(named, predictor.info(), next, forecast.prediction);
   return PredictedRun{.info = learnt.figures.info,
                       .prediction = std::move(forecast.prediction),
                       .step = std::move(forecast.step),

@@ -53,6 +53,9 @@ class Prediction(harness.ShardlensTest):
         # Asked for by name, and not obeyed by DDP, or not on a CPU.
         unheard = self.json('predict', run, *settings, '--set', 'backward_prefetch=post', '--set', 'nccl_algo=Ring')
         self.assertEqual(unheard['without_effect'], ['learning_rate', 'backward_prefetch', 'nccl_algo'])
+        # As recorded, but with another cap it would have another value.
+        kept = self.json('predict', run, '--set', 'bucket_cap_mb=4', '--set', 'first_bucket_mb=1')
+        self.assertEqual((list(kept['changed']), kept['without_effect']), (['bucket_cap_mb'], []))
         self.assertEqual(unheard['step_ms'], alone['step_ms'])
         self.assertIn('device', self.shardlens('predict', run, '--set', 'device=cuda', code=2).stderr)
 
