@@ -156,6 +156,11 @@ Result<StepPlan> StepPlanner::plan(const Settings& settings) const {
   const bool has_units = job::strategy_traits(next.sharding_strategy).has_units;
   TRY_ASSIGN(StepPlan plan, has_units ? plan_units(next) : plan_buckets(next));
   plan.is_another_strategy = next.sharding_strategy != recorded_.sharding_strategy;
+  if (info_.shared_gpu && next.ranks != recorded_.ranks) {
+    return refuse(
+        "Ranks of this run share a GPU, so what more or fewer of them would take is not known. "
+        "Name a run in which each has its own.");
+  }
   const auto slower = pace(next);
   if (!slower) {
     return refuse(

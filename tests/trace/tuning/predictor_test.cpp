@@ -41,6 +41,18 @@ TEST(Predictor, WithoutAChangePredictsWhatWasMeasured) {
   EXPECT_EQ(prediction->exposed_ns, 12.0 * kMs);
 }
 
+// How much of it each would have depends on what the others ask of it.
+TEST(Predictor, KnowsNothingOfOtherRanksOnASharedGpu) {
+  RecordedJob job;
+  job.figures.info.shared_gpu = true;
+  job::Settings more = job.figures.info.settings;
+  more.ranks = 4;
+  const auto refused = predictor_of(job).predict(more);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("share a GPU"), std::string::npos);
+  EXPECT_TRUE(predictor_of(job).predict(with_cap(job, 4)));
+}
+
 TEST(Predictor, OfOneRankNothingIsExposed) {
   RecordedJob job;
   job.figures.ranks.resize(2);
