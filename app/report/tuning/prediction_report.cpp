@@ -88,7 +88,7 @@ std::string interval_text(const trace::tuning::Prediction& prediction) {
     return "95 %: " + time_text(prediction.interval->low_ns) + " to " +
            time_text(prediction.interval->high_ns);
   }
-  return prediction.difference ? "recorded steps drift: how sure the difference is, is known"
+  return prediction.difference ? "recorded steps drift: how sure is known of the difference alone"
                                : "recorded steps are too few, or drift: how sure is not known";
 }
 
