@@ -52,6 +52,9 @@ std::optional<Outcome> outcome_of(const SearchJob& job, const sweep::SweepResult
   Mean found = *best == job.base ? Mean{} : mean_cost(job, results, *best, 1);
   outcome.leaves_choice_out = found.runs > 0;
   if (found.runs == 0) found = mean_cost(job, results, *best, 0);
+  for (std::size_t i = 0; i < beliefs.size(); ++i) {
+    if (i != job.base && beliefs[i].runs > 0) ++outcome.others;
+  }
   outcome.best_cost = found.cost;
   outcome.best_runs = found.runs;
   if (*best == job.base) return outcome;

@@ -12,6 +12,7 @@ struct Outcome {
   std::size_t best = 0;                        // may be the start
   std::optional<double> base_cost, best_cost;  // means over the runs that `change` is of
   int base_runs = 0, best_runs = 0;            // so many
+  int others = 0;                              // points that were measured beside the start
   // Best ÷ start − 1, −0.1: a tenth less. The run by which the best was chosen is left out once
   // there are others: it is low by choice. None: the best is the start.
   std::optional<double> change;

@@ -104,6 +104,9 @@ std::string verdict_text(const sweep::SweepPlan& plan, Goal goal,
                          const std::optional<Outcome>& outcome) {
   if (!outcome) return "The settings that it starts from could not be measured.";
   const std::string start = cost_text(*outcome->base_cost, goal);
+  if (!outcome->change && outcome->others == 0) {
+    return "Only the settings that it started from were measured: " + start + ".";
+  }
   if (!outcome->change) {
     return "Nothing better was found than the settings that it started from: " + start + ".";
   }

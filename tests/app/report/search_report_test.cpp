@@ -123,6 +123,8 @@ TEST(SearchReport, OfNothingBetterSaysSo) {
   SearchReport report = made_up_report();
   report.standing.outcome = search::Outcome{};
   report.standing.outcome->base_cost = report.standing.outcome->best_cost = 100e6;
+  EXPECT_THAT(search_text(report), HasSubstr("Only the settings that it started from were meas"));
+  report.standing.outcome->others = 1;
   EXPECT_THAT(search_text(report), HasSubstr("Nothing better was found"));
   EXPECT_TRUE(search_json(report)["change_percent"]["mean"].is_null());
   report.standing.outcome.reset();

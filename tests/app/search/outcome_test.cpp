@@ -38,6 +38,15 @@ TEST(SearchOutcome, OfOneRunEachIsNotSure) {
   EXPECT_FALSE(outcome.is_sure());
 }
 
+TEST(SearchOutcome, CountsWhatWasMeasuredBesideTheStart) {
+  MadeUpSearch search({100, 90, 110});
+  search.measure({0, 0}, 100);
+  EXPECT_EQ(search.outcome().others, 0);
+  search.measure({2, 0}, 110);
+  EXPECT_EQ(search.outcome().others, 1);
+  EXPECT_FALSE(search.outcome().change);
+}
+
 TEST(SearchOutcome, IsNoneWithoutAStart) {
   MadeUpSearch search({100, 90});
   EXPECT_FALSE(outcome_of(search.job, search.results,
