@@ -7,6 +7,7 @@
 #include "trace/job/checkpoint/checkpoint_info.h"
 #include "trace/job/huggingface/find_model.h"
 #include "trace/job/shape/lora.h"
+#include "trace/job/shape/sequence_fit.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::launch {
@@ -107,7 +108,8 @@ JobRequest default_job(const CudaProbe& cuda) {
 Result<trace::model::RunInfo> check_job(const JobRequest& request, const CudaProbe& cuda) {
   TRY(trace::job::validate(request.settings));
   TRY(check_data(request.settings));
-  TRY(trace::job::find_model(request.settings.model).map([](const auto&) {}));
+  TRY_ASSIGN(const auto shape, trace::job::find_model(request.settings.model));
+  TRY(trace::job::check_sequence(shape, request.settings.sequence_length));
   TRY(check_resume(request.settings));
   trace::model::RunInfo info;
   TRY_ASSIGN(info.device, resolve_device(request.settings, cuda));

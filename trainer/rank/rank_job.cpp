@@ -18,6 +18,7 @@
 #include "trace/job/library_environment.h"
 #include "trace/job/settings/schedule.h"
 #include "trace/job/shape/lora.h"
+#include "trace/job/shape/sequence_fit.h"
 #include "trace/job/shape/shape_text.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/store/run/run_folder.h"
@@ -201,7 +202,7 @@ trace::base::Result<void> RankJob::prepare_process() {
 }
 
 trace::base::Result<void> RankJob::prepare_training() {
-  TRY(model::check_fits(shape_, settings_.sequence_length));
+  TRY(trace::job::check_sequence(shape_, settings_.sequence_length));
   TRY(open_model_folder());
   TRY(load_text());
   TRY(connect());

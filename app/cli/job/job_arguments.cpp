@@ -1,7 +1,9 @@
 #include "app/cli/job/job_arguments.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -20,12 +22,29 @@ std::array<ShortForm, 4> short_forms(const JobArguments& arguments) {
            {"simulate_link", arguments.link}}};
 }
 
+// What --set says of the same is not resolved silently.
+trace::base::Result<void> set_by_short_form(const JobArguments& arguments, std::string_view key,
+                                            const std::string& text,
+                                            trace::job::Settings& settings) {
+  const trace::job::Knob* knob = trace::job::find_knob(key);
+  const std::string before = value_text(settings, *knob);
+  TRY(trace::job::set_value(settings, key, text));
+  const bool is_set = std::ranges::any_of(arguments.assignments, [&](std::string_view assignment) {
+    return trace::job::find_knob(assignment.substr(0, assignment.find('='))) == knob;
+  });
+  const std::string after = value_text(settings, *knob);
+  if (!is_set || before == after) return {};
+  return trace::base::fail(trace::base::ErrorKind::kUsage,
+                           std::string(key) + " is given twice, as " + before + " and as " + after +
+                               ": leave out one of them.");
+}
+
 trace::base::Result<void> set_given(const JobArguments& arguments, trace::job::Settings& settings) {
   for (const auto& assignment : arguments.assignments) {
     TRY(trace::job::set_assignment(settings, assignment));
   }
   for (const auto& [key, text] : short_forms(arguments)) {
-    if (text) TRY(trace::job::set_value(settings, key, *text));
+    if (text) TRY(set_by_short_form(arguments, key, *text, settings));
   }
   if (arguments.oversubscribe) settings.oversubscribe = true;
   return {};

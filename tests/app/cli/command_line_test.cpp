@@ -84,6 +84,10 @@ TEST_F(CommandLine, RefusesSettingsThatAreWrong) {
   EXPECT_THAT(wrong_use({"run", "--steps", "many"}), HasSubstr("steps"));
   EXPECT_THAT(wrong_use({"run", "--set", "steps"}), HasSubstr("="));
   EXPECT_THAT(wrong_use({"run", "--device", "tpu"}), HasSubstr("device"));
+  EXPECT_THAT(wrong_use({"run", "--set", "ranks=3", "--ranks", "2"}),
+              HasSubstr("ranks is given twice, as 3 and as 2"));
+  EXPECT_THAT(wrong_use({"run", "--device", "cpu", "--set", "sequence_length=600"}),
+              HasSubstr("at most 512"));
   EXPECT_THAT(wrong_use({"run", "--link", "fast"}), HasSubstr("simulate_link"));
   EXPECT_THAT(wrong_use({"run", "--device", "cpu", "--set", "static_graph=true", "--set",
                          "find_unused_parameters=true"}),

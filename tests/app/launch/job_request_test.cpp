@@ -29,6 +29,18 @@ trace::job::Settings settings(trace::job::DeviceChoice device, std::int64_t rank
   return settings;
 }
 
+TEST(CheckJob, RefusesASequenceLongerThanTheContextBeforeAnythingStarts) {
+  JobRequest job{.settings = settings(trace::job::DeviceChoice::kCpu, 2), .name = "long"};
+  job.settings.model = "gpt2";
+  job.settings.sequence_length = 1024;
+  EXPECT_TRUE(check_job(job, gpus(0)));
+  job.settings.sequence_length = 1025;
+  const auto refused = check_job(job, gpus(0));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::kUsage);
+  EXPECT_NE(refused.error().message.find("at most 1024"), std::string::npos);
+}
+
 TEST(ResolveDevice, TakesTheCpuWhereThereIsNoGpu) {
   EXPECT_EQ(resolve_device(settings(trace::job::DeviceChoice::kAuto, 2), gpus(0)).value(), "cpu");
   EXPECT_EQ(resolve_device(settings(trace::job::DeviceChoice::kCpu, 8), gpus(1)).value(), "cpu");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "trace/base/text.h"
+#include "trace/job/shape/sequence_fit.h"
 #include "trace/job/shape/strategy.h"
 
 namespace shardlens::trace::predict {
@@ -41,15 +42,7 @@ base::Result<void> check_request(const PlanRequest& request) {
                           std::to_string(request.reserved_bytes >> 20) +
                           " MiB). Plan for a larger one.");
   }
-  if (request.settings.sequence_length > request.shape.longest_sequence()) {
-    return base::fail(base::ErrorKind::kUsage,
-                      "sequence_length is " + std::to_string(request.settings.sequence_length) +
-                          ", but model " + std::string(request.shape.name) + " has a context of " +
-                          std::to_string(request.shape.longest_sequence()) +
-                          " tokens. Set sequence_length to at "
-                          "most that, or choose another model.");
-  }
-  return {};
+  return job::check_sequence(request.shape, request.settings.sequence_length);
 }
 
 StrategyPlan plan_strategy(const PlanRequest& request, job::Strategy strategy) {

@@ -1,9 +1,6 @@
-// What training asks of a model's shape beyond the shape itself. Plain values, any thread.
+// A model's shape, under the names of this layer. Plain values, any thread.
 #pragma once
 
-#include <cstdint>
-
-#include "trace/base/result.h"
 #include "trace/job/shape/model_shape.h"
 
 namespace shardlens::trainer::model {
@@ -14,8 +11,5 @@ using trace::job::ModelLayout;
 using trace::job::ModelShape;
 using trace::job::RotaryKind;
 using trace::job::RotaryScaling;
-
-// Error kUsage: a sequence of so many tokens does not fit the context.
-trace::base::Result<void> check_fits(const ModelShape& shape, std::int64_t sequence_length);
 
 }  // namespace shardlens::trainer::model
