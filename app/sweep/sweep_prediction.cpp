@@ -85,7 +85,7 @@ const trace::base::Result<PredictorOf>& SweepPredictor::learnt(const std::filesy
 }
 
 SweepPredictions SweepPredictor::predict(const SweepPlan& plan, const SweepResults& results) {
-  SweepPredictions best = nothing_predicted(plan, "no run has ended yet");
+  SweepPredictions best = nothing_predicted(plan, "no run was measured so far");
   std::size_t most = 0;
   bool is_first = true;
   for (const SourceRun& source : source_runs(plan, results)) {

@@ -20,7 +20,7 @@ SweepReport report_of(sweep::SweepPlan plan, const sweep::SweepResults& results)
   report.status = "done";
   report.verdict = sweep::verdict_of(report.plan, results);
   report.predictions.points.resize(report.plan.points.settings.size(),
-                                   {.reason = "no run has ended yet"});
+                                   {.reason = "no run was measured so far"});
   report.banners = {"CPU run: shows how it works, not how fast a GPU is"};
   return report;
 }
@@ -82,9 +82,9 @@ TEST(SweepReport, OfNothingEverythingIsNull) {
 TEST(SweepReport, PredictionsStandBesideWhatWasMeasured) {
   auto report = three_points();
   EXPECT_EQ(sweep_json(report)["predicted_from"], nullptr);
-  EXPECT_EQ(sweep_json(report)["points"][2]["not_predicted"], "no run has ended yet");
+  EXPECT_EQ(sweep_json(report)["points"][2]["not_predicted"], "no run was measured so far");
   EXPECT_THAT(sweep_text(report),
-              HasSubstr("Not predicted: bucket_cap_mb=1 and 2 more: no run has ended yet\n"));
+              HasSubstr("Not predicted: bucket_cap_mb=1 and 2 more: no run was measured so far\n"));
   report.predictions.from = "caps-cap 4, run 1";
   report.predictions.points = {{.step_ns = 198e6, .interval = {{190e6, 206e6}}},
                                {.reason = "the other points are predicted from a run of this one"},

@@ -47,12 +47,20 @@ struct SweepPredictorTest : testing::Test {
   std::size_t first_point() const { return order_of(plan, 0).front(); }
 };
 
-TEST_F(SweepPredictorTest, NothingIsPredictedBeforeARunHasEnded) {
+TEST_F(SweepPredictorTest, NothingIsPredictedBeforeARunWasMeasured) {
   const auto all = predictions.predict(plan, results);
   EXPECT_EQ(all.from, "");
   ASSERT_EQ(all.points.size(), 3u);
   EXPECT_FALSE(all.points[1].step_ns);
-  EXPECT_THAT(all.points[1].reason, HasSubstr("no run has ended"));
+  EXPECT_EQ(all.points[1].reason, "no run was measured so far");
+  results[{1, 0}] = failed("rank 1 was killed");
+  EXPECT_EQ(predictions.predict(plan, results).points[1].reason, "no run was measured so far");
+}
+
+TEST_F(SweepPredictorTest, SpeaksOfNoOtherPointWhereThereIsNone) {
+  plan.points.settings.resize(1);
+  add({0, 0}, "a");
+  EXPECT_THAT(predictions.predict(plan, results).points[0].reason, HasSubstr("no other point"));
 }
 
 TEST_F(SweepPredictorTest, PredictsEveryOtherPointFromARunOfOne) {
