@@ -32,6 +32,9 @@ TEST(LargerBatchRule, GainsForAsManySamplesWhatThePredictorSays) {
   EXPECT_EQ(is_faster, step - (step + predicted->difference->high_ns) / 8 > 0);
   ASSERT_TRUE(gaining.gain);
   EXPECT_DOUBLE_EQ(gaining.gain->ns, step - predicted->step_ns / 8) << "eight batches in one";
+  ASSERT_TRUE(predicted->peak_bytes());
+  EXPECT_EQ(advice->saved_bytes, *predicted->recorded_peak_bytes() - *predicted->peak_bytes())
+      << "the batch's tokens, too";
 }
 
 TEST(LargerBatchRule, IsSilentWhereNothingIsLeftOrNothingWouldBeGained) {

@@ -1,7 +1,6 @@
 #include "trace/advice/facts/run_facts.h"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "trace/analysis/noise/student_t.h"
 #include "trace/job/settings/schedule.h"
 #include "trace/job/shape/shape_text.h"
+#include "trace/predict/memory/memory_model.h"
 
 namespace shardlens::trace::advice {
 
@@ -42,9 +42,9 @@ double smallest_worth(const analysis::RunFigures& figures) {
   return std::max(share, half);
 }
 
-std::int64_t estimated_total(const analysis::RankFigures& rank, const model::RunInfo& info) {
-  const auto at_peak = analysis::estimate_memory(rank, info).at_peak;
-  return std::accumulate(at_peak.begin(), at_peak.end(), std::int64_t{0});
+std::int64_t estimated_peak(const analysis::RankFigures& rank, const model::RunInfo& info) {
+  const auto job = analysis::planned_job(rank, info);
+  return job ? predict::predict_peak_bytes(*job) : 0;
 }
 
 }  // namespace
@@ -137,8 +137,8 @@ std::optional<std::int64_t> RunFacts::peak_bytes(const job::Settings& settings) 
   changed.settings = settings;
   std::optional<std::int64_t> highest;
   for (const auto& rank : figures.ranks) {
-    const std::int64_t before = estimated_total(rank, figures.info);
-    const std::int64_t after = estimated_total(rank, changed);
+    const std::int64_t before = estimated_peak(rank, figures.info);
+    const std::int64_t after = estimated_peak(rank, changed);
     if (before <= 0 || after <= 0 || !rank.has_step_memory) return std::nullopt;
     const std::int64_t peak = rank.peak.allocated_bytes() + after - before;
     highest = std::max(highest.value_or(peak), peak);
