@@ -83,6 +83,26 @@ fetch_oracles() {
   printf '%s' "$ORACLE_PACKAGES" >"$ORACLES/versions"
 }
 
+# built FOLDER: how many files of the build at hand are finished, and of how many; nothing before the first one is.
+built() {
+  grep -oE '^\[[0-9]+/[0-9]+\]' "$1/build.log" 2>/dev/null | tail -n 1 | tr -d '[]' | tr '/' ' '
+}
+
+# Beside a build, until it is killed or ./run is: on a terminal one line that counts, elsewhere a line a minute.
+tell_progress() {
+  local folder=$1 seconds=0 finished total
+  while sleep 1 && kill -0 $$ 2>/dev/null; do
+    seconds=$((seconds + 1))
+    read -r finished total < <(built "$folder")
+    [ -n "${total:-}" ] || continue
+    if [ -t 2 ]; then
+      printf '\r\033[Kshardlens: %s of %s files are built' "$finished" "$total" >&2
+    elif [ $((seconds % 60)) -eq 0 ]; then
+      say "$finished of $total files are built"
+    fi
+  done
+}
+
 # build PRESET TRAINER(ON|OFF) TARGET…: configures when needed and builds. A folder that is new is compiled in batches
 # of files, in half the time; after `cmake --preset dev -DSHARDLENS_UNITY=OFF` a file that is changed is compiled alone.
 build() {
@@ -96,7 +116,14 @@ build() {
       ${SHARDLENS_LIBTORCH:+-DSHARDLENS_LIBTORCH="$SHARDLENS_LIBTORCH"}) >>"$LOG" 2>&1 ||
       { say "cmake failed:"; tail -n 20 "$LOG" >&2; return 1; }
   fi
+  : >"$folder/build.log"
+  tell_progress "$folder" &
+  local progress=$! failed=
   # Ninja's own choice, two more than there are cores, takes a tenth longer where these are two.
-  ninja -C "$folder" -j"$(nproc)" "$@" >"$folder/build.log" 2>&1 ||
+  ninja -C "$folder" -j"$(nproc)" "$@" >"$folder/build.log" 2>&1 || failed=1
+  kill "$progress" 2>/dev/null
+  wait "$progress" 2>/dev/null
+  [ ! -t 2 ] || printf '\r\033[K' >&2
+  [ -z "$failed" ] ||
     { say "the build failed:"; grep -vE '^\[[0-9]+/' "$folder/build.log" | tail -n 40 >&2; return 1; }
 }

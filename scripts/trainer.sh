@@ -39,8 +39,7 @@ report_progress() {
       status installing "Fetching LibTorch: $megabytes of about $TORCH_MEGABYTES MB" \
         "$(awk -v m="$megabytes" -v t=$TORCH_MEGABYTES 'BEGIN { f = m / t; print f > 0.99 ? 0.99 : f }')"
     else
-      read -r finished total < <(grep -oE '^\[[0-9]+/[0-9]+\]' "$ROOT/build/release/build.log" \
-        2>/dev/null | tail -n 1 | tr -d '[]' | tr '/' ' ')
+      read -r finished total < <(built "$ROOT/build/release")
       [ -n "${total:-}" ] && status installing "Building the trainer: $finished of $total files" \
         "$(awk -v f="$finished" -v t="$total" 'BEGIN { print f / t }')"
     fi
