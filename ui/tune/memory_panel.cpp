@@ -87,7 +87,7 @@ void draw_bar_tooltip(const kit::Theme& theme, const present::MemoryBar& bar,
                       const std::string& source) {
   const state::Palette& p = theme.colors();
   const kit::TooltipScope scope(theme);
-  scope.title("Rank " + std::to_string(bar.rank) + " at its peak");
+  scope.title("Rank " + std::to_string(bar.rank) + " at its peak memory");
   for (auto part = bar.parts.rbegin(); part != bar.parts.rend(); ++part) {
     const state::Rgb swatch = part_color(p, part->category);
     scope.row(&swatch, present::memory_name(part->category),
@@ -234,7 +234,8 @@ void draw_table(const kit::Theme& theme, state::Rect area, const present::Memory
   const present::MemoryBar& bar = stacks.bars[stacks.largest];
   area.take_top(theme.px(6));
   state::Rect total = area.take_top(theme.px(19));
-  kit::text_in(theme, total, kit::Face::kMedium, p.text, "Peak, rank " + std::to_string(bar.rank));
+  kit::text_in(theme, total, kit::Face::kMedium, p.text,
+               "Peak memory, rank " + std::to_string(bar.rank));
   kit::text_in(theme, total, kit::Face::kMono, p.text, present::format_bytes(bar.peak).text(),
                kit::Align::kRight);
   // As in the bars: what is on top stands first.

@@ -212,7 +212,8 @@ void draw_peak_mark(const FlameCanvas& c) {
   kit::dashed_line(c.theme, x, c.plot.y, x, c.plot.bottom(), kit::color(p.text, 0.85f));
   const float y = std::round(c.y(shown));
   kit::shape(kit::Shape::kDot, x, y, c.theme.px(8), kit::color(p.text));
-  const std::string label = "Peak " + present::format_bytes(static_cast<double>(peak.bytes)).text();
+  const std::string label =
+      "Step's peak " + present::format_bytes(static_cast<double>(peak.bytes)).text();
   const float width = kit::text_width(c.theme, kit::Face::kStrong, label) + c.theme.px(12);
   const bool left_of_it = x + width + c.theme.px(6) > c.plot.right();
   const state::Rect box{left_of_it ? x - width - c.theme.px(6) : x + c.theme.px(6), c.plot.y, width,

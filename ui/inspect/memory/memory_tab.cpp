@@ -247,9 +247,9 @@ void MemoryTab::draw_side(const kit::Theme& theme, state::Rect rect) {
   const state::Palette& p = theme.colors();
   kit::fill({rect.x, rect.y, 1, rect.h}, kit::color(p.panel_edge));
   rect = rect.inset(theme.px(14), 0);
-  kit::text_in(
-      theme, rect.take_top(theme.px(22)), kit::Face::kStrong, p.text,
-      "At the peak: " + present::format_bytes(static_cast<double>(run_.memory->peak.bytes)).text());
+  kit::text_in(theme, rect.take_top(theme.px(22)), kit::Face::kStrong, p.text,
+               "At the step's peak: " +
+                   present::format_bytes(static_cast<double>(run_.memory->peak.bytes)).text());
   const auto categories = std::ranges::count_if(run_.memory->peak.composition,
                                                 [](std::int64_t bytes) { return bytes > 0; });
   const float legend = theme.px(16) + theme.px(19) * static_cast<float>(categories);

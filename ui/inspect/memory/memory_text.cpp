@@ -77,8 +77,9 @@ std::string small_text(std::int64_t count, std::int64_t bytes) {
 std::string memory_summary(const trace::timeline::StepMemory& memory) {
   if (!memory.allocations) return "";
   const auto count = static_cast<std::int64_t>(memory.allocations->all.size());
-  return "Peak " + size_text(memory.peak.bytes) + ", " + place_text(memory, memory.peak.time_ns) +
-         " · " + present::format_integer(count) + (count == 1 ? " allocation" : " allocations");
+  return "Step's peak of tensors " + size_text(memory.peak.bytes) + ", " +
+         place_text(memory, memory.peak.time_ns) + " · " + present::format_integer(count) +
+         (count == 1 ? " allocation" : " allocations");
 }
 
 std::string peak_sources(const trace::timeline::StepMemory& memory) {

@@ -20,7 +20,7 @@ std::string freed_text(const trace::timeline::StepMemory& memory,
 // "1,234 smaller ones, 12.3 MiB"
 std::string small_text(std::int64_t count, std::int64_t bytes);
 
-// "Peak 27.3 MiB, 41.2 ms into the step, in backward · 1,234 allocations"
+// "Step's peak of tensors 27.3 MiB, 41.2 ms into the step, in backward · 1,234 allocations"
 std::string memory_summary(const trace::timeline::StepMemory& memory);
 // Against what was counted while the step ran, and what the allocator held beyond it: for a
 // tooltip.

@@ -44,7 +44,7 @@ std::vector<PlanColumn> columns_of(const trace::predict::Plan& plan) {
   std::vector<PlanColumn> columns;
   for (const auto category : planned_categories(plan)) columns.push_back(category_column(category));
   columns.push_back(
-      {PlanKind::kPeak, {}, "Peak", "Peak", "All categories at the peak of the step"});
+      {PlanKind::kPeak, {}, "Peak of tensors", "Peak", "All categories at the peak of the step"});
   if (std::ranges::any_of(plan.strategies,
                           [](const auto& each) { return each.memory.host_bytes > 0; })) {
     columns.push_back(

@@ -41,9 +41,9 @@ TEST(MemoryTab, AsksOnceForTheFirstRecordedStep) {
 TEST(MemoryTab, ShowsThePeakItsCompositionAndTheLargest) {
   const auto memory = sample_memory();
   TabsWindow window(snapshot_with(memory), InspectTab::kMemory, 1600, 420);
-  EXPECT_TRUE(
-      has_text(window.panel,
-               "Peak " + present::format_bytes(static_cast<double>(memory->peak.bytes)).text()));
+  EXPECT_TRUE(has_text(window.panel,
+                       "Step's peak of tensors " +
+                           present::format_bytes(static_cast<double>(memory->peak.bytes)).text()));
   EXPECT_TRUE(has_text(window.panel, "Optimizer state"));
   EXPECT_TRUE(has_text(window.panel, "backward")) << "the strip of phases";
   EXPECT_NE(window.panel.probe().find("memory/row/0"), nullptr);
