@@ -54,8 +54,7 @@ void draw_trouble(const kit::Theme& theme, state::Rect box,
 void draw_names(const kit::Theme& theme, state::Rect box, const state::InspectView& view,
                 const StepIndex& steps, std::int64_t known_until_ns) {
   const state::Palette& p = theme.colors();
-  const auto shown = begun_before(steps.of(steps.reference_rank()), known_until_ns);
-  const auto count = static_cast<std::int64_t>(shown.size());
+  const auto count = static_cast<std::int64_t>(steps.count_begun(known_until_ns));
   const std::int64_t end_ns = std::clamp(known_until_ns, view.rows->start_ns, view.rows->end_ns);
   const std::int64_t length = end_ns - view.rows->start_ns;
   const float line_height = std::min(theme.px(18), box.h / 2);

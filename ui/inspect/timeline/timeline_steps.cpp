@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace shardlens::ui::inspect {
 
@@ -42,6 +43,27 @@ StepIndex::StepIndex(const trace::timeline::TimelineRows& rows) {
     reference_ = rank.rank;
     break;
   }
+  collect_elsewhere();
+}
+
+// Each once, as the first rank that began it has it; by start.
+void StepIndex::collect_elsewhere() {
+  const auto known = of(reference_);
+  for (const auto& [rank, steps] : by_rank_) {
+    const auto same = std::ranges::mismatch(steps, known, {}, &StepBorder::step, &StepBorder::step);
+    for (auto step = same.in1; step != steps.end(); ++step) {
+      if (find(reference_, step->step) == nullptr) elsewhere_.push_back(*step);
+    }
+  }
+  std::ranges::sort(elsewhere_, {},
+                    [](const StepBorder& step) { return std::pair(step.step, step.start_ns); });
+  const auto doubles = std::ranges::unique(elsewhere_, {}, &StepBorder::step);
+  elsewhere_.erase(doubles.begin(), doubles.end());
+  std::ranges::sort(elsewhere_, {}, &StepBorder::start_ns);
+}
+
+std::size_t StepIndex::count_begun(std::int64_t time_ns) const {
+  return begun_before(of(reference_), time_ns).size() + begun_before(elsewhere_, time_ns).size();
 }
 
 std::span<const StepBorder> StepIndex::of(int rank) const {

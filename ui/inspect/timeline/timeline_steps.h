@@ -19,6 +19,8 @@ class StepIndex {
   std::span<const trace::timeline::StepBorder> of(int rank) const;
   // Whose border the axis shows: the first one that has steps; -1: none has.
   int reference_rank() const { return reference_; }
+  // Of all ranks, each once, that have begun on any of them before a time.
+  std::size_t count_begun(std::int64_t time_ns) const;
   // null: there is no such step, or none that holds the time.
   const trace::timeline::StepBorder* find(int rank, std::int64_t step) const;
   const trace::timeline::StepBorder* at(int rank, std::int64_t time_ns) const;
@@ -37,7 +39,10 @@ class StepIndex {
                                                       std::int64_t end_ns) const;
 
  private:
+  void collect_elsewhere();
+
   std::map<int, std::vector<trace::timeline::StepBorder>> by_rank_;
+  std::vector<trace::timeline::StepBorder> elsewhere_;  // that the reference rank has not got
   int reference_ = -1;
   Lengths lengths_;
 };

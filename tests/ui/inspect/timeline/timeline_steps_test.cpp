@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <utility>
 
 namespace shardlens::ui::inspect {
 
@@ -34,6 +35,27 @@ TEST(StepIndex, FindsStepsByTimeAndNumber) {
   EXPECT_EQ(steps.at(0, 999), nullptr);
   EXPECT_EQ(steps.find(0, 99), nullptr);
   EXPECT_EQ(steps.find(7, 1), nullptr);
+}
+
+// As where each rank's profiler had a schedule of its own.
+TEST(StepIndex, CountsStepsOfAllRanksOnce) {
+  trace::timeline::TimelineRows rows = two_ranks(10);
+  EXPECT_EQ(StepIndex(rows).count_begun(INT64_MAX), 10u);
+  EXPECT_EQ(StepIndex(rows).count_begun(1'000 + 110 * 4), 4u);
+  std::erase_if(rows.steps, [](const auto& step) {
+    return step.rank == 0 ? step.step >= 4 : step.step < 2 || step.step == 7;
+  });
+  EXPECT_EQ(StepIndex(rows).of(0).size(), 4u);
+  EXPECT_EQ(StepIndex(rows).count_begun(INT64_MAX), 9u);  // 0 to 9 without 7
+  EXPECT_EQ(StepIndex(rows).count_begun(1'000 + 113 * 5), 5u);
+  rows.ranks.push_back(rows.ranks.back());
+  rows.ranks.back().rank = 2;  // and a third that has what the second has
+  const auto others = rows.steps;
+  for (auto step : others) {
+    if (std::exchange(step.rank, 2) == 1) rows.steps.push_back(step);
+  }
+  EXPECT_EQ(StepIndex(rows).count_begun(INT64_MAX), 9u);
+  EXPECT_EQ(StepIndex(trace::timeline::TimelineRows{}).count_begun(INT64_MAX), 0u);
 }
 
 TEST(StepIndex, TakesTheClosestStepInGapsAndOutside) {
