@@ -132,7 +132,7 @@ Result<void> check_run(const analysis::RunFigures& figures) {
   const auto told_nothing = [](const auto& rank) { return rank.info.device.empty(); };
   if (const auto silent = std::ranges::count_if(figures.ranks, told_nothing); silent > 0) {
     if (info.status == model::RunStatus::kRunning) {
-      return refuse(
+      return refuse_so_far(
           "The run is starting. Its first steps after skip_steps tell what a prediction needs.");
     }
     return refuse("Of " + std::to_string(figures.ranks.size()) + " ranks " +

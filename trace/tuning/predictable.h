@@ -17,7 +17,12 @@ inline tl::unexpected<base::Error> refuse(std::string why) {
   return base::fail(base::ErrorKind::kUsage, std::move(why));
 }
 
-// Error kUsage: nothing can be predicted from this run, and why.
+// Why something cannot be predicted yet, of a run that goes on.
+inline tl::unexpected<base::Error> refuse_so_far(std::string why) {
+  return base::fail(base::ErrorKind::kMissing, std::move(why));
+}
+
+// Error kUsage: nothing can be predicted from this run, and why; kMissing: nothing so far.
 base::Result<void> check_run(const analysis::RunFigures& figures);
 
 // What differs from the recorded settings, by what is known of it.

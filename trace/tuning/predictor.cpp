@@ -145,9 +145,11 @@ Result<Predictor> Predictor::create_known(const analysis::RunFigures& figures,
         "profiler does, with its step() called once per step.");
   }
   if (steps.size() < kLeastSteps || !step_ns) {
-    return refuse("A prediction needs at least " + std::to_string(kLeastSteps) +
-                  " steps after skip_steps with full detail and all of their records; " +
-                  few_steps_text(figures.info, steps.size()));
+    const std::string why = "A prediction needs at least " + std::to_string(kLeastSteps) +
+                            " steps after skip_steps with full detail and all of their records; " +
+                            few_steps_text(figures.info, steps.size());
+    const bool may_come = figures.info.status == model::RunStatus::kRunning;
+    return may_come ? refuse_so_far(why) : refuse(why);
   }
   const Slowdown slowdown = predictor.planner_.slowdown(steps);
   predictor.slowdowns_ = {slowdown.mean, slowdown.low, slowdown.high};

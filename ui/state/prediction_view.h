@@ -17,6 +17,7 @@ struct PredictionView {
   std::optional<trace::tuning::Prediction> prediction{};
   std::optional<trace::tuning::PredictedStep> step{};  // the selected one, or a typical one
   std::string refused{};
+  bool may_come = false;  // a prediction, once the run has more steps
   // Of knobs with a slider; without points while they are worked out.
   std::vector<trace::tuning::KnobCurve> curves{};
   // Likewise, of each value of knobs that are a choice or a checkbox.

@@ -75,6 +75,8 @@ LearntRun PredictionSource::learn(const trace::analysis::RunFigures& figures) {
     learnt.predictor = std::make_shared<const trace::tuning::Predictor>(std::move(*predictor));
   } else {
     learnt.refused = predictor.error().message;
+    learnt.may_come = figures.info.status == trace::model::RunStatus::kRunning &&
+                      predictor.error().kind == trace::base::ErrorKind::kMissing;
   }
   return learnt;
 }

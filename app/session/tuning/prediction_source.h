@@ -23,6 +23,7 @@ struct LearntRun {
   std::string folder;
   std::shared_ptr<const trace::tuning::Predictor> predictor{};  // null: `refused` says why
   std::string refused{};
+  bool may_come = false;  // a predictor, once the run has more steps
 };
 
 // Of a run that has ended. Errors: it cannot be read, or nothing can be predicted from it.

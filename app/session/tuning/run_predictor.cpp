@@ -96,6 +96,7 @@ PredictionView predict_next(const LearntRun& learnt, const ui::state::RunView& r
                             const ui::state::KnobDraft& draft) {
   PredictionView view{.folder = learnt.folder, .ordinal = run.ordinal};
   view.refused = learnt.refused;
+  view.may_come = learnt.may_come;
   if (!learnt.predictor) return view;
   const Settings next = asked_settings(*learnt.predictor, draft);
   auto forecast = learnt.predictor->predict_with_step(next, run.selected_step);

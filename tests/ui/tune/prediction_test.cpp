@@ -159,6 +159,17 @@ TEST_F(PredictionTest, SaysWhyThereIsNone) {
   EXPECT_THAT(shown, Contains("One rank reduces nothing."));
 }
 
+TEST_F(PredictionTest, SaysOfARunThatHasBegunThatItIsNotKnownYet) {
+  view_.prediction.reset();
+  view_.step.reset();
+  view_.curves.clear();
+  view_.refused = "The run is starting.";
+  view_.may_come = true;
+  const auto shown = texts();
+  EXPECT_THAT(shown, Contains("No prediction yet"));
+  EXPECT_THAT(shown, Contains("The run is starting."));
+}
+
 // In a narrow column: what to do stands at the end.
 TEST_F(PredictionTest, SaysWhatToDoAboutALongRefusal) {
   view_.prediction.reset();

@@ -294,7 +294,7 @@ std::optional<PredictionNote> prediction_note(const state::PredictionView* view,
   PredictionNote note;
   if (!view->prediction) {
     note.is_refused = true;
-    note.title = "No prediction";
+    note.title = view->may_come ? "No prediction yet" : "No prediction";
     note.detail = view->refused;
     return note;
   }
