@@ -371,11 +371,11 @@ TEST_F(PredictionTest, OnlyWhatIsSurelyFasterIsCalledBest) {
   const trace::tuning::CurvePoint recorded{"1", 1, 125 * kMs, std::nullopt, true};
   auto chart = chart_with({recorded, noise(8.9, -11), noise(62, 4)}, 1);
   EXPECT_FALSE(chart.best);
-  EXPECT_EQ(chart.why_no_best, "no difference that could be told");
-  EXPECT_THAT(texts(), Contains("no difference that could be told"));
+  EXPECT_EQ(chart.why_no_best, "no clear difference");
+  EXPECT_THAT(texts(), Contains("no clear difference"));
   chart = chart_with({recorded, noise(8.9, -11), noise(62, 40)}, 1);
   EXPECT_FALSE(chart.best);
-  EXPECT_EQ(chart.why_no_best, "none is surely faster") << "62 is surely slower";
+  EXPECT_EQ(chart.why_no_best, "none surely faster") << "62 is surely slower";
   chart = chart_with({recorded, noise(8.9, -40), noise(62, 4)}, 1);
   EXPECT_EQ(chart.best, 1u);
   EXPECT_EQ(chart.why_no_best, "");
@@ -386,6 +386,29 @@ TEST_F(PredictionTest, OnlyWhatIsSurelyFasterIsCalledBest) {
   EXPECT_FALSE(chart_with({recorded, noise(8.9, -11), noise(62, 4)}, 4).best);
   EXPECT_EQ(chart_with({recorded, noise(8.9, -30), noise(62, 4)}, 4).best, 1u);
   EXPECT_THAT(texts(), Contains(HasSubstr("axis: ")));
+}
+
+// Above the curve is one line, whether a value is called best or not: nothing is left blank, and
+// nothing moves while a value does.
+TEST_F(PredictionTest, ScaleAndBestValueShareALine) {
+  const auto height = [&] {
+    window_.frames(snapshot_, 3);
+    return window_.probe().find("slider/bucket_cap_mb")->rect.y -
+           window_.probe().find("knob/bucket_cap_mb")->rect.y;
+  };
+  publish();
+  const float with_best = height();
+  const auto* best = window_.probe().find("best/bucket_cap_mb");
+  ASSERT_NE(best, nullptr);
+  const auto scale = std::ranges::find_if(
+      window_.probe().texts, [](const auto& text) { return text.text.starts_with("axis: "); });
+  ASSERT_NE(scale, window_.probe().texts.end());
+  EXPECT_NEAR(scale->rect.center_y(), best->rect.center_y(), 2);
+  EXPECT_GT(best->rect.x, scale->rect.right());
+  for (auto& point : view_.curves.front().points) point.difference.reset();
+  publish();
+  EXPECT_EQ(height(), with_best);
+  EXPECT_EQ(window_.probe().find("best/bucket_cap_mb"), nullptr);
 }
 
 TEST_F(PredictionTest, ACurveWithoutAPredictionIsNone) {

@@ -146,7 +146,7 @@ void offer_best(const KnobCurve& curve, const std::optional<CurvePoint>& as_set,
   const bool is_told_apart = std::ranges::any_of(curve.points, [&](const CurvePoint& point) {
     return is_surely_faster(curve, *as_set, point) || is_surely_faster(curve, point, *as_set);
   });
-  chart.why_no_best = is_told_apart ? "none is surely faster" : "no difference that could be told";
+  chart.why_no_best = is_told_apart ? "none surely faster" : "no clear difference";
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 
 using present::KnobChart;
 
-constexpr float kHeight = 78, kScaleLine = 14, kBestLine = 16, kSliderKnob = 12, kDot = 7;
+constexpr float kHeight = 64, kScaleLine = 16, kSliderKnob = 12, kDot = 7;
 constexpr float kBand = 0.16f, kTooLarge = 0.14f;
 
 std::string setting_text(const present::KnobRow& row, const std::string& value) {
@@ -57,22 +57,24 @@ void draw_measured(const kit::Theme& theme, const kit::Plot& plot, const present
   }
 }
 
-// "best 8" where the curve is lowest: one click goes there. Or why no value is called so.
-void draw_best(const kit::Theme& theme, const state::Rect& line, const kit::Plot& plot,
+// "best 8" at the right of the scale, marked where the curve is lowest: one click goes there. Or
+// why no value is called so. Takes its room from `line`.
+void draw_best(const kit::Theme& theme, state::Rect& line, const kit::Plot& plot,
                const present::KnobRow& row, const KnobChart& chart, state::Commands& commands) {
   const state::Palette& p = theme.colors();
   if (!chart.best) {
-    kit::label_in(theme, line, kit::Face::kSmall, p.text_muted, chart.why_no_best);
+    const std::string why = chart.has_interval ? chart.why_no_best : "how sure: not known";
+    const float used =
+        kit::label_in(theme, line, kit::Face::kSmall, p.text_muted, why, kit::Align::kRight);
+    line.take_right(used, theme.px(8));
     return;
   }
   const KnobChart::Point& best = chart.points[*chart.best];
   const std::string label = "best " + best.value;
   const float width = kit::text_width(theme, kit::Face::kSmall, label) + theme.px(4);
-  const float x = plot.x(best.x);
-  const float left = std::clamp(x - width / 2, line.x, std::max(line.x, line.right() - width));
-  const state::Rect box{left, line.y, width, line.h};
+  const state::Rect box = line.take_right(width, theme.px(8));
   const kit::Hit hit = kit::hit_area(theme, "best/" + std::string(row.knob->name), box);
-  kit::shape(kit::Shape::kDown, x, plot.y(best.y) - theme.px(4), theme.px(6),
+  kit::shape(kit::Shape::kDown, plot.x(best.x), plot.y(best.y) - theme.px(4), theme.px(6),
              kit::color(hit.hovered ? p.text : p.changed));
   kit::text_in(theme, box, kit::Face::kSmall, hit.hovered ? p.text : p.changed, label,
                kit::Align::kCenter);
@@ -84,14 +86,10 @@ void draw_best(const kit::Theme& theme, const state::Rect& line, const kit::Plot
 }
 
 // What the plot's height stands for, above it: on the curve it would hide a part of that.
-void draw_scale(const kit::Theme& theme, state::Rect line, const KnobChart& chart) {
-  const state::Palette& p = theme.colors();
-  const float used =
-      kit::text_in(theme, line, kit::Face::kSmall, p.text_muted, "axis: " + chart.range);
-  line.take_left(used, theme.px(8));
-  if (chart.has_interval) return;
-  kit::label_in(theme, line, kit::Face::kSmall, p.text_muted, "how sure: not known",
-                kit::Align::kRight);
+void draw_scale(const kit::Theme& theme, const state::Rect& line, const KnobChart& chart) {
+  const state::Rgb ink = theme.colors().text_muted;
+  if (kit::label_in(theme, line, kit::Face::kSmall, ink, "axis: " + chart.range) > 0) return;
+  kit::text_in(theme, line, kit::Face::kSmall, ink, chart.range);
 }
 
 void explain_curve(const kit::Theme& theme, const kit::Plot& plot, const present::KnobRow& row,
@@ -122,8 +120,7 @@ void draw_knob_chart(const kit::Theme& theme, const state::Rect& rect, const pre
                      const present::KnobChart& chart, state::Commands& commands) {
   const state::Palette& p = theme.colors();
   state::Rect area = rect;
-  const state::Rect scale = area.take_top(theme.px(kScaleLine));
-  const state::Rect best = area.take_top(theme.px(kBestLine));
+  state::Rect scale = area.take_top(theme.px(kScaleLine));
   kit::fill(area, kit::color(p.field), theme.px(3));
   if (chart.points.empty()) {
     return void(kit::text_in(theme, area, kit::Face::kSmall, p.text_muted, "Predicting…",
@@ -134,10 +131,10 @@ void draw_knob_chart(const kit::Theme& theme, const state::Rect& rect, const pre
       plot.x(present::slider_position(*row.knob, std::strtod(row.value.c_str(), nullptr)));
   kit::line(now, area.y, now, area.bottom(), kit::color(row.changed ? p.changed : p.accent));
   draw_band(theme, plot, chart);
-  draw_scale(theme, scale, chart);
   explain_curve(theme, plot, row, chart);
   draw_measured(theme, plot, row, chart, commands);
-  draw_best(theme, best, plot, row, chart, commands);
+  draw_best(theme, scale, plot, row, chart, commands);
+  draw_scale(theme, scale, chart);
 }
 
 }  // namespace shardlens::ui::tune
