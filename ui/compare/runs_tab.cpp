@@ -96,7 +96,7 @@ void draw_empty(const kit::Theme& theme, const state::Rect& rect, const state::S
   if (has_one || suggested.size() < trace::analysis::kFewestCompared) return;
   const std::string label = "Compare the run on screen with the baseline";
   lines.take_top(theme.px(10));
-  const float width = kit::button_width(theme, label);
+  const float width = kit::button_width(theme, label, kit::ButtonKind::kPrimary);
   state::Rect button = lines.take_top(theme.px(30));
   button = {std::round(button.center_x() - width / 2), button.y, width, button.h};
   if (kit::button(theme, "compare/suggested", button, kit::ButtonKind::kPrimary, label)) {

@@ -113,8 +113,13 @@ Hit hit_area(const Theme& theme, std::string_view name, const state::Rect& rect)
   return hit;
 }
 
-float button_width(const Theme& theme, std::string_view label) {
-  return text_width(theme, Face::kMedium, label) + theme.px(24);
+static Face button_face(ButtonKind kind) {
+  const bool loud = kind == ButtonKind::kPrimary || kind == ButtonKind::kDanger;
+  return loud ? Face::kStrong : Face::kMedium;
+}
+
+float button_width(const Theme& theme, std::string_view label, ButtonKind kind) {
+  return text_width(theme, button_face(kind), label) + theme.px(24);
 }
 
 bool button(const Theme& theme, std::string_view name, const state::Rect& rect, ButtonKind kind,
@@ -129,15 +134,14 @@ bool button(const Theme& theme, std::string_view name, const state::Rect& rect, 
     fill(rect, color(p.field), theme.px(6));
     outline(rect, color(p.field_edge), theme.px(6));
   }
-  const bool loud = kind == ButtonKind::kPrimary || kind == ButtonKind::kDanger;
-  text_in(theme, rect.inset(theme.px(8), 0), loud ? Face::kStrong : Face::kMedium,
-          enabled ? c.label : p.text_muted, label, Align::kCenter);
+  text_in(theme, rect.inset(theme.px(8), 0), button_face(kind), enabled ? c.label : p.text_muted,
+          label, Align::kCenter);
   return enabled && hit.clicked;
 }
 
 bool button_at_right(const Theme& theme, std::string_view name, state::Rect& row, ButtonKind kind,
                      std::string_view label, bool enabled) {
-  const state::Rect box = row.take_right(button_width(theme, label), theme.px(8));
+  const state::Rect box = row.take_right(button_width(theme, label, kind), theme.px(8));
   return button(theme, name, box, kind, label, enabled);
 }
 
@@ -329,14 +333,19 @@ void wrapped(const Theme& theme, Face face, state::Rgb c, std::string_view text)
   if (text.empty()) return;
   ImGui::PushFont(theme.font(face));
   ImGui::PushStyleColor(ImGuiCol_Text, color(c));
-  ImGui::PushTextWrapPos(theme.px(kTooltipWidth));
-  ImGui::TextUnformatted(text.data(), text.data() + text.size());
+  const float width = theme.px(kTooltipWidth) - ImGui::GetCursorPosX();
+  ImGui::BeginGroup();
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2{0, 0});
+  for (const std::string_view line : wrapped_lines(theme, face, width, text)) {
+    ImGui::TextUnformatted(line.data(), line.data() + line.size());
+  }
+  ImGui::PopStyleVar();
+  ImGui::EndGroup();
   if (theme.probe != nullptr) {
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
     const state::Rect rect{low.x, low.y, high.x - low.x, high.y - low.y};
     theme.probe->texts.push_back({std::string(text), rect, rect, theme.probe->layer});
   }
-  ImGui::PopTextWrapPos();
   ImGui::PopStyleColor();
   ImGui::PopFont();
 }

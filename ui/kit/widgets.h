@@ -63,7 +63,8 @@ bool button(const Theme& theme, std::string_view name, const state::Rect& rect, 
             std::string_view label, bool enabled = true);
 bool icon_button(const Theme& theme, std::string_view name, const state::Rect& rect, Shape icon,
                  bool enabled = true);
-float button_width(const Theme& theme, std::string_view label);
+float button_width(const Theme& theme, std::string_view label,
+                   ButtonKind kind = ButtonKind::kQuiet);
 // As wide as its label; takes its room, and a gap, from the right of `row`.
 bool button_at_right(const Theme& theme, std::string_view name, state::Rect& row, ButtonKind kind,
                      std::string_view label, bool enabled = true);

@@ -227,7 +227,7 @@ void draw_buttons(const kit::Theme& theme, state::Rect row, const state::Snapsho
   const bool can_start = card.can_start() && snapshot.sweep->running.empty() &&
                          snapshot.trainer.state == state::TrainerSetup::State::kReady;
   const auto label = start_label(draft);
-  const float start = kit::button_width(theme, label) + theme.px(24);
+  const float start = kit::button_width(theme, label, kit::ButtonKind::kPrimary) + theme.px(24);
   if (kit::button(theme, "sweep/start", row.take_right(start, theme.px(8)),
                   kit::ButtonKind::kPrimary, label, can_start)) {
     commands.push_back(state::StartSweep{});

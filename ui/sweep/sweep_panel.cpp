@@ -108,7 +108,8 @@ void draw_apply(const kit::Theme& theme, state::Rect& row, const Shown& sweep,
   const trace::job::Settings& next = snapshot.knobs.next;
   if (present::knobs_to_set(sweep, *sweep.best, next).empty()) return draw_is_set(theme, row);
   const std::string label = "Apply " + present::sweep_point_text(sweep, *sweep.best);
-  const float width = std::min(kit::button_width(theme, label), row.w / 2);
+  const float width =
+      std::min(kit::button_width(theme, label, kit::ButtonKind::kPrimary), row.w / 2);
   const state::Rect box = row.take_right(width, theme.px(16));
   const state::Rect button{box.x, box.y, box.w, theme.px(kButtonHeight)};
   if (kit::button(theme, "sweep/apply", button, kit::ButtonKind::kPrimary, label)) {

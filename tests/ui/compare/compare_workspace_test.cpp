@@ -70,6 +70,7 @@ TEST(CompareWorkspace, IsReachedByItsKeyAndSaysWhatToDo) {
   window.frames(snapshot, 2);
   EXPECT_TRUE(window.view().compares());
   EXPECT_TRUE(window.probe().shows("Choose two to six runs"));
+  EXPECT_TRUE(window.probe().shows("Compare the run on screen with the baseline")) << "uncut";
   ASSERT_TRUE(window.click(snapshot, "compare/suggested"));
   const auto commands = window.take_commands();
   const auto* asked = HeadlessWindow::find<state::CompareRuns>(commands);
