@@ -118,13 +118,21 @@ void empty_note(const Theme& theme, const state::Rect& area, std::string_view te
   text_in(theme, area, Face::kBody, theme.colors().text_muted, text, Align::kCenter);
 }
 
-float wrapped_height(const Theme& theme, Face face, float width, std::string_view content) {
+std::vector<std::string_view> wrapped_lines(const Theme& theme, Face face, float width,
+                                            std::string_view text) {
   const ImFont* font = theme.font(face);
-  int lines = 0;
-  for (const char *at = content.data(), *end = at + content.size(); at < end; ++lines) {
-    at = break_line(*font, at, end, width).next;
+  std::vector<std::string_view> lines;
+  for (const char *at = text.data(), *end = at + text.size(); at < end;) {
+    const BrokenLine line = break_line(*font, at, end, width);
+    lines.emplace_back(at, static_cast<std::size_t>(line.stop - at));
+    at = line.next;
   }
-  return line_height_of(*font) * static_cast<float>(lines);
+  return lines;
+}
+
+float wrapped_height(const Theme& theme, Face face, float width, std::string_view content) {
+  const auto lines = wrapped_lines(theme, face, width, content).size();
+  return line_height_of(*theme.font(face)) * static_cast<float>(lines);
 }
 
 float text_wrapped(const Theme& theme, const state::Rect& box, Face face, state::Rgb c,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "ui/kit/theme.h"
 
@@ -28,6 +29,9 @@ float label_in(const Theme& theme, const state::Rect& box, Face face, state::Rgb
                std::string_view text, Align align = Align::kLeft);
 // In the middle of an area that has nothing to show: why, or what to do.
 void empty_note(const Theme& theme, const state::Rect& area, std::string_view text);
+// Broken at spaces, never within a number.
+std::vector<std::string_view> wrapped_lines(const Theme& theme, Face face, float width,
+                                            std::string_view text);
 // Height that text_wrapped() would use if the box were high enough.
 float wrapped_height(const Theme& theme, Face face, float width, std::string_view text);
 // Breaks at spaces; returns the height used. Draws nothing below `box`.
