@@ -217,20 +217,19 @@ ProgressText progress_text(const state::Snapshot& snapshot) {
 std::vector<Message> messages(const state::Snapshot& snapshot) {
   std::vector<Message> out;
   if (!snapshot.notice.empty()) {
-    out.push_back({snapshot.notice, snapshot.notice_is_error, !snapshot.notice_is_error});
+    out.push_back({{snapshot.notice}, snapshot.notice_is_error, !snapshot.notice_is_error});
   }
   if (snapshot.run) {
     const state::RunView& run = *snapshot.run;
     if (!run.diagnosis.empty() && run.figures.info.status != trace::model::RunStatus::kFailed) {
-      out.push_back({run.diagnosis, true});
+      out.push_back({{run.diagnosis}, true});
     }
     if (run.figures.info.status == trace::model::RunStatus::kIncomplete) {
-      out.push_back({"Incomplete: " + run.figures.info.reason, true});
+      out.push_back({{"Incomplete: " + run.figures.info.reason}, true});
     }
     const std::string lost = lost_text(run.figures.recorder);
-    if (!lost.empty()) out.push_back({lost, false});
-    const auto banners = trace::base::joined(snapshot.run->banners, "   ·   ");
-    if (!banners.empty()) out.push_back({banners, false});
+    if (!lost.empty()) out.push_back({{lost}, false});
+    if (!run.banners.empty()) out.push_back({run.banners, false});
   }
   return out;
 }

@@ -44,9 +44,9 @@ const char* overhead_bound(const trace::analysis::RecorderFigures& recorder);
 // estimated; none lost"
 std::string recorder_text(const trace::analysis::RecorderFigures& recorder);
 
-// All lines above the workspace, most pressing first.
+// All that stands above the workspace, most pressing first.
 struct Message {
-  std::string text;
+  std::vector<std::string> notes;  // each can be read by itself
   bool is_error = false;
   bool is_answer = false;  // what came of the last command, and it went well
 };

@@ -7,7 +7,6 @@ namespace shardlens::ui::tune {
 
 namespace {
 
-constexpr float kGap = 8;
 constexpr float kSidebar = 304, kNarrowSidebar = 288;
 constexpr float kMemory = 248, kWideMemory = 320;
 // Of the column right of the timeline: memory with its names, and a piece of advice under it. Both
@@ -47,11 +46,11 @@ void share_low_center(TuneLayout& out, float least_steps, float least_timeline, 
 // Advice lies under memory, where both have room.
 void share_right_column(TuneLayout& out, const LayoutInput& input, const auto& px) {
   const float memory = input.lacks_memory ? kLackingMemory : kLeastMemory;
-  if (out.memory.h < px(memory + kGap + kLeastAdvice)) return;
-  const float most = out.memory.h - px(memory + kGap);
+  if (out.memory.h < px(memory + kPanelGap + kLeastAdvice)) return;
+  const float most = out.memory.h - px(memory + kPanelGap);
   const float wanted = std::max(out.memory.h * kAdviceShare, px(kLeastAdvice));
   const float advice = input.lacks_memory ? most : std::min({wanted, px(kMostAdvice), most});
-  out.advice = out.memory.take_bottom(std::round(advice), px(kGap));
+  out.advice = out.memory.take_bottom(std::round(advice), px(kPanelGap));
 }
 
 }  // namespace
@@ -64,28 +63,25 @@ TuneLayout tune_layout(const LayoutInput& input) {
   TuneLayout out;
   state::Rect rest{0, 0, input.width, input.height};
   out.top_bar = rest.take_top(px(kTopBarHeight));
-  rest = rest.inset(px(kGap), 0);
-  rest.take_top(px(kGap));
-  rest.take_bottom(px(kGap));
-  if (input.message_lines > 0) {
-    out.messages =
-        rest.take_top(px(kMessageHeight) * static_cast<float>(input.message_lines), px(kGap));
-  }
-  if (input.replay) out.replay = rest.take_top(px(kReplayHeight), px(kGap));
+  rest = rest.inset(px(kPanelGap), 0);
+  rest.take_top(px(kPanelGap));
+  rest.take_bottom(px(kPanelGap));
+  if (input.messages_height > 0) out.messages = rest.take_top(input.messages_height, px(kPanelGap));
+  if (input.replay) out.replay = rest.take_top(px(kReplayHeight), px(kPanelGap));
   if (!input.fold_knobs) {
-    out.knobs = rest.take_left(px(width < 1000 ? kNarrowSidebar : kSidebar), px(kGap));
+    out.knobs = rest.take_left(px(width < 1000 ? kNarrowSidebar : kSidebar), px(kPanelGap));
   }
 
   const bool low = height < kHeightForDock;
   out.dock_folded = input.fold_dock || (low && !input.open_dock);
   const float dock = out.dock_folded ? kFoldedDock : dock_height(input.dock_rows, height);
-  out.dock = rest.take_bottom(px(dock), px(kGap));
+  out.dock = rest.take_bottom(px(dock), px(kPanelGap));
   if (width >= kWidthForMemory) {
     const float column = width >= kWidthForWideMemory ? kWideMemory : kMemory;
-    out.memory = rest.take_right(px(column), px(kGap));
+    out.memory = rest.take_right(px(column), px(kPanelGap));
   }
   const float steps = std::clamp(height * 0.215f, 116.0f, 264.0f);
-  out.steps = rest.take_top(px(steps), px(kGap));
+  out.steps = rest.take_top(px(steps), px(kPanelGap));
   out.timeline = rest;
   const bool shows_learning = input.learns && out.steps.w >= px(kWidthForLearning);
   const float learning = std::min(px(kMostLearning), std::round(out.steps.w * kLearningShare));
@@ -96,9 +92,9 @@ TuneLayout tune_layout(const LayoutInput& input) {
     if (!out.memory.empty()) out.memory.h = bottom - out.memory.y;
     out.timeline = {};
   } else if (rest.h < px(kLeastTimeline)) {
-    share_low_center(out, px(kLeastSteps), px(kLeastTimeline), px(kGap));
+    share_low_center(out, px(kLeastSteps), px(kLeastTimeline), px(kPanelGap));
   }
-  if (shows_learning) out.learning = out.steps.take_right(learning, px(kGap));
+  if (shows_learning) out.learning = out.steps.take_right(learning, px(kPanelGap));
   share_right_column(out, input, px);
   return out;
 }

@@ -8,8 +8,8 @@ namespace shardlens::ui::tune {
 struct LayoutInput {
   float width = 0, height = 0;  // pixels
   float scale = 1;
-  int message_lines = 0;  // banners and notices
-  int dock_rows = -1;     // of the ledger: a short one leaves its room to the timeline; -1: many
+  float messages_height = 0;  // pixels: of banners and notices
+  int dock_rows = -1;  // of the ledger: a short one leaves its room to the timeline; -1: many
   bool replay = false;
   bool learns = false;        // the run has losses to draw
   bool lacks_memory = false;  // it ended without any recorded: one line says so
@@ -27,8 +27,8 @@ struct TuneLayout {
 };
 
 inline constexpr float kTopBarHeight = 56;
-inline constexpr float kMessageHeight = 28;
 inline constexpr float kReplayHeight = 40;
+inline constexpr float kPanelGap = 8;
 
 TuneLayout tune_layout(const LayoutInput& input);
 // How many rows of the ledger there is room for, at most.

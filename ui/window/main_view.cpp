@@ -15,6 +15,7 @@
 #include "ui/tune/memory_panel.h"
 #include "ui/tune/replay_bar.h"
 #include "ui/window/help_overlay.h"
+#include "ui/window/message_strips.h"
 #include "ui/window/top_bar.h"
 
 namespace shardlens::ui::window {
@@ -171,8 +172,8 @@ void MainView::draw_window(const kit::Theme& theme, const state::Rect& window,
   input.width = area.w;
   input.height = area.h;
   input.scale = theme.scale;
-  const std::vector<present::Message> lines = present::messages(snapshot);
-  input.message_lines = static_cast<int>(lines.size());
+  const std::vector<present::Message> messages = present::messages(snapshot);
+  input.messages_height = messages_height(theme, area.w - theme.px(2 * tune::kPanelGap), messages);
   if (snapshot.ledger) input.dock_rows = static_cast<int>(snapshot.ledger->rows.size());
   input.replay = snapshot.replay.active;
   input.learns = snapshot.run && learn::has_learning(snapshot.run->figures);
@@ -187,7 +188,7 @@ void MainView::draw_window(const kit::Theme& theme, const state::Rect& window,
                    {preferences_.workspace, snapshot, top_figures_.of(snapshot.run)}, commands);
   if (bar.toggle_theme) choose_other_theme(theme.kind);
   if (bar.toggle_help) help_ = !help_;
-  if (!layout.messages.empty()) draw_messages(theme, layout.messages, lines);
+  if (!layout.messages.empty()) draw_messages(theme, layout.messages, messages);
   draw_workspace(theme, layout, area, snapshot, commands);
   if (!bar.workspace.empty()) preferences_.workspace = bar.workspace;
   if (theme.present) draw_key_line(theme, keys.inset(theme.px(16), 0));

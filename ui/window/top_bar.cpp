@@ -9,8 +9,8 @@
 #include "trace/model/run_info.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/headline.h"
+#include "ui/present/job_text.h"
 #include "ui/state/view_preferences.h"
-#include "ui/tune/layout.h"
 
 namespace shardlens::ui::window {
 
@@ -309,28 +309,6 @@ TopBarResult draw_top_bar(const kit::Theme& theme, const state::Rect& rect,
   draw_job_button(theme, action, snapshot, commands);
   draw_headlines(theme, rest, widths.headline_gap, input.figures);
   return result;
-}
-
-void draw_messages(const kit::Theme& theme, const state::Rect& rect,
-                   const std::vector<present::Message>& lines) {
-  const state::Palette& p = theme.colors();
-  state::Rect rows = rect;
-  for (const present::Message& message : lines) {
-    const state::Rect row = rows.take_top(theme.px(tune::kMessageHeight)).inset(0, theme.px(1));
-    kit::fill(row, kit::color(message.is_error ? p.danger_field : p.panel), theme.px(6));
-    kit::outline(row, kit::color(message.is_error ? p.danger : p.panel_edge), theme.px(6));
-    state::Rect inner = row.inset(theme.px(12), 0);
-    const state::Rect mark = inner.take_left(theme.px(14), theme.px(8));
-    const state::Rgb ink = message.is_error ? p.on_danger : p.text_secondary;
-    kit::shape(message.is_answer ? kit::Shape::kCheck : kit::Shape::kWarning, mark.center_x(),
-               mark.center_y(), theme.px(12), kit::color(ink));
-    kit::text_in(theme, inner, kit::Face::kBody, ink, message.text);
-    kit::explain(theme, row,
-                 message.is_error    ? "What went wrong"
-                 : message.is_answer ? "What came of it"
-                                     : "About this run",
-                 message.text);
-  }
 }
 
 }  // namespace shardlens::ui::window

@@ -9,7 +9,6 @@
 
 #include "ui/kit/theme.h"
 #include "ui/present/headline.h"
-#include "ui/present/job_text.h"
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 
@@ -39,7 +38,5 @@ struct TopBarInput {
 };
 TopBarResult draw_top_bar(const kit::Theme& theme, const state::Rect& rect,
                           const TopBarInput& input, state::Commands& commands);
-void draw_messages(const kit::Theme& theme, const state::Rect& rect,
-                   const std::vector<present::Message>& lines);
 
 }  // namespace shardlens::ui::window

@@ -156,7 +156,8 @@ TEST(Messages, TellOfLostRecordsAndOfAHangBeforeTheBanner) {
   const auto lines = messages(snapshot);
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_TRUE(lines[0].is_error);
-  EXPECT_EQ(lines[1].text, "1,200 records were lost: operator queue full");
+  EXPECT_EQ(lines[1].notes,
+            std::vector<std::string>{"1,200 records were lost: operator queue full"});
 }
 
 TEST(RecorderText, TellsTheCostOfRecording) {

@@ -31,7 +31,7 @@ class LayoutTest : public ::testing::TestWithParam<LayoutCase> {
     in.height = static_cast<float>(size.second);
     in.scale = scale;
     in.replay = everything;
-    in.message_lines = everything ? 2 : 0;
+    in.messages_height = everything ? 2 * 28 * in.scale : 0;
     return in;
   }
 };
@@ -82,7 +82,7 @@ TEST(TuneLayout, LetsTheOpenedLedgerTakeThePlaceOfATimelineTooLowToRead) {
   in.width = 1280;
   in.height = 720;
   in.scale = 1.5f;
-  in.message_lines = 1;
+  in.messages_height = 28 * in.scale;
   const float folded = tune_layout(in).timeline.h;
   in.open_dock = true;
   const TuneLayout layout = tune_layout(in);
@@ -108,7 +108,7 @@ TEST(TuneLayout, ShowsWhatWouldHelpBesideALongLedgerOnALaptop) {
   LayoutInput in;
   in.width = 1280;
   in.height = 800;
-  in.message_lines = 1;
+  in.messages_height = 28 * in.scale;
   in.dock_rows = 100;
   const TuneLayout layout = tune_layout(in);
   EXPECT_GE(layout.advice.h, 150);
@@ -132,7 +132,7 @@ TEST(TuneLayout, SharesALowCenterAndDropsTheTimelineLast) {
   LayoutInput in;
   in.width = 1280;
   in.height = 365;
-  in.message_lines = 1;
+  in.messages_height = 28 * in.scale;
   in.fold_dock = true;
   const TuneLayout both = tune_layout(in);
   EXPECT_GE(both.timeline.h, 110);

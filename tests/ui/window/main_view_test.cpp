@@ -136,6 +136,36 @@ TEST_P(WindowTest, NeverCutsTheHeadlines) {
   EXPECT_TRUE(window.probe().shows(state == 3 ? "The run failed" : "Timeline · step"));
 }
 
+TEST(Messages, AreNeverCut) {
+  const std::vector<std::string> notes{
+      "Incomplete: the file of rank 3 cannot be read. Figures are those of the ranks that are left",
+      "CPU run: shows how it works, not how fast a GPU is",
+      "Simulated link of 50 µs and 1 Gbit/s: communication takes as long as it would there",
+      "Simulated without overlap: communication waits for the backward pass"};
+  for (const int width : {800, 1280, 1920}) {
+    HeadlessWindow window(width, 800);
+    state::Snapshot snapshot = sample_snapshot();
+    const auto run = std::make_shared<state::RunView>(*snapshot.run);
+    run->banners = notes;
+    snapshot.run = run;
+    snapshot.notice = notes[0] + ". " + notes[1] + ". " + notes[2] + ". " + notes[3];
+    snapshot.notice_is_error = true;
+    window.frames(snapshot, 3);
+    const state::Rect panels = window.probe().find("knob/model")->rect;
+    std::string shown;
+    for (const auto& text : window.probe().texts) {
+      if (text.rect.y < tune::kTopBarHeight || text.rect.bottom() > panels.y) continue;
+      EXPECT_FALSE(text.text.ends_with("…")) << text.text;
+      EXPECT_LE(text.rect.right(), static_cast<float>(width)) << text.text;
+      shown += text.text + " ";
+    }
+    for (const std::string& note : notes) {
+      EXPECT_NE(shown.find(note), std::string::npos) << width << ": " << note << " in " << shown;
+    }
+    EXPECT_EQ(overlapping_texts(window.probe()), std::vector<std::string>{});
+  }
+}
+
 // A recorded run whose exposed time is partly waiting needs the most words.
 TEST(TopBar, TellsThePeakMemoryOfALiveAndOfARecordedRunInEveryWindow) {
   for (const int width : {1280, 1600, 1920}) {
