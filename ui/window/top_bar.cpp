@@ -100,11 +100,17 @@ float progress_width(const kit::Theme& theme, const state::Snapshot& snapshot) {
                kit::text_width(theme, kit::Face::kSmall, progress.right)));
 }
 
+constexpr std::string_view kLongestJobLabel = "Stopping…";
+
+float job_button_width(const kit::Theme& theme) {
+  return std::ceil(kit::button_width(theme, kLongestJobLabel, kit::ButtonKind::kDanger));
+}
+
 void draw_job_button(const kit::Theme& theme, const state::Rect& box,
                      const state::Snapshot& snapshot, state::Commands& commands) {
   const state::JobPhase phase = snapshot.job.phase;
   if (phase == state::JobPhase::kStopping) {
-    kit::button(theme, "top/stop", box, kit::ButtonKind::kDanger, "Stopping…", false);
+    kit::button(theme, "top/stop", box, kit::ButtonKind::kDanger, kLongestJobLabel, false);
   } else if (phase != state::JobPhase::kNone) {
     if (kit::button(theme, "top/stop", box, kit::ButtonKind::kDanger, "Stop"))
       commands.push_back(state::StopRun{});
@@ -176,15 +182,11 @@ TopBarWidths top_bar_widths(const kit::Theme& theme, const TopBarInput& input, f
 
 void draw_headlines(const kit::Theme& theme, state::Rect box, float gap,
                     std::vector<present::Headline> figures) {
-  if (headlines_width(theme, figures, gap) - gap > box.w) {
+  const auto is_too_much = [&] { return headlines_width(theme, figures, gap) - gap > box.w; };
+  if (is_too_much()) {
     for (present::Headline& headline : figures) headline.note = headline.brief_note;
   }
-  const auto leading = std::min<std::size_t>(figures.size(), 2);
-  if (headlines_width(
-          theme, {figures.begin(), figures.begin() + static_cast<std::ptrdiff_t>(leading)}, gap) -
-          gap >
-      box.w) {
-    // Step and exposed time matter more than what stands behind them.
+  if (is_too_much()) {  // a figure matters more than what stands behind one
     for (present::Headline& headline : figures) headline.note.clear();
   }
   for (const present::Headline& headline : figures) {
@@ -299,14 +301,13 @@ TopBarResult draw_top_bar(const kit::Theme& theme, const state::Rect& rect,
   draw_tools(theme, rest.take_right(theme.px(60), theme.px(8)), result);
   draw_workspaces(theme, rest, unit, input.workspace, result);
 
-  const float job = theme.px(snapshot.job.phase == state::JobPhase::kStopping ? 96 : 72);
-  const float gaps = theme.px(24 + 16 + 28);
-  const TopBarWidths widths = top_bar_widths(theme, input, rest.w - job - gaps, unit);
+  // Before what comes and goes: its place does not change.
+  const state::Rect action = rest.take_left(job_button_width(theme), theme.px(20));
+  draw_job_button(theme, action.inset(0, (action.h - theme.px(30)) / 2), snapshot, commands);
+  const float gaps = theme.px(24 + 28);
+  const TopBarWidths widths = top_bar_widths(theme, input, rest.w - gaps, unit);
   draw_run(theme, rest.take_left(widths.run, theme.px(24)), snapshot);
-  draw_progress(theme, rest.take_left(widths.progress, theme.px(16)), snapshot);
-  state::Rect action = rest.take_left(job, theme.px(28));
-  action = action.inset(0, (action.h - theme.px(30)) / 2);
-  draw_job_button(theme, action, snapshot, commands);
+  draw_progress(theme, rest.take_left(widths.progress, theme.px(28)), snapshot);
   draw_headlines(theme, rest, widths.headline_gap, input.figures);
   return result;
 }

@@ -136,6 +136,26 @@ TEST_P(WindowTest, NeverCutsTheHeadlines) {
   EXPECT_TRUE(window.probe().shows(state == 3 ? "The run failed" : "Timeline · step"));
 }
 
+TEST(TopBar, KeepsStartAndStopInOnePlaceWhateverIsToldBesideThem) {
+  for (const int width : {1000, 1280, 1920}) {
+    HeadlessWindow window(width, 800);
+    const auto place_of = [&](const state::Snapshot& snapshot, const char* button) {
+      window.frames(snapshot, 3);
+      const state::Rect& rect = window.probe().find(button)->rect;
+      return std::pair(rect.x, rect.right());
+    };
+    state::Snapshot snapshot = sample_snapshot();
+    const auto stop = place_of(snapshot, "top/stop");
+    snapshot.job.phase = state::JobPhase::kStopping;
+    EXPECT_EQ(place_of(snapshot, "top/stop"), stop);
+    EXPECT_TRUE(window.probe().shows("Stopping…"));
+    snapshot.job.phase = state::JobPhase::kStarting;
+    snapshot.run = nullptr;  // no name, no figures
+    EXPECT_EQ(place_of(snapshot, "top/stop"), stop);
+    EXPECT_EQ(place_of(empty_snapshot(), "top/start"), stop);
+  }
+}
+
 TEST(Messages, AreNeverCut) {
   const std::vector<std::string> notes{
       "Incomplete: the file of rank 3 cannot be read. Figures are those of the ranks that are left",
