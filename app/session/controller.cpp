@@ -127,9 +127,16 @@ std::shared_ptr<const ui::state::Snapshot> Controller::snapshot() {
   const auto [notice, notice_is_error] = notice_.words();
   next->notice = notice;
   next->notice_is_error = notice_is_error;
+  asks_to_close_ = asks_to_close_ && is_at_work();
+  next->asks_to_close = asks_to_close_;
   next->version = snapshot_ ? snapshot_->version + 1 : 1;
   snapshot_ = std::move(next);
   return snapshot_;
+}
+
+bool Controller::is_at_work() const {
+  const auto queue = job_.queue().state();
+  return queue.phase != ui::state::JobPhase::kNone || !queue.queued.empty() || sweeps_.is_running();
 }
 
 // Nothing can be shown yet, which is not the same as that there is nothing.
@@ -267,6 +274,11 @@ void Controller::carry_out(const ui::state::SetKnob& command) {
 void Controller::carry_out(const ui::state::ResetKnobs&) {
   knobs_.reset_all();
   notice_.clear();
+}
+
+void Controller::carry_out(const ui::state::Quit&) {
+  quit_requested_ = asks_to_close_ || !is_at_work();
+  asks_to_close_ = !quit_requested_;
 }
 
 void Controller::carry_out(const ui::state::MoveQueued& command) {

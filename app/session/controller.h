@@ -107,7 +107,8 @@ class Controller {
   void carry_out(const ui::state::SavePicture& command) { wanted_picture_ = command; }
   void carry_out(const ui::state::OpenFiles& command);
   void carry_out(const ui::state::PackRun& command) { packing_.pack(command.folder); }
-  void carry_out(const ui::state::Quit&) { quit_requested_ = true; }
+  void carry_out(const ui::state::Quit&);
+  void carry_out(const ui::state::KeepOpen&) { asks_to_close_ = false; }
 
   void take_over(const trace::base::Result<DroppedSettings>& dropped);
   void compare(const std::vector<std::string>& folders, std::int64_t step);
@@ -116,6 +117,8 @@ class Controller {
   LedgerRows rows() const { return library_state_.ledger->rows; }
   std::vector<std::string> taken_names() const;
 
+  // Runs or sweeps, of this window: they would end with it.
+  bool is_at_work() const;
   bool is_loading() const;
   void follow_job();
   void follow_library();
@@ -136,7 +139,7 @@ class Controller {
   StrategyPlanner planner_;
   bool first_run_opened_ = false;
   Notice notice_;
-  bool quit_requested_ = false;
+  bool quit_requested_ = false, asks_to_close_ = false;
   double replay_speed_ = 1;  // of this replay and the next
   std::optional<std::string> copied_text_;
   std::optional<ui::state::SavePicture> wanted_picture_;

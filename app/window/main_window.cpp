@@ -83,7 +83,15 @@ MainWindow::~MainWindow() {
   glfwSetWindowUserPointer(graphics_.window(), nullptr);
 }
 
-bool MainWindow::closed() const { return glfwWindowShouldClose(graphics_.window()) == GLFW_TRUE; }
+// By the title bar, or the window manager.
+void MainWindow::ask_to_close() {
+  auto* handle = graphics_.window();
+  note_input();
+  controller_.execute(ui::state::Quit{});
+  // It is asked where one can see it.
+  const bool is_hidden = glfwGetWindowAttrib(handle, GLFW_ICONIFIED) == GLFW_TRUE;
+  if (is_hidden && !controller_.quit_requested()) glfwRestoreWindow(handle);
+}
 
 void MainWindow::note_input() {
   last_input_ = Clock::now();
@@ -105,6 +113,7 @@ void MainWindow::watch_input() {
     window_of(w)->controller_.execute(ui::state::OpenFiles{{paths, paths + count}});
   });
   glfwSetWindowRefreshCallback(handle, [](GLFWwindow* w) { window_of(w)->note_input(); });
+  glfwSetWindowCloseCallback(handle, [](GLFWwindow* w) { window_of(w)->ask_to_close(); });
 }
 
 // In place of the backend's.

@@ -25,8 +25,6 @@ class MainWindow {
   void go_to(const ui::state::ViewAddress& address) { view_.go_to(address); }
   // Sees every frame, for tests.
   void watch_with(ui::kit::DrawProbe* probe) { view_.set_probe(probe); }
-  // The user or the window manager closed it.
-  bool closed() const;
   const ui::state::ViewPreferences& preferences() const { return view_.preferences(); }
   std::uint64_t frames_drawn() const { return frames_drawn_; }
   // The snapshot that the last frame showed.
@@ -35,6 +33,7 @@ class MainWindow {
  private:
   using Clock = std::chrono::steady_clock;
 
+  void ask_to_close();
   void watch_input();
   void queue_input();
   void wait_for_news();

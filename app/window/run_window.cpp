@@ -95,7 +95,7 @@ trace::base::Result<void> run_window(const WindowOptions& options) {
   {
     MainWindow window(**graphics, controller, preferences.view);
     if (options.view) window.go_to(*options.view);
-    while (!window.closed() && !controller.quit_requested() && !signals.arrived()) window.turn();
+    while (!controller.quit_requested() && !signals.arrived()) window.turn();
     remember_size(handle, preferences);
     preferences.view = window.preferences();
     preferences.replay_speed = controller.replay_speed();

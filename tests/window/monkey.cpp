@@ -125,6 +125,8 @@ std::string described(const Action& action) {
       return "drop " + action.text;
     case Kind::kResize:
       return "resize " + place;
+    case Kind::kClose:
+      return "close";
     case Kind::kFrames:
       return "wait " + std::to_string(action.code);
   }
@@ -243,6 +245,21 @@ void Monkey::resize(Trick& trick) {
   trick.push_back({.kind = Kind::kResize, .x = width_, .y = height_, .text = {}});
 }
 
+// Answers now and then where it is asked first, and clicks the cross again otherwise.
+void Monkey::quit(Trick& trick) {
+  if (chance(50)) {
+    command(trick, "Quit");
+  } else {
+    trick.push_back({.kind = Kind::kClose, .text = {}});
+  }
+  trick.push_back(frames(2));
+  if (chance(50)) {
+    key(trick, chance(70) ? "Enter" : "Escape");
+  } else {
+    trick.push_back({.kind = Kind::kClose, .text = {}});
+  }
+}
+
 Trick Monkey::next(const std::vector<Control>& controls) {
   constexpr std::array kButtons{0, 0, 0, 0, 0, 0, 1, 2};
   Trick trick;
@@ -273,7 +290,7 @@ Trick Monkey::next(const std::vector<Control>& controls) {
     key(trick, "Escape");
     key(trick, "Ctrl+Enter");  // a live run
   } else {
-    command(trick, "Quit");
+    quit(trick);
   }
   return trick;
 }

@@ -23,6 +23,7 @@ struct Action {
     kWheel,
     kDrop,
     kResize,
+    kClose,  // the title bar's cross
     kFrames
   } kind = Kind::kFrames;
   int x = 0, y = 0;  // of the mouse, the wheel, the window
@@ -60,6 +61,7 @@ class Monkey {
   void command(Trick& trick, std::string_view text);
   void switch_run(Trick& trick, const std::vector<Control>& controls);
   void resize(Trick& trick);
+  void quit(Trick& trick);
 
   std::mt19937_64 random_;
   const std::vector<std::string> files_;

@@ -96,7 +96,7 @@ class MonkeyWindow {
       begin(action);
       window_->turn();
     }
-    if (window_->closed() || controller_->quit_requested()) {
+    if (controller_->quit_requested()) {
       frames_before_ += window_->frames_drawn();
       window_.reset();
       controller_.reset();
@@ -166,6 +166,8 @@ class MonkeyWindow {
       }
       case Kind::kResize:
         return glfwSetWindowSize(handle(), action.x, action.y);
+      case Kind::kClose:
+        return call_back(glfwSetWindowCloseCallback, handle());
       case Kind::kFrames:
         for (int i = 0; i < action.code; ++i) {
           call_back(glfwSetWindowRefreshCallback, handle());  // lest it sleeps

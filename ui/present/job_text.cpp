@@ -8,23 +8,23 @@
 
 namespace shardlens::ui::present {
 
-namespace {
-
-std::string ordinal_of(const state::Snapshot& snapshot) {
-  if (snapshot.ledger) {
-    for (const state::LedgerRow& row : snapshot.ledger->rows) {
-      if (row.name == snapshot.job.run_name && !row.ordinal.empty()) return row.ordinal;
-    }
+std::string running_ordinal(const state::Snapshot& snapshot) {
+  if (!snapshot.ledger) return "";
+  for (const state::LedgerRow& row : snapshot.ledger->rows) {
+    if (row.name == snapshot.job.run_name) return row.ordinal;
   }
-  return snapshot.job.run_name;
+  return "";
 }
+
+namespace {
 
 StartControls while_running(const state::Snapshot& snapshot) {
   StartControls out;
   out.kind = StartControls::Kind::kQueue;
   out.label = "Queue " + next_ordinal(snapshot.ledger.get(), snapshot.job.queued.size());
   out.detail = snapshot.knobs.next_name;
-  out.stop_and_start = "Stop " + ordinal_of(snapshot) + " and start";
+  const std::string ordinal = running_ordinal(snapshot);
+  out.stop_and_start = "Stop " + (ordinal.empty() ? snapshot.job.run_name : ordinal) + " and start";
   out.enabled = snapshot.knobs.problems.empty();
   return out;
 }

@@ -17,6 +17,9 @@ struct StartControls {
 };
 StartControls start_controls(const state::Snapshot& snapshot);
 
+// "run 4": of the job that runs; "": the library does not know it yet.
+std::string running_ordinal(const state::Snapshot& snapshot);
+
 // "run 5": the ordinal that the next run will have, behind those that wait.
 std::string next_ordinal(const state::Ledger* ledger, std::size_t queued = 0);
 

@@ -155,8 +155,9 @@ struct ResumeSweep {
 };
 struct ShowSweep {
   std::string name;
-};  // "": the one that runs, or the newest
-struct Quit {};
+};                   // "": the one that runs, or the newest
+struct Quit {};      // asks first while something would end; asked again, it closes
+struct KeepOpen {};  // the answer to that
 
 using Command =
     std::variant<SetKnob, ResetKnobs, ResetKnob, StartRun, StopRun, CancelQueued, MoveQueued,
@@ -167,7 +168,7 @@ using Command =
                  SelectRange, ClearRange, PickEvent, DropEvent, FindNames, ClearFind, GoToHit,
                  GoToEvent, GoToNeighbour, ChangeBookmark, ShowMemory, RunSql, StopSql, OpenFiles,
                  PackRun, OpenSweepCard, CloseSweepCard, EditSweep, StartSweep, StopSweep,
-                 ResumeSweep, ShowSweep, Quit>;
+                 ResumeSweep, ShowSweep, Quit, KeepOpen>;
 using Commands = std::vector<Command>;
 
 }  // namespace shardlens::ui::state

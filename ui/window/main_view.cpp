@@ -14,6 +14,7 @@
 #include "ui/sweep/sweep_card.h"
 #include "ui/tune/memory_panel.h"
 #include "ui/tune/replay_bar.h"
+#include "ui/window/close_card.h"
 #include "ui/window/help_overlay.h"
 #include "ui/window/message_strips.h"
 #include "ui/window/top_bar.h"
@@ -225,6 +226,18 @@ void MainView::draw(const state::Snapshot& snapshot, state::Commands& commands) 
     if (wanted_->step >= 0) commands.push_back(state::SelectStep{wanted_->step});
     wanted_.reset();
   }
+  if (snapshot.asks_to_close) {
+    draw_close_card(theme, window, snapshot, commands);
+  } else {
+    draw_overlays(theme, window, snapshot, commands);
+  }
+  focus_.end_frame(theme);
+  show_answers(first_command, commands);
+  start_by_key(snapshot, palette_open, first_command, commands);
+}
+
+void MainView::draw_overlays(const kit::Theme& theme, const state::Rect& window,
+                             const state::Snapshot& snapshot, state::Commands& commands) {
   plan_.draw(theme, window, snapshot, commands);
   sweep::draw_sweep_card(theme, window, snapshot, commands);
   const auto hints = inspects() ? inspect_key_hints() : key_hints();
@@ -237,9 +250,6 @@ void MainView::draw(const state::Snapshot& snapshot, state::Commands& commands) 
         workspace_.knobs().reveal(knob);
       },
       commands);
-  focus_.end_frame(theme);
-  show_answers(first_command, commands);
-  start_by_key(snapshot, palette_open, first_command, commands);
 }
 
 void MainView::choose_other_theme(state::ThemeKind than) {
@@ -263,7 +273,7 @@ void MainView::follow_or_pause(const state::Snapshot& snapshot, state::Commands&
 
 bool MainView::keys_are_free(const state::Snapshot& snapshot) const {
   return !ImGui::GetIO().WantTextInput && !palette_.is_open() && !help_ && !snapshot.plan &&
-         !has_sweep_card(snapshot) && !focus_.took_key();
+         !has_sweep_card(snapshot) && !snapshot.asks_to_close && !focus_.took_key();
 }
 
 bool MainView::workspace_has_keys(const state::Snapshot& snapshot) const {
@@ -274,6 +284,7 @@ void MainView::handle_keys(const state::Snapshot& snapshot, state::Commands& com
   const ImGuiIO& io = ImGui::GetIO();
   if (kit::key_pressed(kit::Key::kF11, false))
     preferences_.present_mode = !preferences_.present_mode;
+  if (snapshot.asks_to_close) palette_.close();
   if (io.KeyCtrl) {
     if (kit::key_pressed(kit::Key::kEqual) || kit::key_pressed(kit::Key::kPadPlus) ||
         kit::key_pressed(kit::Key::kRightBracket)) {
@@ -283,7 +294,7 @@ void MainView::handle_keys(const state::Snapshot& snapshot, state::Commands& com
       change_scale(-1);
     if (kit::key_pressed(kit::Key::kZero, false) || kit::key_pressed(kit::Key::kPadZero, false))
       change_scale(0);
-    if (kit::key_pressed(kit::Key::kK, false))
+    if (kit::key_pressed(kit::Key::kK, false) && !snapshot.asks_to_close)
       palette_.is_open() ? palette_.close() : palette_.open();
     if (kit::key_pressed(kit::Key::kB, false)) preferences_.fold_knobs = !preferences_.fold_knobs;
     if (kit::key_pressed(kit::Key::kT, false)) choose_other_theme(preferences_.theme);
@@ -293,7 +304,7 @@ void MainView::handle_keys(const state::Snapshot& snapshot, state::Commands& com
     if (kit::key_pressed(kit::Key::kF, false) && inspects()) inspect_.find();
     return;
   }
-  if (io.WantTextInput || palette_.is_open()) return;
+  if (io.WantTextInput || palette_.is_open() || snapshot.asks_to_close) return;
   if (kit::typed('?')) help_ = !help_;
   if (help_ || has_sweep_card(snapshot)) return;
   if (kit::key_pressed(kit::Key::kP, false)) {
@@ -314,7 +325,7 @@ void MainView::handle_keys(const state::Snapshot& snapshot, state::Commands& com
 void MainView::start_by_key(const state::Snapshot& snapshot, bool palette_was_open,
                             std::size_t first, state::Commands& commands) const {
   if (!ImGui::GetIO().KeyCtrl || !kit::enter_pressed() || help_) return;
-  if (has_sweep_card(snapshot)) return;  // what lies over the knobs is not a run
+  if (has_sweep_card(snapshot) || snapshot.asks_to_close) return;  // what lies on top is not a run
   const auto sets = [](const state::Command& command) {
     return std::holds_alternative<state::SetKnob>(command);
   };

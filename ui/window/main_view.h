@@ -72,6 +72,9 @@ class MainView {
   void draw_workspace(const kit::Theme& theme, const tune::TuneLayout& layout,
                       const state::Rect& area, const state::Snapshot& snapshot,
                       state::Commands& commands);
+  // Cards, help, the palette.
+  void draw_overlays(const kit::Theme& theme, const state::Rect& window,
+                     const state::Snapshot& snapshot, state::Commands& commands);
   // The workspace that answers the commands from `first` on comes to the front.
   void show_answers(std::size_t first, const state::Commands& commands);
   // Nothing that lies above the workspace, and no field, has the keyboard.

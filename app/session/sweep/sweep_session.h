@@ -30,6 +30,7 @@ class SweepSession {
   // Error kUsage: what stands on the card cannot be run.
   trace::base::Result<void> start(const trace::job::Settings& settings, LedgerRows rows);
 
+  bool is_running() const { return !runner_.state().name.empty(); }
   // Runs came, went or ended.
   void follow_library();
   // True: something is new.

@@ -18,6 +18,7 @@ class CurrentJob {
   CurrentJob(StartJob start, Notice& notice, const std::function<void()>& on_change);
 
   JobQueue& queue() { return queue_; }
+  const JobQueue& queue() const { return queue_; }
 
   struct News {
     bool is_any = false, has_started = false, has_ended = false;

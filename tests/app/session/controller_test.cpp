@@ -426,6 +426,45 @@ TEST_F(ControllerTest, CopiedTextIsHandedOutOnceAndQuitIsRemembered) {
   EXPECT_TRUE(controller->quit_requested());
 }
 
+TEST_F(ControllerTest, ClosingAsksFirstWhileARunGoesOn) {
+  open();
+  controller->execute(ui::state::StartRun{});
+  controller->execute(ui::state::Quit{});
+  EXPECT_FALSE(controller->quit_requested());
+  EXPECT_TRUE(controller->snapshot()->asks_to_close);
+  controller->execute(ui::state::KeepOpen{});
+  EXPECT_FALSE(controller->snapshot()->asks_to_close);
+  controller->execute(ui::state::Quit{});
+  EXPECT_FALSE(controller->quit_requested());
+  controller->execute(ui::state::Quit{});  // the title bar's cross once more, or the answer
+  EXPECT_TRUE(controller->quit_requested());
+}
+
+TEST_F(ControllerTest, ClosingAsksNoMoreOnceTheRunHasEnded) {
+  open();
+  controller->execute(ui::state::StartRun{});
+  ASSERT_TRUE(becomes([](const auto& now) { return now.job.phase == JobPhase::kRunning; }));
+  controller->execute(ui::state::Quit{});
+  EXPECT_TRUE(controller->snapshot()->asks_to_close);
+  jobs.started().front()->end();
+  EXPECT_TRUE(becomes([](const auto& now) { return !now.asks_to_close; }));
+  EXPECT_FALSE(controller->quit_requested());
+  controller->execute(ui::state::Quit{});
+  EXPECT_TRUE(controller->quit_requested());
+}
+
+TEST_F(ControllerTest, ClosingAsksFirstWhileASweepGoesOn) {
+  open();
+  controller->execute(ui::state::OpenSweepCard{.knob = "bucket_cap_mb"});
+  ASSERT_TRUE(becomes([](const auto& now) {
+    return now.sweep && now.sweep->card && now.sweep->card->can_start();
+  }));
+  controller->execute(ui::state::StartSweep{});
+  controller->execute(ui::state::Quit{});
+  EXPECT_FALSE(controller->quit_requested());
+  EXPECT_TRUE(controller->snapshot()->asks_to_close);
+}
+
 TEST_F(ControllerTest, ShowingARunThatIsGoneSaysSo) {
   open();
   controller->execute(ui::state::ShowRun{(runs / "gone").string()});

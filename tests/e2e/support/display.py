@@ -4,7 +4,7 @@ import re
 import subprocess
 import time
 
-from support import harness, virtual_screen
+from support import harness, virtual_screen, x11
 
 
 class Display(virtual_screen.VirtualScreen):
@@ -35,6 +35,10 @@ class Display(virtual_screen.VirtualScreen):
         self.keys('ctrl+k')
         self.xdotool('type', text)
         self.keys('Return')
+
+    def close_window(self):
+        """As the title bar's cross does."""
+        x11.ask_to_close(self.environment['DISPLAY'], int(self.window))
 
     def click(self, x, y, *more):
         """Where it was meant: once the window has nothing more to draw. It must not show a live run."""

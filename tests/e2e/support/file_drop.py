@@ -3,20 +3,13 @@ import ctypes
 import pathlib
 import select
 import time
-from ctypes import byref, c_char_p, c_int, c_long, c_ulong, c_void_p
+from ctypes import byref, c_int, c_long, c_ulong, c_void_p
 
-LIBRARY = ctypes.CDLL('libX11.so.6')
-for name, result in (('XOpenDisplay', c_void_p), ('XInternAtom', c_ulong), ('XDefaultRootWindow', c_ulong),
-                     ('XCreateSimpleWindow', c_ulong)):
-    getattr(LIBRARY, name).restype = result
+from support import x11
+from support.x11 import CLIENT_MESSAGE, LIBRARY, ClientMessage
 
-SELECTION_REQUEST, SELECTION_NOTIFY, CLIENT_MESSAGE = 30, 31, 33
+SELECTION_REQUEST, SELECTION_NOTIFY = 30, 31
 CURRENT_TIME, REPLACE = 0, 0
-
-
-class ClientMessage(ctypes.Structure):
-    _fields_ = [('type', c_int), ('serial', c_ulong), ('sent', c_int), ('display', c_void_p), ('window', c_ulong),
-                ('message', c_ulong), ('format', c_int), ('data', c_long * 5)]
 
 
 class Request(ctypes.Structure):
@@ -42,20 +35,16 @@ class FileDrag:
 
     def __init__(self, display, files):
         self.files = '\r\n'.join(pathlib.Path(file).absolute().as_uri() for file in files).encode() + b'\r\n'
-        self.display = c_void_p(LIBRARY.XOpenDisplay(display.encode()))
+        self.display = x11.open_display(display)
         root = c_ulong(LIBRARY.XDefaultRootWindow(self.display))
         self.window = LIBRARY.XCreateSimpleWindow(self.display, root, 0, 0, 1, 1, 0, c_ulong(0), c_ulong(0))
         LIBRARY.XSetSelectionOwner(self.display, self.atom('XdndSelection'), c_ulong(self.window), CURRENT_TIME)
 
     def atom(self, name):
-        return c_ulong(LIBRARY.XInternAtom(self.display, c_char_p(name.encode()), 0))
+        return x11.atom(self.display, name)
 
     def say(self, target, what, *data):
-        event = Event()
-        event.message = ClientMessage(type=CLIENT_MESSAGE, window=target, message=self.atom(what).value, format=32,
-                                      data=(c_long * 5)(self.window, *data))
-        LIBRARY.XSendEvent(self.display, c_ulong(target), 0, c_long(0), byref(event))
-        LIBRARY.XFlush(self.display)
+        x11.say(self.display, target, what, self.window, *data)
 
     def hand_over(self, request):
         LIBRARY.XChangeProperty(self.display, c_ulong(request.requestor), c_ulong(request.property),

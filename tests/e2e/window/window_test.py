@@ -4,6 +4,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from support import harness, virtual_screen  # noqa: E402
@@ -54,9 +55,34 @@ class Window(WindowTest):
         self.display.keys('ctrl+Return')  # and once more, by keyboard
         harness.wait_until(lambda: len(self.run_folders()) == 2, 20, 'the second run')
         harness.wait_until(self.rank_processes, 20, 'its ranks')
+        self.display.close_window()
+        self.display.keys('Escape')
+        time.sleep(1)
+        self.assertIsNone(self.program.poll(), 'it asks first')
+        self.assertNotEqual(self.rank_processes(), [])
         self.display.command('Quit')
+        self.display.keys('Return')
         self.assertEqual(self.program.wait(timeout=40), 0)
         harness.wait_until(lambda: not self.rank_processes(), 10, 'the ranks to end with the window')
+
+    def test_the_title_bars_cross_asks_while_a_run_goes_on(self):
+        for assignment in ('steps=5000', 'batch_per_rank=2', 'ranks=1', 'sequence_length=32', 'device=cpu'):
+            self.display.command(assignment)
+        self.display.keys('ctrl+Return')
+        harness.wait_until(self.rank_processes, 20, 'its ranks')
+        self.display.close_window()
+        time.sleep(1)
+        self.assertIsNone(self.program.poll(), 'it asks first')
+        self.display.close_window()
+        self.assertEqual(self.program.wait(timeout=40), 0)
+        self.assertEqual(self.json('report', str(self.run_folders()[-1]))['run']['status'], 'stopped')
+
+    def test_a_signal_ends_it_without_a_question(self):
+        self.display.command('steps=5000')
+        self.display.keys('ctrl+Return')
+        harness.wait_until(self.rank_processes, 20, 'its ranks')
+        self.program.terminate()
+        self.assertEqual(self.program.wait(timeout=40), 0)
 
     def moves_for_a_second(self):
         return not any(self.display.rests() for _ in range(3))
