@@ -51,6 +51,31 @@ TEST(LedgerTable, WhatTellsOwnRunsApartStaysLongerThanWhatTellsExamplesApart) {
   EXPECT_GT(own->priority, of_examples->priority + 12) << "whatever their order";
 }
 
+// The first own run beside examples of other jobs, in a window of 1280 pixels.
+TEST(LedgerTable, WhatWasMeasuredStaysLongerThanWhatTellsExamplesApart) {
+  state::Ledger ledger = *sample_snapshot({.live = false}).ledger;
+  for (state::LedgerRow& row : ledger.rows) row.settings = {};
+  state::LedgerRow example = ledger.rows.back();
+  example.is_bundled = true;
+  example.settings.model = "gpt-162m";
+  example.settings.batch_per_rank = 3;
+  example.settings.sequence_length = 1024;
+  example.settings.precision = trace::job::Precision::kBf16;
+  example.settings.evaluation_fraction = 0;
+  example.settings.oversubscribe = true;
+  example.settings.device = trace::job::DeviceChoice::kCuda;
+  ledger.rows.push_back(example);
+  LedgerTable table = ledger_table(ledger);
+  fit_columns(table, 900);
+  for (const char* title : {"Step time", "Against baseline", "Exposed", "Peak of tensors"}) {
+    EXPECT_NE(find_column(table, title), nullptr) << title;
+  }
+  for (state::LedgerRow& row : ledger.rows) row.is_bundled = true;
+  table = ledger_table(ledger);
+  fit_columns(table, 900);
+  EXPECT_NE(find_column(table, "Model"), nullptr) << "nothing else tells them apart";
+}
+
 TEST(LedgerTable, HidesColumnsWithoutAValue) {
   state::Snapshot snapshot = sample_snapshot();
   state::Ledger ledger = *snapshot.ledger;

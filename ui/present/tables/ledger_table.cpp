@@ -70,10 +70,13 @@ double setting_number(const state::LedgerRow& row, const trace::job::Knob& knob)
       knob.member);
 }
 
-// Those that tell the user's own runs apart stay longest.
+// Those that tell the user's own runs apart stay longest. What tells examples apart, or them from
+// own runs, matters less than what was measured, unless there is nothing else.
 void add_settings(Builder& builder) {
-  constexpr int kMostSettings = 12, kOfOwnRuns = 50, kOfOthers = 30;
+  constexpr int kMostSettings = 12, kOfOwnRuns = 250, kOfExamplesAlone = 230, kOfExamples = 75;
+  static_assert(kOfExamplesAlone - kMostSettings > kTellsRunsApart);
   const auto& rows = builder.ledger.rows;
+  const int of_examples = std::ranges::any_of(rows, is_own) ? kOfExamples : kOfExamplesAlone;
   int added = 0;
   for (const trace::job::Knob& knob : trace::job::knobs()) {
     if (knob.name == "steps" || knob.name == "ranks" || knob.name == "seed") continue;
@@ -83,14 +86,14 @@ void add_settings(Builder& builder) {
     std::size_t longest = 0;
     for (const state::LedgerRow& row : rows) longest = std::max(longest, cell_of(row).text.size());
     const float values = static_cast<float>(longest) * 7.3f + 14;
-    LedgerColumn column{.title = std::string(knob.label),
-                        .key = std::string(knob.name),
-                        .definition = std::string(knob.explanation),
-                        .figure = true,
-                        .width = std::clamp(values, 40.0f, 184.0f),
-                        .wish = values,
-                        .priority = kTellsRunsApart - added +
-                                    (rows_differ(rows, cell_of, is_own) ? kOfOwnRuns : kOfOthers)};
+    LedgerColumn column{
+        .title = std::string(knob.label),
+        .key = std::string(knob.name),
+        .definition = std::string(knob.explanation),
+        .figure = true,
+        .width = std::clamp(values, 40.0f, 184.0f),
+        .wish = values,
+        .priority = (rows_differ(rows, cell_of, is_own) ? kOfOwnRuns : of_examples) - added};
     const auto type = trace::job::type_name(knob);
     if (type == "integer" || type == "number") {
       column.number = [&knob](const state::LedgerRow& row) {
