@@ -78,10 +78,13 @@ Headline exposed_headline(const trace::analysis::RunSummary& s, const std::strin
 }
 
 Headline overlap_headline(const trace::analysis::RunSummary& s, const std::string& source) {
-  return make("Overlap", format_percent(*s.overlap_fraction), "",
-              "Share of communication that runs while computation runs. More is not always better: "
-              "compressed gradients lower it although the step gets faster",
-              source);
+  Headline out =
+      make("Overlap", format_percent(*s.overlap_fraction), "",
+           "Share of communication that runs while computation runs. More is not always better: "
+           "compressed gradients lower it although the step gets faster",
+           source);
+  out.goes_first = true;
+  return out;
 }
 
 // "operators: …; memory: …" as the recorder wrote it; parts by the name in front of the colon.

@@ -15,6 +15,7 @@ struct Headline {
   std::string definition;  // for the tooltip
   std::string source;
   std::string brief_note = {};  // where there is no room for all
+  bool goes_first = false;      // where there is too little room even so: before others' notes
 };
 
 // Step and exposed time lead; a figure without a value is left out.

@@ -186,7 +186,8 @@ void draw_headlines(const kit::Theme& theme, state::Rect box, float gap,
   if (is_too_much()) {
     for (present::Headline& headline : figures) headline.note = headline.brief_note;
   }
-  if (is_too_much()) {  // a figure matters more than what stands behind one
+  if (is_too_much()) std::erase_if(figures, [](const auto& each) { return each.goes_first; });
+  if (is_too_much()) {  // other figures matter more than what stands behind one
     for (present::Headline& headline : figures) headline.note.clear();
   }
   for (const present::Headline& headline : figures) {

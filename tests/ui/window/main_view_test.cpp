@@ -197,6 +197,14 @@ TEST(TopBar, TellsThePeakMemoryOfALiveAndOfARecordedRunInEveryWindow) {
       HeadlessWindow window(width, 800);
       window.frames(snapshot, 3);
       EXPECT_TRUE(window.probe().shows("Peak memory")) << width << (live ? ", live" : "");
+      EXPECT_TRUE(window.probe().shows("3.27 ms waiting")) << width << (live ? ", live" : "");
+      run = std::make_shared<state::RunView>(*snapshot.run);
+      run->figures.summary.step_ns.mean = 1460.3e6;  // as wide as figures get
+      run->figures.summary.exposed_ns = 1142.9e6;
+      run->figures.summary.exposed_wait_ns = 1103.6e6;
+      snapshot.run = run;
+      window.frames(snapshot, 3);
+      EXPECT_TRUE(window.probe().shows("Peak memory")) << width << (live ? ", live" : "");
     }
   }
 }
