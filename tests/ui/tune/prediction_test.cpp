@@ -234,8 +234,9 @@ TEST_F(PredictionTest, SaysWhereTwoRunsDifferByAsMuchByChance) {
   snapshot_.ledger = ledger_of(0.06);
   std::string shown;
   for (const std::string& line : texts()) shown += line + ' ';
-  EXPECT_THAT(shown,
-              HasSubstr("Less than two runs of the same settings differ by chance, up to 7.50 ms"));
+  EXPECT_THAT(
+      shown,
+      HasSubstr("Two runs of the same settings differ by more than that by chance, up to 7.50 ms"));
   snapshot_.ledger = ledger_of(0.03);
   EXPECT_THAT(texts(), Not(Contains(HasSubstr("Less than two runs"))));
   EXPECT_THAT(present::prediction_note(&view_, 0.03)->rows,

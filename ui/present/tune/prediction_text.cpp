@@ -111,7 +111,7 @@ std::string no_interval_text(const Prediction& prediction) {
 std::string chance_text(const Prediction& prediction, const std::optional<double>& apart) {
   const double change = std::abs(prediction.change_per_token());
   if (!apart || change == 0 || change > *apart) return "";
-  return "Less than two runs of the same settings differ by chance, up to " +
+  return "Two runs of the same settings differ by more than that by chance, up to " +
          span_text(*apart * prediction.recorded_step_ns) + ".";
 }
 

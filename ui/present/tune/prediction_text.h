@@ -25,8 +25,8 @@ std::string difference_text(double ns, const std::optional<trace::tuning::Interv
 std::string difference_text(const trace::tuning::Prediction& prediction);
 // Of the time per sample, where a step has more or fewer of them: "−4.1 %".
 std::string per_token_text(const trace::tuning::Prediction& prediction);
-// "Less than two runs of the same settings differ by chance, up to 24 ms."; "" where it is more, or
-// that is not known. `apart`: NoiseModel::apart() of the run's job.
+// "Two runs of the same settings differ by more than that by chance, up to 24 ms."; "" where it is
+// more, or that is not known. `apart`: NoiseModel::apart() of the run's job.
 std::string chance_text(const trace::tuning::Prediction& prediction,
                         const std::optional<double>& apart);
 // What bounds the step, as a sentence.
