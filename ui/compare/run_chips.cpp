@@ -12,7 +12,7 @@ namespace shardlens::ui::compare {
 
 namespace {
 
-constexpr float kWidestChip = 230, kAddMenuWidth = 320, kAddMenuRow = 26;
+constexpr float kAddMenuWidth = 320, kAddMenuRow = 26;
 constexpr std::size_t kMostOffered = 16;
 
 std::vector<std::string> compared_folders(const state::ComparisonView* view) {
@@ -38,6 +38,22 @@ std::string chip_text(const state::ComparedRun& run) {
   return run.ordinal.empty() ? run.name : run.ordinal + " · " + run.name;
 }
 
+// Names that are compared often begin alike: where one is too long, its end is shown.
+std::string chip_text(const kit::Theme& theme, const state::ComparedRun& run, float width) {
+  const auto fits = [&](const std::string& text) {
+    return kit::text_width(theme, kit::Face::kMedium, text) <= width;
+  };
+  if (fits(chip_text(run))) return chip_text(run);
+  state::ComparedRun cut = run;
+  for (std::size_t from = 1; from < run.name.size(); ++from) {
+    const bool is_within_a_letter = (static_cast<unsigned char>(run.name[from]) & 0xC0) == 0x80;
+    if (is_within_a_letter) continue;
+    cut.name = "…" + run.name.substr(from);
+    if (fits(chip_text(cut))) return chip_text(cut);
+  }
+  return chip_text(run);
+}
+
 // Returns whether what is compared has changed.
 bool draw_chip(const kit::Theme& theme, const state::Rect& box, const state::ComparisonView& view,
                std::size_t index, std::vector<std::string>& folders) {
@@ -55,7 +71,7 @@ bool draw_chip(const kit::Theme& theme, const state::Rect& box, const state::Com
                   "base");
   }
   kit::text_in(theme, rest, kit::Face::kMedium, run.problem.empty() ? p.text : p.danger,
-               chip_text(run));
+               chip_text(theme, run, rest.w));
   if (hit.hovered) {
     const std::string text = index == 0 ? "What the others are compared with"
                                         : "Click compares the others with this one";
@@ -133,7 +149,7 @@ void draw_run_chips(const kit::Theme& theme, state::Rect row, const state::Compa
   for (std::size_t i = 0; i < chips && !has_changed; ++i) {
     const float text = kit::text_width(theme, kit::Face::kMedium, chip_text(view->runs[i]));
     const float wanted = text + theme.px(i == 0 ? 92 : 60);
-    const float width = std::min({wanted, theme.px(kWidestChip), most});
+    const float width = std::min(wanted, most);
     const state::Rect box = row.take_left(width, theme.px(8)).inset(0, (row.h - theme.px(26)) / 2);
     has_changed = draw_chip(theme, box, *view, i, folders);
   }

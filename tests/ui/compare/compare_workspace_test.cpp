@@ -144,6 +144,31 @@ TEST(CompareWorkspace, AddsRemovesAndChangesTheBase) {
             (Folders{"runs/compared 0", "runs/compared 1", "runs/compared 2", "runs/baseline"}));
 }
 
+// As those of a sweep, which begin alike.
+TEST(CompareWorkspace, ChipsShowWhereLongNamesDiffer) {
+  state::Snapshot snapshot = compared_snapshot(3);
+  auto view = std::make_shared<state::ComparisonView>(*snapshot.comparison);
+  const std::string begins = "a sweep of lengths and of caps of buckets – länger als nötig, ";
+  for (auto& run : view->runs) run.name = begins + "ends in " + run.ordinal;
+  snapshot.comparison = view;
+  const auto chips_in = [&](int width) {
+    HeadlessWindow window{width, 800, in_compare()};
+    window.frames(snapshot, 3);
+    const state::Rect chip = window.probe().find("compare/base/runs/compared 0")->rect;
+    return texts_in(window.probe(), {0, chip.y, static_cast<float>(width), chip.h});
+  };
+  for (const auto& run : view->runs) {
+    const auto wide = chips_in(2400), narrow = chips_in(1280);
+    EXPECT_EQ(std::ranges::count(wide, run.ordinal + " · " + run.name), 1) << "there is room";
+    EXPECT_EQ(std::ranges::count_if(narrow,
+                                    [&](const std::string& text) {
+                                      return text.starts_with(run.ordinal + " · …") &&
+                                             text.ends_with("ends in " + run.ordinal);
+                                    }),
+              1);
+  }
+}
+
 TEST(CompareWorkspace, TimelinesZoomTogether) {
   HeadlessWindow window{1600, 1000, in_compare()};
   const state::Snapshot snapshot = compared_snapshot(3);
