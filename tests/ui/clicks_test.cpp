@@ -213,6 +213,8 @@ TEST_F(ClickTest, ShowsARunByClickAndReplaysItByDoubleClick) {
 
 TEST_F(ClickTest, OffersMoreByRightClickOnARun) {
   ASSERT_TRUE(window_.click(snapshot_, "ledger/runs/baseline", 1));
+  EXPECT_TRUE(window_.probe().shows("Use its settings for the next run"));
+  EXPECT_TRUE(window_.probe().shows("Copy its settings as PyTorch code"));
   ASSERT_TRUE(window_.click(snapshot_, "menu/settings"));
   const auto* copied = command<state::CopySettings>();
   ASSERT_NE(copied, nullptr);

@@ -121,7 +121,7 @@ void RunMenu::draw_entries(const kit::Theme& theme, state::Commands& commands) {
   } else if (run_menu_entry(theme, "menu/baseline", "Set as baseline")) {
     commands.push_back(state::SetBaseline{run.folder});
   }
-  if (run_menu_entry(theme, "menu/settings", "Copy its settings"))
+  if (run_menu_entry(theme, "menu/settings", "Use its settings for the next run"))
     commands.push_back(state::CopySettings{run.folder});
   if (!run.is_imported) draw_frameworks(theme, run.folder, commands);
   if (run_menu_entry(theme, "menu/folder", "Copy the folder's path"))
