@@ -449,6 +449,21 @@ TEST_F(ClickTest, SetsAKnobFromTheCommandPalette) {
   EXPECT_EQ(set->text, "4");
 }
 
+// As the ledger calls it.
+TEST_F(ClickTest, OpensARunByItsNumberFromTheCommandPalette) {
+  const auto& rows = snapshot_.ledger->rows;
+  const auto& row = *std::ranges::find(rows, "run 2", &state::LedgerRow::ordinal);
+  window_.frame(snapshot_);
+  window_.press(snapshot_, kit::Key::kK, true);
+  window_.type(snapshot_, "run 2");
+  window_.frames(snapshot_, 2);
+  EXPECT_TRUE(window_.probe().shows("Open " + row.ordinal + " · " + row.name));
+  window_.press(snapshot_, kit::Key::kEnter);
+  const auto* shown = command<state::ShowRun>();
+  ASSERT_NE(shown, nullptr);
+  EXPECT_EQ(shown->folder, row.folder);
+}
+
 TEST_F(ClickTest, TriesTheSetUpAgain) {
   snapshot_ = installing_snapshot();
   snapshot_.trainer = {state::TrainerSetup::State::kFailed,

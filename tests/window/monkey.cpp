@@ -62,7 +62,7 @@ constexpr std::array kCommands{"Fit the timeline",
                                "Find names",
                                "Normal scale",
                                "nothing of it",
-                               "Open run: eight"};
+                               "Open run eight"};
 constexpr std::array kTyped{"nccl",
                             "gemm.*",
                             "(",

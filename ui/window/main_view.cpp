@@ -444,8 +444,9 @@ void MainView::add_file_actions(std::vector<Action>& out, const state::Snapshot&
         {present::undo_text(deleted), "", send(state::UndoDelete{}), "undo restore deleted runs"});
   }
   for (const state::LedgerRow& row : snapshot.ledger->rows) {
-    out.push_back(
-        {"Open run: " + row.name, "", send(state::ShowRun{row.folder}), "open run " + row.name});
+    const std::string run = row.ordinal.empty() ? "run" : row.ordinal;
+    out.push_back({"Open " + run + " · " + row.name, "", send(state::ShowRun{row.folder}),
+                   "open run " + row.name});
   }
 }
 
