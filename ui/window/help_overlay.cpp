@@ -17,7 +17,7 @@ constexpr std::array<KeyHint, 23> kHints{
     KeyHint{"Ctrl+1", "Tune"},
     KeyHint{"Ctrl+2", "Inspect"},
     KeyHint{"Ctrl+3", "Compare"},
-    KeyHint{"Space", "Follow the latest step; play or pause a replay"},
+    KeyHint{"Space", "Follow live; play or pause a replay"},
     KeyHint{"← →", "Previous and next step"},
     KeyHint{"Scroll, W S", "Zoom the timeline"},
     KeyHint{"Drag, A D", "Pan the timeline"},
@@ -26,7 +26,7 @@ constexpr std::array<KeyHint, 23> kHints{
     KeyHint{"M", "Measure: drag over the timeline"},
     KeyHint{"Click", "Details; a rank's name folds it"},
     KeyHint{"Esc", "Clear selection and measurement"},
-    KeyHint{"Tab", "From control to control; then arrows and Enter"},
+    KeyHint{"Tab", "From control to control; arrows, Enter"},
     KeyHint{"Double-click", "On a run: replay it"},
     KeyHint{"P", "Plan: what every strategy would need"},
     KeyHint{"Ctrl+B", "Fold or unfold the settings"},
@@ -38,19 +38,19 @@ constexpr std::array<KeyHint, 23> kHints{
 };
 
 constexpr std::array<KeyHint, 26> kInspectHints{
-    KeyHint{"Ctrl+F", "Find names; Enter and Shift+Enter: next, previous"},
+    KeyHint{"Ctrl+F", "Find names; Enter: next, Shift+Enter: back"},
     KeyHint{"Ctrl+K", "Every command and setting"},
     KeyHint{"Ctrl+1 2 3", "Tune, Inspect, Compare"},
-    KeyHint{"Tab", "From control to control; then arrows and Enter"},
+    KeyHint{"Tab", "From control to control; arrows, Enter"},
     KeyHint{"Scroll, W S", "Zoom at the mouse"},
     KeyHint{"Drag, A D", "Pan"},
     KeyHint{"Shift+scroll", "More rows"},
     KeyHint{"F", "Fit the whole run"},
-    KeyHint{"Shift+drag", "Select a range; so does a drag on the axis"},
+    KeyHint{"Shift+drag", "Select a range, also on the axis"},
     KeyHint{"M", "Measure between borders of events"},
-    KeyHint{"Click", "Details of an event; a name folds its rows"},
+    KeyHint{"Click", "Details of an event; a name folds rows"},
     KeyHint{"Double-click", "Zoom to an event or a step"},
-    KeyHint{"← →", "Previous and next event of the row, or step"},
+    KeyHint{"← →", "Previous and next event, or step"},
     KeyHint{"↑ ↓", "Rows"},
     KeyHint{"Enter", "Zoom to what is picked or selected"},
     KeyHint{"Esc", "Clear search, measure, event, selection"},
@@ -58,7 +58,7 @@ constexpr std::array<KeyHint, 26> kInspectHints{
     KeyHint{"[ ]", "Previous and next bookmark"},
     KeyHint{"Ctrl+Tab", "Next tab of the tables"},
     KeyHint{"Ctrl+Enter", "Start, or queue; in the SQL editor: ask"},
-    KeyHint{"Space", "Follow the latest step; play or pause a replay"},
+    KeyHint{"Space", "Follow live; play or pause a replay"},
     KeyHint{"P", "Plan: what every strategy would need"},
     KeyHint{"Ctrl+T", "Dark or light"},
     KeyHint{"Ctrl + / −", "Larger or smaller"},
@@ -96,7 +96,7 @@ bool draw_help_overlay(const kit::Theme& theme, const state::Rect& window,
                        std::span<const KeyHint> hints) {
   const state::Palette& p = theme.colors();
   const std::size_t rows = (hints.size() + 1) / 2;
-  const float width = std::min(theme.px(820), window.w - theme.px(24));
+  const float width = std::min(theme.px(860), window.w - theme.px(24));
   const float line_height =
       std::min(theme.px(30), std::floor((window.h - theme.px(76)) / static_cast<float>(rows)));
   const float height = theme.px(60) + line_height * static_cast<float>(rows);

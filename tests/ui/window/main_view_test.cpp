@@ -209,6 +209,28 @@ TEST(TopBar, TellsThePeakMemoryOfALiveAndOfARecordedRunInEveryWindow) {
   }
 }
 
+TEST(Help, IsNeverCut) {
+  for (const char* workspace : {state::kTuneWorkspace, state::kInspectWorkspace}) {
+    for (const bool presents : {false, true}) {
+      for (const auto& [width, height] : {std::pair{1000, 720}, {1280, 800}, {1600, 1000}}) {
+        state::ViewPreferences preferences;
+        preferences.workspace = workspace;
+        preferences.present_mode = presents;
+        HeadlessWindow window(width, height, preferences);
+        const state::Snapshot snapshot = sample_snapshot();
+        window.frames(snapshot, 3);
+        window.type(snapshot, "?");
+        window.frames(snapshot, 3);
+        EXPECT_TRUE(window.probe().shows("These keys"));
+        for (const auto& text : window.probe().texts) {
+          if (text.layer < 10) continue;
+          EXPECT_FALSE(text.text.ends_with("…")) << width << ": " << text.text;
+        }
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Sizes, WindowTest,
     ::testing::Combine(::testing::Values(std::pair{1280, 720}, std::pair{1280, 800},
