@@ -9,6 +9,7 @@
 #include "app/session/runs/library_run.h"
 #include "app/sweep/sweep_file.h"
 #include "trace/base/text.h"
+#include "trace/tuning/predictable.h"
 #include "ui/present/sweep/sweep_values.h"
 
 namespace shardlens::app::session {
@@ -165,11 +166,12 @@ SweepCard checked_card(const SweepQuestion& question, const fs::path& runs_dir) 
 SweepDraft proposed_sweep(const ui::state::KnobDraft& knobs, const std::string& knob) {
   std::string name = knob;
   if (name.empty()) {
-    for (const auto* changed : trace::job::differing_knobs(knobs.baseline, knobs.next)) {
-      if (name.empty() && !ui::present::proposed_values(*changed, knobs.next).empty()) {
-        name = std::string(changed->name);
-      }
-    }
+    const auto changed = trace::job::differing_knobs(knobs.baseline, knobs.next);
+    const auto worth_it = std::ranges::find_if(changed, [&](const trace::job::Knob* each) {
+      return !trace::tuning::is_without_effect(*each) &&
+             !ui::present::proposed_values(*each, knobs.next).empty();
+    });
+    if (worth_it != changed.end()) name = std::string((*worth_it)->name);
   }
   if (name.empty()) {
     const auto* cap = trace::job::find_knob("bucket_cap_mb");

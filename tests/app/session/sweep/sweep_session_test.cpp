@@ -339,6 +339,9 @@ TEST_F(SweepSessionTest, WhatIsProposedFirstIsWhatWasChanged) {
   EXPECT_EQ(proposed_sweep(knobs, "overlap_comm").axes.front().values, "false, true");
   knobs.baseline = knobs.next;
   EXPECT_EQ(proposed_sweep(knobs, "").axes.front().knob, "bucket_cap_mb");
+  knobs.next.steps = 77;
+  knobs.next.learning_rate = 0.5;
+  EXPECT_EQ(proposed_sweep(knobs, "").axes.front().knob, "bucket_cap_mb") << "no step is faster";
   knobs.next.batch_per_rank = 4;
   EXPECT_EQ(proposed_sweep(knobs, "").axes.front().knob, "batch_per_rank");
 }
