@@ -47,12 +47,11 @@ void draw_hint(const kit::Theme& theme, state::Rect box, int number, const Hint&
 void draw_buttons(const kit::Theme& theme, state::Rect row, const state::Snapshot& snapshot,
                   state::Commands& commands) {
   const present::StartControls controls = present::start_controls(snapshot);
-  if (snapshot.job.phase == state::JobPhase::kNone) {
-    const bool can = controls.kind == present::StartControls::Kind::kStart && controls.enabled;
-    if (kit::button(theme, "empty/start", row.take_left(theme.px(96), theme.px(8)),
-                    kit::ButtonKind::kPrimary, "Start", can)) {
-      commands.push_back(state::StartRun{});
-    }
+  if (snapshot.job.phase != state::JobPhase::kNone) return;  // its first step comes in a moment
+  const bool can = controls.kind == present::StartControls::Kind::kStart && controls.enabled;
+  if (kit::button(theme, "empty/start", row.take_left(theme.px(96), theme.px(8)),
+                  kit::ButtonKind::kPrimary, "Start", can)) {
+    commands.push_back(state::StartRun{});
   }
   const state::LedgerRow* recorded = recorded_run(snapshot);
   if (recorded == nullptr) return;

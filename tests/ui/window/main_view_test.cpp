@@ -251,6 +251,18 @@ TEST(MainView, ShowsARunsWholeNameRatherThanThatItIsSimulated) {
   EXPECT_TRUE(window.probe().shows("1 · slow link, cap 1"));
 }
 
+TEST(MainView, OffersAReplayWhereNothingIsToBeSeenButNotWhileARunStarts) {
+  state::Snapshot snapshot = sample_snapshot();
+  snapshot.run = nullptr;
+  snapshot.job = {};
+  HeadlessWindow window(1280, 800);
+  window.frames(snapshot, 3);
+  EXPECT_NE(window.probe().find("empty/replay"), nullptr);
+  snapshot.job.phase = state::JobPhase::kStarting;
+  window.frames(snapshot, 3);
+  EXPECT_EQ(window.probe().find("empty/replay"), nullptr);
+}
+
 TEST(MainView, GoesToPresentModeAndChangesScaleByKeys) {
   HeadlessWindow window(1920, 1200);
   const state::Snapshot snapshot = sample_snapshot();
