@@ -251,6 +251,24 @@ TEST(MainView, ShowsARunsWholeNameRatherThanThatItIsSimulated) {
   EXPECT_TRUE(window.probe().shows("1 · slow link, cap 1"));
 }
 
+TEST(MainView, ShowsADifferencePerTokenUncut) {
+  state::Snapshot snapshot = sample_snapshot({.live = false});
+  auto ledger = std::make_shared<state::Ledger>(*snapshot.ledger);
+  for (state::LedgerRow& row : ledger->rows) {
+    row.is_baseline = false;
+    row.not_compared.clear();
+    row.relative_to_baseline = 1.276;
+    row.per_token = true;
+    row.beyond_noise.reset();
+  }
+  snapshot.ledger = ledger;
+  for (const int width : {1280, 1920}) {
+    HeadlessWindow window(width, 1200);
+    window.frames(snapshot, 3);
+    EXPECT_TRUE(window.probe().shows("+127.6 % per token")) << width;
+  }
+}
+
 TEST(MainView, OffersAReplayWhereNothingIsToBeSeenButNotWhileARunStarts) {
   state::Snapshot snapshot = sample_snapshot();
   snapshot.run = nullptr;

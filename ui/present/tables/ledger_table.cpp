@@ -136,7 +136,7 @@ void add_relative(Builder& builder) {
            "Step time against the baseline run, time per token once batch or ranks differ: "
            "less is better; grey is within the noise, ? not known to be beyond it",
        .figure = true,
-       .width = per_token ? 156.0f : 116.0f,
+       .width = per_token ? 180.0f : 116.0f,
        .priority = kTellsRunsApart + 90,
        .number =
            [](const state::LedgerRow& row) { return value_or_nan(row.relative_to_baseline); }},
