@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <compare>
 #include <numeric>
 
 #include "trace/job/settings/settings.h"
@@ -68,6 +69,13 @@ Match best_of(const Findable& one, std::string_view query) {
   return one.is_weighty && match > Match::kWords ? Match::kNone : match;
 }
 
+// Up to the end of a word: "run 1" of "run 1 · cap 4", not of "run 10".
+bool begins_with_words(const std::string& text, std::string_view query) {
+  const std::string words = plain(text), wanted = plain(query);
+  if (wanted.empty() || !words.starts_with(wanted)) return false;
+  return words.size() == wanted.size() || words[wanted.size()] == ' ';
+}
+
 std::string without_spaces_around(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '=')) text.remove_prefix(1);
   while (text.ends_with(' ')) text.remove_suffix(1);
@@ -90,11 +98,20 @@ Match match_of(std::string_view typed, std::string_view title) {
 std::vector<std::size_t> best_matches(std::string_view query, const std::vector<Findable>& all) {
   std::vector<std::size_t> indices(all.size());
   std::iota(indices.begin(), indices.end(), std::size_t{0});
-  std::vector<Match> matches;
-  matches.reserve(all.size());
-  for (const Findable& one : all) matches.push_back(best_of(one, query));
-  std::erase_if(indices, [&](std::size_t i) { return matches[i] == Match::kNone; });
-  std::ranges::stable_sort(indices, {}, [&](std::size_t i) { return matches[i]; });
+  struct Rank {
+    Match match;
+    bool is_cut;  // within a word
+    auto operator<=>(const Rank&) const = default;
+  };
+  std::vector<Rank> ranks;
+  ranks.reserve(all.size());
+  for (const Findable& one : all) {
+    const bool is_whole =
+        begins_with_words(one.title, query) || begins_with_words(one.words, query);
+    ranks.push_back({best_of(one, query), !is_whole});
+  }
+  std::erase_if(indices, [&](std::size_t i) { return ranks[i].match == Match::kNone; });
+  std::ranges::stable_sort(indices, {}, [&](std::size_t i) { return ranks[i]; });
   return indices;
 }
 

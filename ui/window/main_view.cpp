@@ -446,7 +446,7 @@ void MainView::add_file_actions(std::vector<Action>& out, const state::Snapshot&
   for (const state::LedgerRow& row : snapshot.ledger->rows) {
     const std::string run = row.ordinal.empty() ? "run" : row.ordinal;
     out.push_back({"Open " + run + " · " + row.name, "", send(state::ShowRun{row.folder}),
-                   "open run " + row.name});
+                   (row.is_bundled ? "open run " : run + " ") + row.name});
   }
 }
 

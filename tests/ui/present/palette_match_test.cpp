@@ -35,6 +35,16 @@ TEST(CommandPalette, FindsByTitleAndByOtherWords) {
   EXPECT_TRUE(best_matches("str", all).empty());
 }
 
+TEST(CommandPalette, PrefersWholeWords) {
+  const std::vector<Findable> all{{"Open run 12 · steps 960", "run 12 steps 960"},
+                                  {"Open run 10 · steps 9", "run 10 steps 9"},
+                                  {"Open run 9 · winner", "run 9 winner"},
+                                  {"Open run 1 · cap 4", "run 1 cap 4"}};
+  EXPECT_EQ(best_matches("run 9", all).front(), 2u);
+  EXPECT_EQ(best_matches("run 1", all), (std::vector<std::size_t>{3, 0, 1}));
+  EXPECT_EQ(best_matches("open run 1", all), (std::vector<std::size_t>{3, 0, 1}));
+}
+
 TEST(CommandPalette, ReadsAPath) {
   EXPECT_EQ(typed_path("open /data/rank0.json.gz "), "/data/rank0.json.gz");
   EXPECT_EQ(typed_path("Import ./a b.json"), "./a b.json");
