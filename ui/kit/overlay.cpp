@@ -23,8 +23,12 @@ Overlay::Overlay(const Theme& theme, const char* id, const state::Rect& window,
   ImGui::PopStyleVar();
   if (theme.probe != nullptr) theme.probe->layer += 10;
   fill(window, color(p.window, 0.62f));
-  fill({box.x, box.y + theme.px(6), box.w, box.h}, color(state::rgb(0x000000), 0.25f),
-       theme.px(10));
+  for (const float reach : {12.0f, 8.0f, 5.0f, 2.0f}) {  // a shadow with soft edges
+    const float out = theme.px(reach);
+    const state::Rect shade = box.inset(-out, -out);
+    fill({shade.x, shade.y + theme.px(4), shade.w, shade.h}, color(state::rgb(0x000000), 0.05f),
+         theme.px(8) + out);
+  }
   fill(box, color(p.popup), theme.px(8));
   outline(box, color(p.field_edge), theme.px(8));
 }
