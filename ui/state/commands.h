@@ -153,11 +153,14 @@ struct StopSweep {};   // that of this window, and its run
 struct ResumeSweep {
   std::string name;
 };
+// "": the one that runs, or the newest.
 struct ShowSweep {
   std::string name;
-};                   // "": the one that runs, or the newest
-struct Quit {};      // asks first while something would end; asked again, it closes
-struct KeepOpen {};  // the answer to that
+};
+// Asks first while something would end; asked again, it closes.
+struct Quit {};
+// The answer to that.
+struct KeepOpen {};
 
 using Command =
     std::variant<SetKnob, ResetKnobs, ResetKnob, StartRun, StopRun, CancelQueued, MoveQueued,
