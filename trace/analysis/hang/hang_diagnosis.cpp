@@ -41,7 +41,10 @@ std::string full_text(const CollectiveCallFigures& call, const std::string& grou
 class Diagnoser {
  public:
   Diagnoser(const RunFigures& figures, const model::StringTable& strings, std::int64_t now_ns)
-      : figures_(figures), groups_(calls_by_group(figures, strings)), now_ns_(now_ns) {
+      : figures_(figures),
+        groups_(calls_by_group(figures, strings)),
+        now_ns_(now_ns),
+        is_live_(now_ns != 0) {
     for (const auto& rank : figures.ranks) {
       if (now_ns == 0) now_ns_ = std::max(now_ns_, rank.heartbeat.alive_ns);
     }
@@ -219,10 +222,12 @@ class Diagnoser {
                        ", where " + ranks_text(waiting) +
                        (waiting.size() == 1 ? " waits" : " wait");
     if (beat.alive_ns > 0) {
-      text += "; rank " + std::to_string(absent.front()) + " is " + seen_text(beat);
+      text += "; rank " + std::to_string(absent.front()) + (is_live_ ? " is " : " was last seen ") +
+              seen_text(beat);
       const auto still_ns = now_ns_ - beat.progress_ns;
       if (beat.progress_ns > 0 && still_ns > kWorthMentioning) {
-        text += " and has not moved on for " + duration_text(still_ns);
+        text += std::string(is_live_ ? " and has" : " and had") + " not moved on for " +
+                duration_text(still_ns);
       }
     }
     return conclude(HangCause::kNotArrived, absent.front(), std::move(text));
@@ -249,6 +254,7 @@ class Diagnoser {
   const RunFigures& figures_;
   std::vector<GroupCalls> groups_;
   std::int64_t now_ns_;
+  bool is_live_;
   HangDiagnosis result_;
 };
 

@@ -137,6 +137,9 @@ TEST_F(HangDiagnosisTest, NamesARankThatIsAliveButDoesNotArrive) {
             "rank 1 did not arrive in all_reduce bucket 1 (2.0 MiB, collective 10 of world, "
             "backward of step 5), where rank 0 waits; rank 1 is in forward of step 5 and has not "
             "moved on for 31.00 s");
+  // Of a run that has ended it is told where the rank was seen last: it may have gone on since.
+  EXPECT_THAT(diagnose(0).sentence,
+              HasSubstr("; rank 1 was last seen in forward of step 5 and had not moved on for"));
 }
 
 TEST_F(HangDiagnosisTest, FindsASkippedCollectiveByTheShiftOfWhatFollows) {
