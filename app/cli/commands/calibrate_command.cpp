@@ -10,6 +10,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/job/job_arguments.h"
 #include "app/cli/job/watched_job.h"
+#include "app/cli/terminal/between.h"
 #include "app/cli/terminal/output.h"
 #include "app/cli/terminal/percent_line.h"
 #include "app/launch/stop_signals.h"
@@ -152,7 +153,7 @@ void add_options(CLI::App& command, CalibrateArguments& options) {
   command.remove_option(command.get_option("--steps"));  // nothing is trained
   auto* seconds = command.add_option("--seconds", options.seconds, "For how long to measure")
                       ->type_name("SECONDS")
-                      ->check(CLI::Range(0.1, 86400.0))
+                      ->check(between(0.1, 86400))
                       ->capture_default_str();
   auto* table = command
                     .add_option("--from", options.table,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/cli/commands.h"
+#include "app/cli/terminal/between.h"
 #include "app/cli/terminal/output.h"
 #include "app/report/plan_report.h"
 #include "app/settings/settings_input.h"
@@ -135,7 +136,7 @@ void add_options(CLI::App& command, PlanArguments& options) {
                   ->capture_default_str();
   command.add_option("--memory-gb", options.memory_gb, "Memory of another GPU, in GiB")
       ->type_name("GIB")
-      ->check(CLI::Range(0.001, 1e6))
+      ->check(between(0.001, 1e6))
       ->excludes(gpu);
   command.add_option("--gpus-per-node", options.gpus_per_node, "GPUs of one machine, a rank each")
       ->type_name("N")

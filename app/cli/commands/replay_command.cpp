@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "app/cli/commands.h"
+#include "app/cli/terminal/between.h"
 #include "app/cli/terminal/output.h"
 #include "app/session/runs/listed_runs.h"
 #include "app/window/window_main.h"
@@ -41,7 +42,7 @@ void add_replay_command(CLI::App& app, Action& chosen, const std::filesystem::pa
   command
       ->add_option("--speed", options->speed,
                    "Times the speed of the recording; as last time if not given")
-      ->check(CLI::Range(0.25, 100.0));
+      ->check(between(0.25, 100));
   add_runs_dir(*command, options->runs_dir);
   command->footer(
       "Example:\n"

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "app/cli/commands.h"
+#include "app/cli/terminal/between.h"
 #include "app/cli/terminal/one_of.h"
 #include "app/cli/terminal/output.h"
 #include "app/session/runs/listed_runs.h"
@@ -110,7 +111,7 @@ void add_look_options(CLI::App& command, ScreenshotArguments& options) {
       ->check(one_of({"dark", "light"}))
       ->capture_default_str();
   command.add_option("--scale", picture.scale, "Of the interface")
-      ->check(CLI::Range(0.75, 3.0))
+      ->check(between(0.75, 3))
       ->capture_default_str();
   command.add_flag("--present", picture.present, "Present mode: light, larger, knobs folded");
 }

@@ -103,6 +103,9 @@ TEST_F(CommandLine, RefusesWrongUseOfItself) {
   wrong_use({"settings", "bucket_cap"});
   EXPECT_THAT(wrong_use({"reprot", "x"}), HasSubstr("reprot"));
   EXPECT_THAT(wrong_use({"replay", "x", "--speed", "1000"}), HasSubstr("speed"));
+  EXPECT_THAT(wrong_use({"replay", "x", "--speed", "nan"}), HasSubstr("nan is no number"));
+  EXPECT_THAT(wrong_use({"calibrate", "--seconds", "nan"}), HasSubstr("nan is no number"));
+  EXPECT_THAT(wrong_use({"plan", "--memory-gb", "nan"}), HasSubstr("nan is no number"));
   EXPECT_THAT(wrong_use({"--view", "inspect/"}), HasSubstr("names no run"));
 }
 
