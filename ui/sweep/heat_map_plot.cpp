@@ -48,7 +48,9 @@ void draw_cell(const kit::Theme& theme, const state::Rect& box, const HeatMap::C
   const kit::Face figures = is_large ? kit::Face::kMono : kit::Face::kMonoSmall;
   std::vector<Line> lines{{figures, cell.text}};
   if (!cell.interval.empty()) lines.push_back({figures, cell.interval});
-  if (cell.is_best) lines.push_back({is_large ? kit::Face::kStrong : kit::Face::kSmall, "best"});
+  if (cell.is_best) {
+    lines.push_back({is_large ? kit::Face::kStrong : kit::Face::kSmall, "best mean"});
+  }
   const float line_height = theme.px(is_large ? kLargeCellLine : kCellLine);
   const auto room = static_cast<std::size_t>(std::max(1.0f, box.h / line_height));
   if (lines.size() > room) lines.resize(room);

@@ -92,7 +92,7 @@ void draw_best_word(const kit::Theme& theme, const kit::Plot& plot, float x,
   const float high = plot.y(point.measured->high.value_or(point.measured->y));
   const float y = has_room ? below : std::max(plot.area.y - theme.px(kEdge), high - theme.px(20));
   kit::text_in(theme, {x - theme.px(30), y, theme.px(60), theme.px(14)}, kit::Face::kSmall,
-               theme.colors().text, "best", kit::Align::kCenter);
+               theme.colors().text, "best mean", kit::Align::kCenter);
 }
 
 void draw_measured(const kit::Theme& theme, const kit::Plot& plot, const PlotInput& input,

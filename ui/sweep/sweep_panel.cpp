@@ -91,7 +91,7 @@ void apply_point(const Shown& sweep, std::size_t point, const trace::job::Settin
 
 void draw_is_set(const kit::Theme& theme, state::Rect& row) {
   const state::Palette& p = theme.colors();
-  const std::string text = "The winner's settings stand in Tune";
+  const std::string text = "Settings of the best mean stand in Tune";
   const float width = kit::text_width(theme, kit::Face::kSmall, text) + theme.px(22);
   state::Rect box = row.take_right(std::min(width, row.w / 2), theme.px(16));
   box.h = theme.px(kButtonHeight);
@@ -101,7 +101,8 @@ void draw_is_set(const kit::Theme& theme, state::Rect& row) {
   kit::text_in(theme, box, kit::Face::kSmall, p.text_secondary, text);
 }
 
-// The button that sets the winner's settings in Tune; takes its room from the right of `row`.
+// The button that sets the settings of the best mean in Tune; takes its room from the right of
+// `row`.
 void draw_apply(const kit::Theme& theme, state::Rect& row, const Shown& sweep,
                 const state::Snapshot& snapshot, state::Commands& commands) {
   if (!sweep.best) return;
@@ -117,7 +118,7 @@ void draw_apply(const kit::Theme& theme, state::Rect& row, const Shown& sweep,
   }
   const std::string others = present::other_settings(sweep, next);
   kit::explain(theme, button, label,
-               "Sets all that the winner was run with for the next run, in Tune" +
+               "Sets all that the best mean was run with for the next run, in Tune" +
                    (others.empty() ? "" : ": also " + others));
 }
 

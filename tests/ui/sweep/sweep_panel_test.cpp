@@ -55,7 +55,7 @@ TEST_F(SweepPanelTest, AppliesTheWinnerWithOneClick) {
   EXPECT_EQ(set->text, "1");
   snapshot.knobs.next.bucket_cap_mb = 1;
   window.frames(2);
-  EXPECT_TRUE(window.probe().shows("The winner's settings stand in Tune"));
+  EXPECT_TRUE(window.probe().shows("Settings of the best mean stand in Tune"));
   EXPECT_EQ(window.probe().find("sweep/apply"), nullptr) << "there is nothing left to set";
 }
 

@@ -288,7 +288,7 @@ TEST(SweepTable, HasARowForEachPointAndOnlyColumnsThatSaySomething) {
   EXPECT_THAT(titles,
               testing::ElementsAre("bucket_cap_mb", "overlap_comm", "Step", "±", "Predicted",
                                    "Exposed", "Peak of tensors", "Runs", "Beside the best"));
-  EXPECT_THAT(row_text(table, 0), HasSubstr("best"));
+  EXPECT_THAT(row_text(table, 0), HasSubstr("best mean"));
   EXPECT_THAT(row_text(table, 2), HasSubstr("failed"));
   EXPECT_THAT(row_text(table, 5), HasSubstr("0 of 2"));
   for (auto& point : sweep.points) point.prediction = {};

@@ -67,7 +67,7 @@ std::string standing_text(state::SweepStanding standing, const std::optional<dou
   };
   switch (standing) {
     case state::SweepStanding::kBest:
-      return "best";
+      return "best mean";
     case state::SweepStanding::kWithinNoise:
       return with("within noise");
     case state::SweepStanding::kNotKnown:
