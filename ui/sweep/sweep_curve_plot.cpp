@@ -83,14 +83,18 @@ void draw_predicted(const kit::Theme& theme, const kit::Plot& plot, const SweepC
   }
 }
 
-// Below the point's interval; above it where the plot ends.
+// Below the point's intervals; above them where the plot ends.
 void draw_best_word(const kit::Theme& theme, const kit::Plot& plot, float x,
                     const SweepCurve::Point& point) {
-  const float low = plot.y(point.measured->low.value_or(point.measured->y));
-  const float below = std::max(low, plot.y(point.measured->y)) + theme.px(6);
+  float top = plot.y(point.measured->y), bottom = top;
+  for (const auto& estimate : {point.measured, point.predicted}) {
+    if (!estimate) continue;
+    top = std::min(top, plot.y(estimate->high.value_or(estimate->y)));
+    bottom = std::max(bottom, plot.y(estimate->low.value_or(estimate->y)));
+  }
+  const float below = bottom + theme.px(6);
   const bool has_room = below + theme.px(14) < plot.area.bottom() + theme.px(kEdge);
-  const float high = plot.y(point.measured->high.value_or(point.measured->y));
-  const float y = has_room ? below : std::max(plot.area.y - theme.px(kEdge), high - theme.px(20));
+  const float y = has_room ? below : std::max(plot.area.y - theme.px(kEdge), top - theme.px(20));
   kit::text_in(theme, {x - theme.px(30), y, theme.px(60), theme.px(14)}, kit::Face::kSmall,
                theme.colors().text, "best mean", kit::Align::kCenter);
 }
