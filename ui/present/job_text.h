@@ -14,6 +14,9 @@ struct StartControls {
   std::string detail;          // the next run's name, or what to do; may be ""
   std::string stop_and_start;  // the second button while a job runs; "" for none
   bool enabled = true;         // false: a setting has a problem
+
+  // A run, at once or after those that wait.
+  bool starts_a_run() const { return kind == Kind::kStart || kind == Kind::kQueue; }
 };
 StartControls start_controls(const state::Snapshot& snapshot);
 

@@ -10,13 +10,13 @@
 #include "ui/kit/paint.h"
 #include "ui/learn/learning_chart.h"
 #include "ui/present/job_text.h"
-#include "ui/present/tables/ledger_text.h"
 #include "ui/sweep/sweep_card.h"
 #include "ui/tune/memory_panel.h"
 #include "ui/tune/replay_bar.h"
 #include "ui/window/close_card.h"
 #include "ui/window/help_overlay.h"
 #include "ui/window/message_strips.h"
+#include "ui/window/session_actions.h"
 #include "ui/window/top_bar.h"
 
 namespace shardlens::ui::window {
@@ -50,22 +50,6 @@ constexpr std::pair<kit::Key, const char*> kWorkspaceKeys[] = {
 
 bool has_sweep_card(const state::Snapshot& snapshot) {
   return snapshot.sweep && snapshot.sweep->card;
-}
-
-bool offers_start(const present::StartControls& controls) {
-  return controls.kind == present::StartControls::Kind::kStart ||
-         controls.kind == present::StartControls::Kind::kQueue;
-}
-
-bool can_start(const state::Snapshot& snapshot) {
-  const present::StartControls controls = present::start_controls(snapshot);
-  return offers_start(controls) && controls.enabled;
-}
-
-auto sender(state::Commands& commands) {
-  return [&commands](state::Command command) {
-    return [&commands, command] { commands.push_back(command); };
-  };
 }
 
 void add_timeline_actions(std::vector<Action>& out, inspect::TimelineState& state) {
@@ -335,7 +319,8 @@ void MainView::start_by_key(const state::Snapshot& snapshot, bool palette_was_op
   if (inspects() && inspect_.tabs().edits_sql()) return;  // a query was meant
   const present::StartControls controls = present::start_controls(snapshot);
   // Problems are those before the edit; who starts the run checks the settings again.
-  if (offers_start(controls) && (controls.enabled || edited)) commands.push_back(state::StartRun{});
+  if (controls.starts_a_run() && (controls.enabled || edited))
+    commands.push_back(state::StartRun{});
 }
 
 void MainView::add_tune_actions(std::vector<Action>& out) {
@@ -433,66 +418,19 @@ void MainView::add_file_actions(std::vector<Action>& out, const state::Snapshot&
          send(state::CopyText{"shardlens --view '" + state::address_text(address(snapshot)) + "'"}),
          "copy link view address share"});
   }
-  if (snapshot.run) {
-    out.push_back({"Export this run as one file", "",
-                   send(state::PackRun{snapshot.run->figures.info.folder}),
-                   "export pack save share"});
-  }
-  if (!snapshot.ledger) return;
-  if (const auto deleted = snapshot.ledger->deleted; deleted > 0) {
-    out.push_back(
-        {present::undo_text(deleted), "", send(state::UndoDelete{}), "undo restore deleted runs"});
-  }
-  for (const state::LedgerRow& row : snapshot.ledger->rows) {
-    const std::string run = row.ordinal.empty() ? "run" : row.ordinal;
-    out.push_back({"Open " + run + " · " + row.name, "", send(state::ShowRun{row.folder}),
-                   (row.is_bundled ? "open run " : run + " ") + row.name});
-  }
+  add_library_actions(out, snapshot, commands);
 }
 
 std::vector<Action> MainView::actions(const state::Snapshot& snapshot, state::Commands& commands) {
   std::vector<Action> out;
   if (!palette_.is_open()) return out;
-  const auto send = sender(commands);
-  if (can_start(snapshot)) {
-    const present::StartControls controls = present::start_controls(snapshot);
-    out.push_back({controls.label + " · " + controls.detail, "Ctrl+Enter", send(state::StartRun{}),
-                   "Start the run, queue, train", true});
-    if (!controls.stop_and_start.empty()) {
-      out.push_back({controls.stop_and_start, "", send(state::StartRun{.stop_current = true}),
-                     controls.stop_and_start, true});
-    }
-  }
-  if (snapshot.job.phase != state::JobPhase::kNone) {
-    out.push_back({"Stop the run", "", send(state::StopRun{}), "Stop the run, end", true});
-  }
-  if (!snapshot.job.queued.empty()) {
-    out.push_back({"Cancel all queued runs", "", send(state::CancelQueued{}),
-                   "Cancel the queued runs", true});
-  }
+  add_job_actions(out, snapshot, commands);
   add_file_actions(out, snapshot, commands);
-  out.push_back({"Plan: what every strategy would need", "P", send(state::OpenPlan{})});
-  out.push_back({"Sweep: try many values of a setting…", "", send(state::OpenSweepCard{}),
-                 "sweep grid values"});
-  out.push_back({"Search: run only what may win…", "",
-                 send(state::OpenSweepCard{.knob = {}, .searches = true}),
-                 "search tune best strategy settings"});
-  if (snapshot.sweep && !snapshot.sweep->running.empty()) {
-    out.push_back(
-        {"Stop the sweep", "", send(state::StopSweep{}), "Stop the sweep, end the sweep", true});
-  }
-  out.push_back({"Reset settings to the baseline", "", send(state::ResetKnobs{})});
-  if (snapshot.replay.active) {
-    out.push_back({snapshot.replay.playing ? "Pause the replay" : "Play the replay", "Space",
-                   send(state::SetReplayPlaying{!snapshot.replay.playing})});
-    out.push_back({"Leave the replay", "", send(state::StopReplay{})});
-  } else if (snapshot.run) {
-    out.push_back(
-        {"Replay this run", "", send(state::StartReplay{snapshot.run->figures.info.folder})});
-  }
-  out.push_back({"Follow the latest step", "Space", send(state::SelectStep{-1})});
+  add_tuning_actions(out, snapshot, commands);
+  add_replay_actions(out, snapshot, commands);
   add_view_actions(out);
-  out.push_back({"Quit", "", send(state::Quit{}), "Quit, exit, close the window", true});
+  out.push_back(
+      {"Quit", "", sender(commands)(state::Quit{}), "Quit, exit, close the window", true});
   return out;
 }
 
