@@ -176,6 +176,8 @@ TEST(AccelerateReader, IgnoresWhatIsNotChosen) {
 TEST(AccelerateReader, SaysWhatContradictsItselfOrIsDamaged) {
   EXPECT_TRUE(has(accelerate_problem("distributed_type: MULTI_GPU\nuse_cpu: true\n"),
                   "use_cpu: contradicts"));
+  EXPECT_FALSE(has(accelerate_problem("distributed_type: \"FS\\nDP\"\n"), "\n"))
+      << "an error is a line";
   EXPECT_TRUE(has(accelerate_problem(
                       "distributed_type: FSDP\nnum_processes: 6\nfsdp_config:\n  fsdp_version: 2\n"
                       "parallelism_config:\n  parallelism_config_dp_replicate_size: 2\n"

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "trace/base/printable.h"
 #include "trace/base/text.h"
 
 namespace shardlens::trace::frameworks {
@@ -147,14 +148,16 @@ void ConfigReader::fail(std::string_view key, const std::string& message) {
 base::Result<ForeignSettings> ConfigReader::finish(
     const std::function<std::string(std::string_view)>& reason) {
   if (!problem_.empty()) {
-    return base::fail(base::ErrorKind::kUsage, file_.source + ": " + problem_);
+    return base::fail(base::ErrorKind::kUsage,
+                      base::printable_line(file_.source + ": " + problem_));
   }
   for (const ConfigEntry& entry : file_.entries) {
     const auto known = std::ranges::find(ignored_, entry.key, &IgnoredKey::key);
     if (known != ignored_.end()) {
       result_.ignored.push_back(*known);
     } else if (!taken_.contains(entry.key)) {
-      result_.ignored.push_back({entry.key, base::shortened(entry.text), reason(entry.key)});
+      result_.ignored.push_back(
+          {entry.key, base::printable_line(base::shortened(entry.text)), reason(entry.key)});
     }
   }
   return std::move(result_);
