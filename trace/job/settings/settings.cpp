@@ -54,13 +54,13 @@ std::string join_choices(const Knob& knob) {
 
 tl::unexpected<base::Error> bad_value(const Knob& knob, std::string_view text) {
   return base::fail(base::ErrorKind::kUsage, std::string(knob.name) + ": '" +
-                                                 base::shortened(text) + "' is not valid; use " +
-                                                 range_text(knob) + ".");
+                                                 base::printable_line(base::shortened(text)) +
+                                                 "' is not valid; use " + range_text(knob) + ".");
 }
 
 tl::unexpected<base::Error> no_utf8(const Knob& knob, std::string_view text) {
   return base::fail(base::ErrorKind::kUsage,
-                    std::string(knob.name) + ": '" + base::shortened(text) +
+                    std::string(knob.name) + ": '" + base::printable_line(base::shortened(text)) +
                         "' is not UTF-8, which settings are kept in; rename the file or folder.");
 }
 

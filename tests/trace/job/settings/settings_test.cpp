@@ -81,6 +81,7 @@ TEST(SetValue, RefusesWrongTypesAndValuesOutOfRange) {
   EXPECT_THAT(error_of("bucket_cap_mb", "-1"), HasSubstr("bucket_cap_mb: '-1' is not valid"));
   EXPECT_THAT(error_of("bucket_cap_mb", "nan"), HasSubstr("not valid"));
   EXPECT_THAT(error_of("ranks", "1.5"), HasSubstr("whole number"));
+  EXPECT_THAT(error_of("ranks", "1\n2"), HasSubstr("'1�2'")) << "an error is a line";
   EXPECT_THAT(error_of("ranks", "0"), HasSubstr("from 1 to 1024"));
   EXPECT_THAT(error_of("ranks", "auto"), HasSubstr("not valid"));
   EXPECT_THAT(error_of("static_graph", "maybe"), HasSubstr("true or false"));
