@@ -45,9 +45,11 @@ struct BrokenLine {
   const char* next;
 };
 
-// Dear ImGui breaks behind points and commas, also those of a number.
+// Dear ImGui breaks behind points and commas, also those of a number, and before its percent sign.
 const char* not_in_a_number(const char* begin, const char* at, const char* end) {
-  if (at == end || std::isdigit(static_cast<unsigned char>(*at)) == 0) return at;
+  const bool is_percent = end - at > 1 && at[0] == ' ' && at[1] == '%';
+  const bool is_digit = at != end && std::isdigit(static_cast<unsigned char>(*at)) != 0;
+  if (!is_percent && !is_digit) return at;
   const char* word = at;
   while (word > begin && word[-1] != ' ') --word;
   return word > begin ? word : at;

@@ -29,7 +29,7 @@ float label_in(const Theme& theme, const state::Rect& box, Face face, state::Rgb
                std::string_view text, Align align = Align::kLeft);
 // In the middle of an area that has nothing to show: why, or what to do.
 void empty_note(const Theme& theme, const state::Rect& area, std::string_view text);
-// Broken at spaces, never within a number.
+// Broken at spaces, never within a number or before its percent sign.
 std::vector<std::string_view> wrapped_lines(const Theme& theme, Face face, float width,
                                             std::string_view text);
 // Height that text_wrapped() would use if the box were high enough.

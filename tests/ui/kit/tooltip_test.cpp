@@ -4,6 +4,7 @@
 
 #include "tests/ui/testing/headless_context.h"
 #include "ui/kit/draw_probe.h"
+#include "ui/kit/paint.h"
 #include "ui/kit/widgets.h"
 
 namespace shardlens::ui::kit {
@@ -40,6 +41,14 @@ TEST_F(TooltipTest, ANumberStaysWhole) {
   const state::Rect place = place_of(words + "6,144");
   EXPECT_GT(place.h, 1.5f * line) << "there is no room for all of it";
   EXPECT_LE(place.w, text_width(theme, Face::kSmall, words) + 1);
+}
+
+TEST_F(TooltipTest, APercentSignStaysWithItsNumber) {
+  const std::string words = "294.3 to 412.6 ms ";
+  const float width = text_width(theme, Face::kSmall, words + "(95") + 1;
+  const auto lines = wrapped_lines(theme, Face::kSmall, width, words + "(95 %)");
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[1], "(95 %)");
 }
 
 TEST_F(TooltipTest, LinesOfATextStandAsCloseAsItsFontHasThem) {
