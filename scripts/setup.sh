@@ -16,7 +16,7 @@ VIEWER_PACKAGES="g++ lld cmake ninja-build ccache pkg-config libsqlite3-dev libx
   libfreetype-dev
   libgl1-mesa-dri fonts-inter fonts-jetbrains-mono"
 TRAINER_PACKAGES="python3 python3-venv"
-TEST_PACKAGES="libgtest-dev libgmock-dev xvfb xauth xdotool sqlite3 clang-format"
+TEST_PACKAGES="libgtest-dev libgmock-dev xvfb xauth xdotool sqlite3 clang-format iproute2"
 
 say() { printf 'shardlens: %s\n' "$*" >&2; }
 

@@ -9,9 +9,11 @@
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <utility>
 
+#include "trace/base/text.h"
 #include "trainer/comm/connect_together.h"
 #include "trainer/comm/gloo_link.h"
 #include "trainer/comm/nccl_executor.h"
+#include "trainer/comm/own_address.h"
 #include "trainer/comm/recorded_backend.h"
 #include "trainer/comm/rendezvous.h"
 #include "trainer/comm/tagged_gloo.h"
@@ -25,8 +27,11 @@ constexpr int kWorld = 0;  // the recorder's id of the group of all ranks
 // For CommunicatorOptions::on_timeout to save what was recorded and end the process, before
 // LibTorch's watchdog, which counts from an earlier moment, ends it with a stack trace.
 constexpr std::chrono::seconds kWatchdogGrace{10};
+// Of ranks that are all there. Less than others wait for an answer of one that cannot connect.
+constexpr std::chrono::milliseconds kGlooConnectTimeout{30'000};
 
 using WorkPointer = c10::intrusive_ptr<c10d::Work>;
+using GlooDevices = std::vector<std::shared_ptr<gloo::transport::Device>>;
 using BackendPointer = c10::intrusive_ptr<RecordedBackend>;
 
 // A group of ranks to be connected: the world, or a part of it.
@@ -55,26 +60,35 @@ class PatientThreads {
 
 // Gloo's thread behind it goes round and round while another holds a connection's lock. If it took
 // the core from that one, both would wait for the scheduler's next tick, 3 to 4 ms.
-std::shared_ptr<gloo::transport::Device> gloo_device(bool single_machine) {
+GlooDevices gloo_devices(const CommunicatorOptions& options) {
+  using Gloo = c10d::ProcessGroupGloo;
   const PatientThreads patient;
-  return single_machine ? c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1")
-                        : c10d::ProcessGroupGloo::createDefaultDevice();
+  if (options.single_machine) return {Gloo::createDeviceForHostname("127.0.0.1")};
+  if (const char* interfaces = std::getenv("GLOO_SOCKET_IFNAME")) {
+    GlooDevices devices;
+    for (const std::string_view each : trace::base::split(interfaces, ',')) {
+      devices.push_back(Gloo::createDeviceForInterface(std::string(each)));
+    }
+    return devices;
+  }
+  // Gloo's own choice is what the machine's name stands for, often an address of its loopback.
+  const auto own = own_address_towards(options.master_address);
+  TORCH_CHECK(own, own.error().message);
+  return {Gloo::createDeviceForHostname(*own)};
 }
 
 c10::intrusive_ptr<TaggedGloo> connect_gloo(const c10::intrusive_ptr<c10d::Store>& store, int rank,
                                             int size, const CommunicatorOptions& options) {
-  auto gloo_options = c10d::ProcessGroupGloo::Options::create(
-      std::max<std::chrono::milliseconds>(options.timeout, kConnectTimeout));
+  auto gloo_options = c10d::ProcessGroupGloo::Options::create(kGlooConnectTimeout);
   // With more, two collectives run side by side and finish out of order.
   gloo_options->threads = 1;
   c10::intrusive_ptr<TaggedGloo> gloo;
   // Under load Gloo now and then takes a connection that is being made for one that was closed.
   connect_together(store, rank, size, [&](const c10::intrusive_ptr<c10d::Store>& part) {
     gloo.reset();
-    gloo_options->devices = {gloo_device(options.single_machine)};
+    gloo_options->devices = gloo_devices(options);
     gloo = c10::make_intrusive<TaggedGloo>(part, rank, size, gloo_options);
   });
-  // Only now: ranks may start further apart than a collective may take.
   gloo->setTimeout(options.timeout);
   return gloo;
 }
@@ -92,6 +106,8 @@ BackendPointer connect_backend(const c10::intrusive_ptr<c10d::Store>& store, int
                                const std::shared_ptr<SharedLink>& simulated,
                                profiler::recorder::Recorder& recorder) {
   const int size = static_cast<int>(plan.ranks.size());
+  // Ranks may come further apart than a collective may take.
+  wait_for_all(*store, rank, size, std::max(options.timeout, kConnectTimeout));
   const std::string lane = plan.id == kWorld ? "" : ", " + plan.name;
   if (options.device.is_cuda()) {
     const auto grace = options.on_timeout ? kWatchdogGrace : std::chrono::seconds(0);

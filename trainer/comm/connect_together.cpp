@@ -2,8 +2,11 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <vector>
+
+#include "trace/base/text.h"
 
 namespace shardlens::trainer::comm {
 
@@ -12,9 +15,9 @@ namespace {
 using StorePointer = c10::intrusive_ptr<c10d::Store>;
 
 // A rank that has met all others, or has failed to, gets an answer of those that live soon.
-constexpr std::chrono::milliseconds kAnswerTimeout{30'000};
+constexpr std::chrono::seconds kAnswerTimeout{60};
 // Waited for in parts: a process that is held still meanwhile (SIGSTOP) loses one of them, not all.
-constexpr int kAnswerParts = 30;
+constexpr std::chrono::seconds kPart{1};
 
 // What went wrong; "": nothing.
 std::string problem_of(const std::function<void(const StorePointer&)>& connect,
@@ -29,12 +32,17 @@ std::string problem_of(const std::function<void(const StorePointer&)>& connect,
   }
 }
 
-std::string key_of(int rank) { return "problem of rank " + std::to_string(rank); }
+std::vector<std::string> keys_of(std::string_view what, int size) {
+  std::vector<std::string> keys;
+  for (int rank = 0; rank < size; ++rank) keys.push_back(std::string(what) + std::to_string(rank));
+  return keys;
+}
 
-bool have_all_answered(c10d::Store& store, const std::vector<std::string>& keys) {
-  for (int part = 0; part < kAnswerParts; ++part) {
+bool are_there(c10d::Store& store, const std::vector<std::string>& keys,
+               std::chrono::seconds patience) {
+  for (auto waited = kPart; waited <= patience; waited += kPart) {
     try {
-      store.wait(keys, kAnswerTimeout / kAnswerParts);
+      store.wait(keys, kPart);
       return true;
     } catch (const c10::Error&) {
       // Not yet.
@@ -45,10 +53,10 @@ bool have_all_answered(c10d::Store& store, const std::vector<std::string>& keys)
 
 // Waits for all ranks. This rank's own problem tells more than what it made others say.
 std::string shared_problem(c10d::Store& store, int rank, int size, const std::string& own) {
-  store.set(key_of(rank), std::vector<std::uint8_t>(own.begin(), own.end()));
-  std::vector<std::string> keys;
-  for (int other = 0; other < size; ++other) keys.push_back(key_of(other));
-  TORCH_CHECK(have_all_answered(store, keys),
+  const auto keys = keys_of("problem of rank ", size);
+  store.set(keys[static_cast<std::size_t>(rank)],
+            std::vector<std::uint8_t>(own.begin(), own.end()));
+  TORCH_CHECK(are_there(store, keys, kAnswerTimeout),
               own.empty() ? "not all ranks said whether they could connect." : own);
   std::string shared = own;
   for (const std::string& key : keys) {
@@ -60,6 +68,18 @@ std::string shared_problem(c10d::Store& store, int rank, int size, const std::st
 }
 
 }  // namespace
+
+void wait_for_all(c10d::Store& store, int rank, int size, std::chrono::seconds patience) {
+  const auto keys = keys_of("here is rank ", size);
+  store.set(keys[static_cast<std::size_t>(rank)], std::vector<std::uint8_t>{1});
+  if (are_there(store, keys, patience)) return;
+  std::vector<int> missing;
+  for (int other = 0; other < size; ++other) {
+    if (!store.check({keys[static_cast<std::size_t>(other)]})) missing.push_back(other);
+  }
+  TORCH_CHECK(missing.empty(), "waited ", patience.count(), " s for rank ",
+              trace::base::joined(missing));
+}
 
 void connect_together(const StorePointer& store, int rank, int size,
                       const std::function<void(const StorePointer&)>& connect) {

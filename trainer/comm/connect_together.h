@@ -4,6 +4,7 @@
 
 #include <torch/types.h>
 
+#include <chrono>
 #include <functional>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
@@ -11,12 +12,15 @@ namespace shardlens::trainer::comm {
 
 inline constexpr int kConnectAttempts = 3;
 
+// Until all `size` ranks of a group have called it. Throws c10::Error that names those who did not
+// within `patience`.
+void wait_for_all(c10d::Store& store, int rank, int size, std::chrono::seconds patience);
+
 // Calls `connect` with a part of `store` that no earlier attempt has written to, until an attempt
 // succeeds on all `size` ranks; what it made in an attempt that failed on another rank must be
 // given up by the next call. All ranks of the group call it. Throws c10::Error once
 // kConnectAttempts have failed, on every rank, with this rank's reason or that of the lowest rank
-// that has one; or when a rank does not say within half a minute how an attempt went, as one that
-// died.
+// that has one; or when a rank does not say within a minute how an attempt went, as one that died.
 void connect_together(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
                       const std::function<void(const c10::intrusive_ptr<c10d::Store>&)>& connect);
 

@@ -37,8 +37,8 @@ trace::base::Result<trace::model::RunInfo> await_run(const std::filesystem::path
   }
 }
 
-trace::base::Result<trace::model::RunInfo> make_run(const RankOptions& options,
-                                                    const RankPlace& environment) {
+// Whoever makes a run writes how it ended, too.
+trace::base::Result<AgreedRun> make_run(const RankOptions& options, const RankPlace& environment) {
   trace::model::RunInfo info;
   TRY_ASSIGN(info.settings, settings_of(options));
   info.settings.model = trace::job::absolute_model(info.settings.model);
@@ -54,16 +54,24 @@ trace::base::Result<trace::model::RunInfo> make_run(const RankOptions& options,
   info.communication_off = info.settings.communication == trace::job::Communication::kNone;
   info.shared_gpu = device.is_shared;
   TRY(trace::store::create_run_at(options.run, info));
-  return info;
+  return AgreedRun{options.run, std::move(info), /*owns_status=*/true};
 }
 
-trace::base::Result<trace::model::RunInfo> join_run(const RankOptions& options,
-                                                    const RankPlace& environment) {
-  if (options.settings.empty()) return trace::store::read_run_info(options.run);
+trace::base::Result<AgreedRun> join_run(const RankOptions& options, const RankPlace& environment) {
+  AgreedRun run{options.run, {}, environment.rank == 0 && !environment.launcher_process};
+  if (options.settings.empty()) {
+    TRY_ASSIGN(run.info, trace::store::read_run_info(options.run));
+    return run;
+  }
   if (environment.rank == 0) return make_run(options, environment);
-  if (environment.local_rank != 0) return await_run(options.run, kWaitForFolder);
-  if (auto info = await_run(options.run, kWaitForSharedFolder)) return info;
-  return make_run(options, environment);
+  if (environment.local_rank == 0) {
+    auto info = await_run(options.run, kWaitForSharedFolder);
+    if (!info) return make_run(options, environment);
+    run.info = std::move(*info);
+    return run;
+  }
+  TRY_ASSIGN(run.info, await_run(options.run, kWaitForFolder));
+  return run;
 }
 
 }  // namespace
@@ -93,19 +101,16 @@ std::int64_t fingerprint_of(const trace::job::Settings& settings) {
 
 trace::base::Result<AgreedRun> agree_on_run(const RankOptions& options,
                                             const RankPlace& environment) {
-  AgreedRun run;
-  run.folder = std::filesystem::absolute(options.run).lexically_normal();
-  if (!run.folder.has_filename()) run.folder = run.folder.parent_path();
   RankOptions normal = options;
-  normal.run = run.folder;
-  TRY_ASSIGN(run.info, join_run(normal, environment));
+  normal.run = std::filesystem::absolute(options.run).lexically_normal();
+  if (!normal.run.has_filename()) normal.run = normal.run.parent_path();
+  TRY_ASSIGN(AgreedRun run, join_run(normal, environment));
   if (run.info.world_size != environment.world_size) {
     return trace::base::fail(
         trace::base::ErrorKind::kUsage,
         "The run in " + run.folder.string() + " has " + std::to_string(run.info.world_size) +
             " ranks, but WORLD_SIZE is " + std::to_string(environment.world_size) + ".");
   }
-  run.owns_status = environment.rank == 0 && !environment.launcher_process;
   return run;
 }
 

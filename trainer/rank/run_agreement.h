@@ -15,7 +15,7 @@ namespace shardlens::trainer::rank {
 struct AgreedRun {
   std::filesystem::path folder;
   trace::model::RunInfo info;
-  bool owns_status = false;  // this rank writes how the run ended
+  bool owns_status = false;  // this rank writes how the run ended, as its machine saw it
 };
 
 // Settings of the command line. Errors name file, line and the nearest key.

@@ -92,5 +92,23 @@ TEST(ConnectTogether, TimeInWhichTheProcessIsHeldStillDoesNotCount) {
   EXPECT_THAT(attempts.errors, testing::Each(""));
 }
 
+TEST(WaitForAll, EndsWhenAllAreThere) {
+  c10d::HashStore store;
+  std::vector<std::jthread> ranks;
+  for (int rank = 0; rank < kRanks; ++rank) {
+    ranks.emplace_back([&, rank] { wait_for_all(store, rank, kRanks, std::chrono::seconds(20)); });
+  }
+}
+
+TEST(WaitForAll, NamesWhoDidNotCome) {
+  c10d::HashStore store;
+  try {
+    wait_for_all(store, 1, 4, std::chrono::seconds(1));
+    FAIL() << "nobody else was there";
+  } catch (const c10::Error& error) {
+    EXPECT_THAT(error.what_without_backtrace(), HasSubstr("waited 1 s for rank 0, 2, 3"));
+  }
+}
+
 }  // namespace
 }  // namespace shardlens::trainer::comm
