@@ -1,8 +1,9 @@
 #include "trainer/comm/connect_together.h"
 
+#include <algorithm>
 #include <chrono>
 #include <string>
-#include <string_view>
+#include <thread>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <vector>
 
@@ -16,8 +17,8 @@ using StorePointer = c10::intrusive_ptr<c10d::Store>;
 
 // A rank that has met all others, or has failed to, gets an answer of those that live soon.
 constexpr std::chrono::seconds kAnswerTimeout{60};
-// Waited for in parts: a process that is held still meanwhile (SIGSTOP) loses one of them, not all.
-constexpr std::chrono::seconds kPart{1};
+constexpr std::chrono::microseconds kFirstLook{1'000}, kLastLook{50'000};
+constexpr std::chrono::seconds kFarewell{2};
 
 // What went wrong; "": nothing.
 std::string problem_of(const std::function<void(const StorePointer&)>& connect,
@@ -32,65 +33,80 @@ std::string problem_of(const std::function<void(const StorePointer&)>& connect,
   }
 }
 
-std::vector<std::string> keys_of(std::string_view what, int size) {
-  std::vector<std::string> keys;
-  for (int rank = 0; rank < size; ++rank) keys.push_back(std::string(what) + std::to_string(rank));
-  return keys;
+std::string key_of(const std::string& what, int rank) {
+  return what + " of rank " + std::to_string(rank);
 }
 
-bool are_there(c10d::Store& store, const std::vector<std::string>& keys,
-               std::chrono::seconds patience) {
-  for (auto waited = kPart; waited <= patience; waited += kPart) {
-    try {
-      store.wait(keys, kPart);
-      return true;
-    } catch (const c10::Error&) {
-      // Not yet.
-    }
+std::vector<std::uint8_t> bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
+std::string text_of(const std::vector<std::uint8_t>& bytes) { return {bytes.begin(), bytes.end()}; }
+
+// "0, 2": who has not told `what`.
+std::string missing_ranks(c10d::Store& store, const std::string& what, int size) {
+  std::vector<int> missing;
+  for (int rank = 0; rank < size; ++rank) {
+    if (!store.check({key_of(what, rank)})) missing.push_back(rank);
   }
-  return false;
+  return trace::base::joined(missing);
+}
+
+// Tells the others `what` of this rank, and waits until all have told it, or one has lost patience;
+// says to all alike which ranks were missing then, "" if none. Looks instead of waiting in the
+// store, which would log each second of it, and counts the time between looks: a process that is
+// held still meanwhile (SIGSTOP) loses none.
+std::string exchange(c10d::Store& store, const std::string& what, int rank, int size,
+                     const std::string& own, std::chrono::microseconds patience) {
+  store.set(key_of(what, rank), bytes_of(own));
+  // One key to look for, however many ranks there are.
+  const std::string missing = "without " + what;
+  if (store.add(what + " count", 1) == size) store.set(missing, bytes_of(""));
+  for (auto look = kFirstLook; !store.check({missing}); look = std::min(look * 2, kLastLook)) {
+    if (patience <= look) store.set(missing, bytes_of(missing_ranks(store, what, size)));
+    std::this_thread::sleep_for(look);
+    patience -= look;
+  }
+  return text_of(store.get(missing));
 }
 
 // Waits for all ranks. This rank's own problem tells more than what it made others say.
 std::string shared_problem(c10d::Store& store, int rank, int size, const std::string& own) {
-  const auto keys = keys_of("problem of rank ", size);
-  store.set(keys[static_cast<std::size_t>(rank)],
-            std::vector<std::uint8_t>(own.begin(), own.end()));
-  TORCH_CHECK(are_there(store, keys, kAnswerTimeout),
-              own.empty() ? "not all ranks said whether they could connect." : own);
+  const std::string what = "problem";
+  const std::string silent = exchange(store, what, rank, size, own, kAnswerTimeout);
   std::string shared = own;
-  for (const std::string& key : keys) {
-    if (!shared.empty()) break;
-    const std::vector<std::uint8_t> problem = store.get(key);
-    shared.assign(problem.begin(), problem.end());
+  for (int other = 0; other < size && shared.empty() && silent.empty(); ++other) {
+    shared = text_of(store.get(key_of(what, other)));
   }
-  return shared;
+  if (!shared.empty() || silent.empty()) return shared;
+  return "rank " + silent + " did not say whether it could connect.";
+}
+
+// Throws it, but not before the others know: with this process the store may end.
+[[noreturn]] void leave_with(const std::string& problem, c10d::Store& store, int rank, int size) {
+  try {
+    exchange(store, "farewell", rank, size, "", kFarewell);
+  } catch (const c10::Error&) {
+    // It has ended already.
+  }
+  TORCH_CHECK(false, problem);
 }
 
 }  // namespace
 
 void wait_for_all(c10d::Store& store, int rank, int size, std::chrono::seconds patience) {
-  const auto keys = keys_of("here is rank ", size);
-  store.set(keys[static_cast<std::size_t>(rank)], std::vector<std::uint8_t>{1});
-  if (are_there(store, keys, patience)) return;
-  std::vector<int> missing;
-  for (int other = 0; other < size; ++other) {
-    if (!store.check({keys[static_cast<std::size_t>(other)]})) missing.push_back(other);
-  }
-  TORCH_CHECK(missing.empty(), "waited ", patience.count(), " s for rank ",
-              trace::base::joined(missing));
+  const std::string missing = exchange(store, "arrival", rank, size, "", patience);
+  if (missing.empty()) return;
+  const std::string waited = std::to_string(patience.count());
+  leave_with("waited " + waited + " s for rank " + missing, store, rank, size);
 }
 
 void connect_together(const StorePointer& store, int rank, int size,
                       const std::function<void(const StorePointer&)>& connect) {
-  std::string problem;
-  for (int attempt = 1; attempt <= kConnectAttempts; ++attempt) {
+  for (int attempt = 1;; ++attempt) {
     const auto part =
         c10::make_intrusive<c10d::PrefixStore>("attempt " + std::to_string(attempt), store);
-    problem = shared_problem(*part, rank, size, problem_of(connect, part));
+    const std::string problem = shared_problem(*part, rank, size, problem_of(connect, part));
     if (problem.empty()) return;
+    if (attempt == kConnectAttempts) leave_with(problem, *part, rank, size);
   }
-  TORCH_CHECK(false, problem);
 }
 
 }  // namespace shardlens::trainer::comm

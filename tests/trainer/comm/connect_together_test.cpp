@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <string>
 #include <thread>
@@ -26,8 +25,8 @@ struct Attempts {
 
 // Ranks as threads; `fails` says which attempt, from 1, fails on which rank.
 template <typename Fails>
-Attempts connect_with(const Fails& fails,
-                      const StorePointer& store = c10::make_intrusive<c10d::HashStore>()) {
+Attempts connect_with(const Fails& fails) {
+  const StorePointer store = c10::make_intrusive<c10d::HashStore>();
   store->setTimeout(std::chrono::seconds(20));
   Attempts attempts;
   std::vector<std::jthread> ranks;
@@ -69,27 +68,6 @@ TEST(ConnectTogether, GivesUpOnEveryRankWithTheReason) {
   EXPECT_THAT(attempts.begun, testing::Each(kConnectAttempts));
   EXPECT_THAT(attempts.errors, testing::Each(HasSubstr("rank 1 was refused in attempt " +
                                                        std::to_string(kConnectAttempts))));
-}
-
-// As for a process that is held still for minutes while it waits: that wait's time is over.
-class HeldStill : public c10d::HashStore {
- public:
-  using HashStore::wait;
-  void wait(const std::vector<std::string>& keys,
-            const std::chrono::milliseconds& timeout) override {
-    TORCH_CHECK(!is_first_.exchange(false), "Wait timeout");
-    HashStore::wait(keys, timeout);
-  }
-
- private:
-  std::atomic<bool> is_first_{true};
-};
-
-TEST(ConnectTogether, TimeInWhichTheProcessIsHeldStillDoesNotCount) {
-  const Attempts attempts =
-      connect_with([](int, int) { return false; }, c10::make_intrusive<HeldStill>());
-  EXPECT_THAT(attempts.begun, testing::Each(1));
-  EXPECT_THAT(attempts.errors, testing::Each(""));
 }
 
 TEST(WaitForAll, EndsWhenAllAreThere) {
