@@ -19,22 +19,6 @@ const char* __ubsan_default_options() {
 const char* __tsan_default_options() { return "halt_on_error=1"; }
 }
 
-namespace shardlens::bench {
-
-std::vector<std::unique_ptr<Subject>> all_subjects() {
-  std::vector<std::unique_ptr<Subject>> subjects;
-  subjects.push_back(trace_subject());
-  subjects.push_back(kineto_subject());
-  subjects.push_back(yaml_subject());
-  subjects.push_back(model_folder_subject());
-  subjects.push_back(text_subject());
-  subjects.push_back(cache_subject());
-  subjects.push_back(costs_subject());
-  return subjects;
-}
-
-}  // namespace shardlens::bench
-
 int main(int argc, char** argv) {
   return shardlens::bench::fuzz_main(argc, argv, shardlens::bench::all_subjects());
 }

@@ -107,6 +107,21 @@ std::size_t end_of_json_value(const std::string& text, std::size_t begin) {
 
 }  // namespace
 
+// Of the choices it takes as many bytes as a number below the limit needs.
+std::uint64_t Mutation::next(std::uint64_t limit) {
+  if (choices_.empty()) return random_.next();
+  std::uint64_t number = 0;
+  for (std::uint64_t rest = limit - 1; rest > 0 && !choices_.empty(); rest >>= 8) {
+    number = number << 8 | static_cast<unsigned char>(choices_.front());
+    choices_.remove_prefix(1);
+  }
+  return number;
+}
+
+std::size_t Mutation::below(std::size_t limit) {
+  return limit == 0 ? 0 : static_cast<std::size_t>(next(limit) % limit);
+}
+
 std::int64_t Mutation::integer() {
   constexpr std::array<std::int64_t, 16> kEnds{0,
                                                1,
@@ -124,7 +139,7 @@ std::int64_t Mutation::integer() {
                                                std::numeric_limits<std::int64_t>::max() - 1,
                                                std::numeric_limits<std::int64_t>::min(),
                                                std::numeric_limits<std::int64_t>::min() + 1};
-  if (one_in(4)) return static_cast<std::int64_t>(random_.next() >> below(64));
+  if (one_in(4)) return static_cast<std::int64_t>(next(0) >> below(64));
   return pick(kEnds);
 }
 

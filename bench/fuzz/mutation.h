@@ -1,5 +1,5 @@
-// The random choices of one case, and the damage that they do to bytes, JSON and YAML: the same for
-// the same seed on every machine. One thread.
+// The choices of one case, and the damage that they do to bytes, JSON and YAML: the same for the
+// same seed, or for the same bytes, on every machine. One thread.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ namespace shardlens::bench {
 class Mutation {
  public:
   explicit Mutation(std::uint64_t seed) : random_(seed) {}
+  // Choices that somebody else thought of; behind their end, random ones. They outlive it.
+  explicit Mutation(std::string_view choices) : choices_(choices), random_(0) {}
 
-  std::size_t below(std::size_t limit) {
-    return limit == 0 ? 0 : static_cast<std::size_t>(random_.next() % limit);
-  }
+  std::size_t below(std::size_t limit);
   bool one_in(std::size_t count) { return below(count) == 0; }
   template <typename Range>
   const auto& pick(const Range& range) {
@@ -49,6 +49,9 @@ class Mutation {
   Part value_of_json(const std::string& text);
   std::string nested(char open, char close);
 
+  std::uint64_t next(std::uint64_t limit);
+
+  std::string_view choices_;  // that are left
   trace::synthetic::RandomNumbers random_;
 };
 

@@ -138,25 +138,12 @@ class TraceSubject final : public Subject {
     const fs::path from = mutation.one_in(8) ? large_ : mutation.one_in(4) ? packed_ : small_;
     run_ = input / from.filename();
     fs::copy(from, run_, fs::copy_options::recursive);
-    const bool is_file = from == packed_;
-    const fs::path file =
-        is_file ? run_
-        : mutation.one_in(3)
-            ? run_ / trace::store::kRunFile
-            : trace::store::rank_file(run_, static_cast<int>(mutation.below(kRanks)));
     changed_.clear();
-    switch (mutation.below(5)) {
-      case 0:
-        return damage_bytes(mutation, file);
-      case 1:
-        return damage_schema(file, mutation);
-      case 2:
-        return damage_chunk(mutation, is_file ? file : trace::store::rank_file(run_, 0));
-      default:
-        changed_ = damage_row(file, mutation);
-        // As somebody would who knows the format, and wants to be believed.
-        if (mutation.one_in(3)) seal(mutation, file);
-    }
+    const std::string changed = damage_part(mutation);
+    // What one change did, another may undo.
+    bool is_alone = true;
+    for (; mutation.one_in(4); is_alone = false) static_cast<void>(damage_part(mutation));
+    if (is_alone) changed_ = changed;
   }
 
   void read(const fs::path& input, const fs::path& scratch, Findings& findings) override {
@@ -187,6 +174,34 @@ class TraceSubject final : public Subject {
         {trace::analysis::difference_between({figures, times ? &*times : nullptr}, {other_})}};
     static_cast<void>(app::report::comparison_text(compared));
     static_cast<void>(app::report::dump_json(app::report::comparison_json(compared)));
+  }
+
+  // A row that verify has to find, if this is all that changes; "": none.
+  std::string damage_part(Mutation& mutation) {
+    const bool is_file = run_.filename() == packed_.filename();
+    const fs::path file =
+        is_file ? run_
+        : mutation.one_in(3)
+            ? run_ / trace::store::kRunFile
+            : trace::store::rank_file(run_, static_cast<int>(mutation.below(kRanks)));
+    switch (mutation.below(5)) {
+      case 0:
+        damage_bytes(mutation, file);
+        return {};
+      case 1:
+        damage_schema(file, mutation);
+        return {};
+      case 2:
+        damage_chunk(mutation, is_file ? file : trace::store::rank_file(run_, 0));
+        return {};
+      default: {
+        std::string changed = damage_row(file, mutation);
+        // As somebody would who knows the format, and wants to be believed.
+        if (!mutation.one_in(3)) return changed;
+        seal(mutation, file);
+        return {};
+      }
+    }
   }
 
   void damage_bytes(Mutation& mutation, const fs::path& file) {
@@ -225,8 +240,7 @@ class TraceSubject final : public Subject {
     }
   }
 
-  void seal(Mutation& mutation, const fs::path& file) {
-    changed_.clear();
+  static void seal(Mutation& mutation, const fs::path& file) {
     auto database = trace::store::open_for_writing(file);
     if (!database) return;
     for (int rank = 0; rank < kRanks; ++rank) {

@@ -26,6 +26,21 @@ TEST(Mutation, IsAnotherOneForMostSeeds) {
   EXPECT_GT(different.size(), 450u);
 }
 
+TEST(Mutation, ChoosesWhatBytesSay) {
+  using namespace std::string_literals;
+  const std::string choices = "\x07\x01\x02"s;
+  Mutation mutation(choices);
+  EXPECT_EQ(mutation.below(10), 7u);
+  EXPECT_EQ(mutation.below(1), 0u);  // which takes none of them
+  EXPECT_EQ(mutation.below(1000), 0x102u);
+}
+
+TEST(Mutation, GoesOnAlikeBehindTheBytes) {
+  const std::string choices = "\x01\x02";
+  EXPECT_EQ(Mutation(choices).json(std::string(kJson)), Mutation(choices).json(std::string(kJson)));
+  EXPECT_NE(Mutation(choices).json(std::string(kJson)), kJson);
+}
+
 TEST(Mutation, OfNothingHasBounds) {
   constexpr std::size_t kMost = 2 << 20;
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
