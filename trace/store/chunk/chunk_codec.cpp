@@ -63,15 +63,14 @@ base::Result<std::vector<model::Event>> decode_chunk(const ChunkHeader& header,
   std::int64_t start = header.first_ns;
   std::int64_t correlation = 0;
   for (model::Event& event : events) {
-    start = plus(start, static_cast<std::uint64_t>(base::unzigzag(starts.next_mixed())));
-    correlation =
-        plus(correlation, static_cast<std::uint64_t>(base::unzigzag(correlations.next())));
+    start = plus(start, static_cast<std::uint64_t>(unzigzag(starts.next_mixed())));
+    correlation = plus(correlation, static_cast<std::uint64_t>(unzigzag(correlations.next())));
     event.start_ns = start;
-    event.duration_ns = base::unzigzag(durations.next_mixed());
+    event.duration_ns = unzigzag(durations.next_mixed());
     event.name = static_cast<model::StringId>(names.next());
     event.flags = static_cast<std::uint32_t>(flags.next());
     event.correlation = static_cast<std::uint64_t>(correlation);
-    event.value = base::unzigzag(values.next());
+    event.value = unzigzag(values.next());
   }
   for (int i = 0; i < kChunkColumns; ++i) {
     if (!columns.ends(static_cast<ChunkColumn>(i))) {

@@ -36,7 +36,7 @@ base::Result<ChunkOpener::Columns> ChunkOpener::open(const ChunkHeader& header,
 
 base::Result<void> ChunkOpener::open_parts(std::span<const std::byte> data, std::size_t count,
                                            Part part, Readers columns) {
-  base::VarintReader length{data.data(), data.data() + data.size()};
+  VarintReader length{data.data(), data.data() + data.size()};
   const std::uint64_t first = length.next();
   const auto rest = data.subspan(static_cast<std::size_t>(length.position - data.data()));
   if (!length.ok || first > rest.size()) return damaged_chunk("its parts are cut");
@@ -49,7 +49,7 @@ base::Result<void> ChunkOpener::open_parts(std::span<const std::byte> data, std:
 base::Result<void> ChunkOpener::open_frame(std::span<const std::byte> data, std::size_t count,
                                            std::vector<std::byte>& plain, Readers columns) {
   const unsigned long long size = ZSTD_getFrameContentSize(data.data(), data.size());
-  const std::size_t most = (count + 1) * columns.size() * base::kLongestVarint;
+  const std::size_t most = (count + 1) * columns.size() * kLongestVarint;
   if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > most) {
     return damaged_chunk("its size is wrong");
   }
@@ -60,7 +60,7 @@ base::Result<void> ChunkOpener::open_frame(std::span<const std::byte> data, std:
   if (ZSTD_isError(got) || got != plain.size()) {
     return damaged_chunk("it cannot be decompressed");
   }
-  base::VarintReader lengths{plain.data(), plain.data() + plain.size()};
+  VarintReader lengths{plain.data(), plain.data() + plain.size()};
   std::array<std::uint64_t, kChunkColumns> length{};
   for (std::size_t i = 0; i < columns.size(); ++i) length[i] = lengths.next();
   if (!lengths.ok) return damaged_chunk("its columns are cut");

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "trace/base/result.h"
-#include "trace/base/varint.h"
 #include "trace/store/chunk/chunk_codec.h"
+#include "trace/store/chunk/varint.h"
 
 struct ZSTD_DCtx_s;
 
@@ -24,13 +24,13 @@ class ChunkOpener {
  public:
   // Valid until the next open().
   struct Columns {
-    std::array<base::VarintReader, kChunkColumns> columns{};
-    base::VarintReader& operator[](ChunkColumn column) {
+    std::array<VarintReader, kChunkColumns> columns{};
+    VarintReader& operator[](ChunkColumn column) {
       return columns[static_cast<std::size_t>(column)];
     }
     // Whether what was read of a column was all of it.
     bool ends(ChunkColumn column) const {
-      const base::VarintReader& one = columns[static_cast<std::size_t>(column)];
+      const VarintReader& one = columns[static_cast<std::size_t>(column)];
       return one.ok && one.position == one.end;
     }
   };
@@ -46,7 +46,7 @@ class ChunkOpener {
   base::Result<Columns> open(const ChunkHeader& header, std::span<const std::byte> data, Part part);
 
  private:
-  using Readers = std::span<base::VarintReader>;
+  using Readers = std::span<VarintReader>;
   base::Result<void> open_parts(std::span<const std::byte> data, std::size_t count, Part part,
                                 Readers columns);
   base::Result<void> open_frame(std::span<const std::byte> data, std::size_t count,

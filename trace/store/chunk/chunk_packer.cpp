@@ -6,8 +6,8 @@
 #include <array>
 #include <utility>
 
-#include "trace/base/varint.h"
 #include "trace/store/chunk/chunk_opener.h"
+#include "trace/store/chunk/varint.h"
 
 namespace shardlens::trace::store {
 
@@ -17,13 +17,13 @@ constexpr int kChunkZstdLevel = 3;
 
 // Differences wrap around, so that any value survives.
 std::uint64_t zigzag_difference(std::uint64_t a, std::uint64_t b) {
-  return base::zigzag(static_cast<std::int64_t>(a - b));
+  return zigzag(static_cast<std::int64_t>(a - b));
 }
 
-void put_column(base::VarintWriter& out, ChunkColumn column, std::span<const model::Event> events,
+void put_column(VarintWriter& out, ChunkColumn column, std::span<const model::Event> events,
                 std::int64_t first_ns) {
   const auto put = [&](auto&& number) {
-    base::VarintWriter to = out;  // a reference would be stored after each
+    VarintWriter to = out;  // a reference would be stored after each
     for (const model::Event& event : events) to.put_mixed(number(event));
     out = to;
   };
@@ -37,7 +37,7 @@ void put_column(base::VarintWriter& out, ChunkColumn column, std::span<const mod
       return put(
           [&](const model::Event& e) { return step(static_cast<std::uint64_t>(e.start_ns)); });
     case ChunkColumn::kDuration:
-      return put([](const model::Event& e) { return base::zigzag(e.duration_ns); });
+      return put([](const model::Event& e) { return zigzag(e.duration_ns); });
     case ChunkColumn::kName:
       return put([](const model::Event& e) { return std::uint64_t{e.name}; });
     case ChunkColumn::kFlags:
@@ -45,7 +45,7 @@ void put_column(base::VarintWriter& out, ChunkColumn column, std::span<const mod
     case ChunkColumn::kCorrelation:
       return put([&](const model::Event& e) { return step(e.correlation); });
     case ChunkColumn::kValue:
-      return put([](const model::Event& e) { return base::zigzag(e.value); });
+      return put([](const model::Event& e) { return zigzag(e.value); });
   }
 }
 
@@ -61,12 +61,11 @@ ChunkPacker& ChunkPacker::operator=(ChunkPacker&&) noexcept = default;
 // Appends to what of packed_ is before `at`; where it ends.
 std::size_t ChunkPacker::pack_frame(std::span<const model::Event> events, std::int64_t first_ns,
                                     Columns columns, std::size_t at) {
-  constexpr std::size_t kRoom = kChunkColumns * base::kLongestVarint;  // for the columns' lengths
+  constexpr std::size_t kRoom = kChunkColumns * kLongestVarint;  // for the columns' lengths
   const auto count = static_cast<std::size_t>(columns.second - columns.first);
-  plain_.resize(
-      std::max(plain_.size(), kRoom + (count * events.size() + 1) * base::kLongestVarint));
+  plain_.resize(std::max(plain_.size(), kRoom + (count * events.size() + 1) * kLongestVarint));
   std::array<std::byte, kRoom> lengths;
-  base::VarintWriter head{lengths.data()}, out{plain_.data() + kRoom};
+  VarintWriter head{lengths.data()}, out{plain_.data() + kRoom};
   for (int i = columns.first; i < columns.second; ++i) {
     const std::byte* const begin = out.position;
     put_column(out, static_cast<ChunkColumn>(i), events, first_ns);
@@ -85,15 +84,14 @@ std::size_t ChunkPacker::pack_frame(std::span<const model::Event> events, std::i
 
 std::span<const std::byte> ChunkPacker::pack(std::span<const model::Event> events,
                                              std::int64_t first_ns) {
-  const std::size_t first =
-      pack_frame(events, first_ns, {0, kFirstPartColumns}, base::kLongestVarint);
+  const std::size_t first = pack_frame(events, first_ns, {0, kFirstPartColumns}, kLongestVarint);
   const std::size_t size = pack_frame(events, first_ns, {kFirstPartColumns, kChunkColumns}, first);
   // The first part's length is known last and comes first.
-  std::array<std::byte, base::kLongestVarint> length;
-  base::VarintWriter head{length.data()};
-  head.put(first - base::kLongestVarint);
+  std::array<std::byte, kLongestVarint> length;
+  VarintWriter head{length.data()};
+  head.put(first - kLongestVarint);
   std::byte* const begin =
-      std::copy_backward(length.data(), head.position, packed_.data() + base::kLongestVarint);
+      std::copy_backward(length.data(), head.position, packed_.data() + kLongestVarint);
   return {begin, packed_.data() + size};
 }
 

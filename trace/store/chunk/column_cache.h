@@ -12,10 +12,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "trace/base/recently_used.h"
 #include "trace/base/result.h"
 #include "trace/store/chunk/chunk_entry.h"
 #include "trace/store/chunk/event_columns.h"
+#include "trace/store/chunk/recently_used.h"
 
 namespace shardlens::trace::store {
 
@@ -43,7 +43,7 @@ class ColumnCache {
   std::condition_variable decoded_;
   // What is being decoded, which waiting threads hold, too, and what cannot be.
   std::unordered_map<ChunkKey, std::shared_ptr<Entry>, ChunkKeyHash> entries_;
-  base::RecentlyUsed<ChunkKey, std::shared_ptr<const EventColumns>, ChunkKeyHash> kept_;
+  RecentlyUsed<ChunkKey, std::shared_ptr<const EventColumns>, ChunkKeyHash> kept_;
 };
 
 }  // namespace shardlens::trace::store

@@ -30,14 +30,14 @@ struct TimeRanges {
 };
 TimeRanges read_times(ChunkOpener::Columns& columns, std::int64_t first_ns,
                       DecodeScratch& scratch) {
-  base::VarintReader starts = columns[ChunkColumn::kStart];
-  base::VarintReader durations = columns[ChunkColumn::kDuration];
+  VarintReader starts = columns[ChunkColumn::kStart];
+  VarintReader durations = columns[ChunkColumn::kDuration];
   TimeRanges ranges;
   auto start = static_cast<std::uint64_t>(first_ns);  // differences may wrap around
   std::int64_t before = INT64_MIN;
   for (std::size_t i = 0; i < scratch.starts.size(); ++i) {
-    start += static_cast<std::uint64_t>(base::unzigzag(starts.next_mixed()));
-    const std::int64_t duration = base::unzigzag(durations.next_mixed());
+    start += static_cast<std::uint64_t>(unzigzag(starts.next_mixed()));
+    const std::int64_t duration = unzigzag(durations.next_mixed());
     const auto value = static_cast<std::int64_t>(start);
     ranges.starts.include(value);
     ranges.durations.include(duration);
@@ -52,8 +52,8 @@ TimeRanges read_times(ChunkOpener::Columns& columns, std::int64_t first_ns,
 }
 
 // Names and flags: mostly of one length.
-ValueRange read_small(base::VarintReader& column, std::vector<std::uint32_t>& values) {
-  base::VarintReader reader = column;
+ValueRange read_small(VarintReader& column, std::vector<std::uint32_t>& values) {
+  VarintReader reader = column;
   ValueRange range;
   for (std::uint32_t& value : values) {
     value = static_cast<std::uint32_t>(reader.next());
@@ -63,10 +63,10 @@ ValueRange read_small(base::VarintReader& column, std::vector<std::uint32_t>& va
   return range;
 }
 
-ValueRange read_values(base::VarintReader& column, std::vector<std::int64_t>& values) {
+ValueRange read_values(VarintReader& column, std::vector<std::int64_t>& values) {
   ValueRange range;
   for (std::int64_t& value : values) {
-    value = base::unzigzag(column.next());
+    value = unzigzag(column.next());
     range.include(value);
   }
   return range;

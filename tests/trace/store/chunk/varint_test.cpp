@@ -1,11 +1,11 @@
-#include "trace/base/varint.h"
+#include "trace/store/chunk/varint.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <vector>
 
-namespace shardlens::trace::base {
+namespace shardlens::trace::store {
 namespace {
 
 using Buffer = std::array<std::byte, kLongestVarint>;
@@ -33,4 +33,4 @@ TEST(Varint, WritesTheSameBytesWhateverLengthsAreExpected) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace::base
+}  // namespace shardlens::trace::store

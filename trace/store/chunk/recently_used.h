@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace shardlens::trace::base {
+namespace shardlens::trace::store {
 
 template <typename Key, typename Value, typename Hash = std::hash<Key>>
 class RecentlyUsed {
@@ -56,4 +56,4 @@ class RecentlyUsed {
   std::unordered_map<Key, typename std::list<Kept>::iterator, Hash> places_;
 };
 
-}  // namespace shardlens::trace::base
+}  // namespace shardlens::trace::store

@@ -1,4 +1,4 @@
-#include "trace/base/recently_used.h"
+#include "trace/store/chunk/recently_used.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace shardlens::trace::base {
+namespace shardlens::trace::store {
 namespace {
 
 TEST(RecentlyUsed, DropsWhatWasNotUsedForLongest) {
@@ -73,4 +73,4 @@ TEST(RecentlyUsed, HoldsWhatAPlainListWouldHold) {
 }
 
 }  // namespace
-}  // namespace shardlens::trace::base
+}  // namespace shardlens::trace::store

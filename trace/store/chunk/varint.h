@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace shardlens::trace::base {
+namespace shardlens::trace::store {
 
 inline constexpr std::size_t kLongestVarint = 10;
 
@@ -78,4 +78,4 @@ struct VarintReader {
 
 static_assert(std::endian::native == std::endian::little);
 
-}  // namespace shardlens::trace::base
+}  // namespace shardlens::trace::store
