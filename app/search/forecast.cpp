@@ -47,13 +47,6 @@ std::optional<double> cost_of(const sweep::RunMeasure& run, Goal goal) {
   return 1e9 / *run.tokens_per_s;
 }
 
-const trace::base::Result<sweep::PredictorOf>& RunForecasts::learnt(
-    const std::filesystem::path& run) {
-  const auto known = learnt_.find(run);
-  return known != learnt_.end() ? known->second
-                                : learnt_.emplace(run, sources_.learn_run(run)).first->second;
-}
-
 Forecast RunForecasts::operator()(const SourceRun& run, std::size_t point) {
   const auto [known, is_new] = known_.try_emplace({run.result->folder, point});
   if (is_new) known->second = forecast(run, point);
@@ -62,7 +55,7 @@ Forecast RunForecasts::operator()(const SourceRun& run, std::size_t point) {
 
 std::optional<trace::model::StepPrediction> RunForecasts::step(const SourceRun& run,
                                                                std::size_t point) {
-  const auto& predictor = learnt(run.result->folder);
+  const auto& predictor = learnt_[run.result->folder];
   if (!predictor) return std::nullopt;
   const auto predicted = (*predictor)->predict(points_[point]);
   if (!predicted || predicted->changes.empty()) return std::nullopt;
@@ -73,15 +66,15 @@ std::optional<trace::model::StepPrediction> RunForecasts::step(const SourceRun& 
 std::optional<std::int64_t> RunForecasts::more_bytes(const sweep::PredictorOf& predictor,
                                                      std::size_t source, std::size_t point) const {
   const auto more = predictor ? predictor->more_bytes(points_[point]) : std::nullopt;
-  if (more || !sources_.shape_bytes) return more;
-  const auto there = sources_.shape_bytes(points_[source]);
-  const auto here = sources_.shape_bytes(points_[point]);
+  if (more || !shape_bytes_) return more;
+  const auto there = shape_bytes_(points_[source]);
+  const auto here = shape_bytes_(points_[point]);
   return there && here ? std::optional(*here - *there) : std::nullopt;
 }
 
 Forecast RunForecasts::forecast(const SourceRun& run, std::size_t point) {
   Forecast forecast;
-  const auto& predictor = learnt(run.result->folder);
+  const auto& predictor = learnt_[run.result->folder];
   const auto& measure = *run.result->measure;
   const auto more = more_bytes(predictor ? *predictor : nullptr, run.point, point);
   if (goal_ == Goal::kMemory) {

@@ -52,7 +52,10 @@ struct ForecastSources {
 class RunForecasts {
  public:
   RunForecasts(const sweep::SweepPlan& plan, ForecastSources sources)
-      : points_(plan.points.settings), goal_(plan.search->goal), sources_(std::move(sources)) {}
+      : points_(plan.points.settings),
+        goal_(plan.search->goal),
+        shape_bytes_(std::move(sources.shape_bytes)),
+        learnt_(std::move(sources.learn_run)) {}
 
   Forecast operator()(const SourceRun& run, std::size_t point);
   // To be kept with a run of `point`. None: nothing is predicted of its steps.
@@ -62,12 +65,11 @@ class RunForecasts {
   Forecast forecast(const SourceRun& run, std::size_t point);
   std::optional<std::int64_t> more_bytes(const sweep::PredictorOf& predictor, std::size_t source,
                                          std::size_t point) const;
-  const trace::base::Result<sweep::PredictorOf>& learnt(const std::filesystem::path& run);
 
   std::vector<trace::job::Settings> points_;
   Goal goal_;
-  ForecastSources sources_;
-  std::map<std::filesystem::path, trace::base::Result<sweep::PredictorOf>> learnt_;
+  ShapeBytes shape_bytes_;
+  sweep::LearntRuns learnt_;
   std::map<std::pair<std::filesystem::path, std::size_t>, Forecast> known_;
 };
 

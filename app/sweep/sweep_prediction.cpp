@@ -78,10 +78,9 @@ std::size_t predicted_count(const SweepPredictions& all) {
 
 }  // namespace
 
-const trace::base::Result<PredictorOf>& SweepPredictor::learnt(const std::filesystem::path& run) {
-  const auto known = learnt_.find(run);
-  return known != learnt_.end() ? known->second
-                                : learnt_.emplace(run, learn_run_(run)).first->second;
+const trace::base::Result<PredictorOf>& LearntRuns::operator[](const std::filesystem::path& run) {
+  const auto known = known_.find(run);
+  return known != known_.end() ? known->second : known_.emplace(run, learn_run_(run)).first->second;
 }
 
 SweepPredictions SweepPredictor::predict(const SweepPlan& plan, const SweepResults& results) {
@@ -89,7 +88,7 @@ SweepPredictions SweepPredictor::predict(const SweepPlan& plan, const SweepResul
   std::size_t most = 0;
   bool is_first = true;
   for (const SourceRun& source : source_runs(plan, results)) {
-    const auto& predictor = learnt(source.result->folder);
+    const auto& predictor = learnt_[source.result->folder];
     auto all = predictor ? predicted_from(plan, source, **predictor)
                          : nothing_predicted(plan, predictor.error().message);
     const std::size_t count = predicted_count(all);

@@ -25,19 +25,27 @@ struct SweepPredictions {
 using PredictorOf = std::shared_ptr<const trace::tuning::Predictor>;
 using LearnRun = std::function<trace::base::Result<PredictorOf>(const std::filesystem::path& run)>;
 
+// What each run told, which is read once.
+class LearntRuns {
+ public:
+  explicit LearntRuns(LearnRun learn_run) : learn_run_(std::move(learn_run)) {}
+  const trace::base::Result<PredictorOf>& operator[](const std::filesystem::path& run);
+
+ private:
+  LearnRun learn_run_;
+  std::map<std::filesystem::path, trace::base::Result<PredictorOf>> known_;
+};
+
 class SweepPredictor {
  public:
-  explicit SweepPredictor(LearnRun learn_run) : learn_run_(std::move(learn_run)) {}
+  explicit SweepPredictor(LearnRun learn_run) : learnt_(std::move(learn_run)) {}
 
   // From the first finished run that tells something of every other point; where none does, of
   // those that ended first the one that tells of most. Of its own point nothing is predicted.
   SweepPredictions predict(const SweepPlan& plan, const SweepResults& results);
 
  private:
-  const trace::base::Result<PredictorOf>& learnt(const std::filesystem::path& run);
-
-  LearnRun learn_run_;
-  std::map<std::filesystem::path, trace::base::Result<PredictorOf>> learnt_;  // kept
+  LearntRuns learnt_;
 };
 
 }  // namespace shardlens::app::sweep
