@@ -1,18 +1,15 @@
 #include "app/sweep/sweep_file.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 #include <system_error>
 #include <utility>
 
 #include "trace/base/file_system.h"
 #include "trace/base/text.h"
+#include "trace/base/whole_file.h"
 
 namespace shardlens::app::sweep {
 namespace {
@@ -177,19 +174,6 @@ fs::path file_of(const fs::path& runs_dir, const std::string& name) {
   return sweep_folder(runs_dir, name) / kSweepFile;
 }
 
-tl::unexpected<trace::base::Error> cannot_write(const fs::path& file, int code) {
-  return trace::base::fail(
-      trace::base::write_error_kind(code),
-      "cannot write " + trace::base::quoted(file) + ": " + std::strerror(code));
-}
-
-std::optional<std::string> text_in(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return stream ? std::optional(text.str()) : std::nullopt;
-}
-
 }  // namespace
 
 fs::path sweep_folder(const fs::path& runs_dir, const std::string& name) {
@@ -251,7 +235,7 @@ Result<SweepRecord> read_sweep(const fs::path& runs_dir, const std::string& name
   if (fs::file_size(file, error) > kLargestSweep) {
     return damaged(trace::base::quoted(file), "it is too large");
   }
-  const auto text = text_in(file);
+  const auto text = trace::base::whole_text(file);
   if (!text) {
     return trace::base::fail(
         ErrorKind::kIo, "cannot read " + trace::base::quoted(file) + ": check its permissions");
@@ -264,23 +248,10 @@ Result<void> write_sweep(const fs::path& runs_dir, const SweepRecord& record) {
   const std::string text =
       json_of(record).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
   // Of a sweep that is through there is nothing to write, where nobody may, either.
-  if (text_in(file) == text) return {};
-  const fs::path unfinished = trace::base::beside(file, ".new");
-  std::error_code error;
-  errno = 0;
-  std::ofstream output(unfinished, std::ios::binary | std::ios::trunc);
-  output << text;
-  output.close();
-  const int code = errno != 0 ? errno : EIO;
-  auto done =
-      output ? trace::base::synchronize(unfinished) : Result<void>(cannot_write(unfinished, code));
-  if (done) {
-    fs::rename(unfinished, file, error);
-    if (error) done = cannot_write(file, error.value());
-  }
-  if (!done) {
-    fs::remove(unfinished, error);
-    return done;
+  if (trace::base::whole_text(file) == text) return {};
+  if (const std::error_code error = trace::base::replace_text(file, text)) {
+    return trace::base::fail(trace::base::write_error_kind(error.value()),
+                             "cannot write " + trace::base::quoted(file) + ": " + error.message());
   }
   return trace::base::synchronize(file.parent_path());
 }

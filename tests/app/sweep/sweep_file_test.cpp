@@ -3,13 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <iterator>
 #include <string_view>
 #include <utility>
 
 #include "made_up_sweep.h"
 #include "trace/base/file_system.h"
+#include "trace/base/whole_file.h"
 
 namespace shardlens::app::sweep {
 namespace {
@@ -35,8 +35,7 @@ struct SweepFile : testing::Test {
     fs::create_directories(sweep_folder(folder.path(), "caps"));
   }
   std::string text() const {
-    std::ifstream file(sweep_folder(folder.path(), "caps") / "sweep.json");
-    return {std::istreambuf_iterator<char>(file), {}};
+    return trace::base::whole_text(sweep_folder(folder.path(), "caps") / "sweep.json").value();
   }
 };
 
@@ -143,7 +142,8 @@ TEST_F(SweepFile, WhatCannotBeReplacedStays) {
   ASSERT_TRUE(write_sweep(folder.path(), record));
   const std::string before = text();
   // In the way of the file that is to replace it.
-  fs::create_directories(sweep_folder(folder.path(), "caps") / "sweep.json.new" / "x");
+  fs::create_directories(sweep_folder(folder.path(), "caps") /
+                         ("sweep.json.new-" + std::to_string(getpid())) / "x");
   record.plan.repeats = 9;
   const auto written = write_sweep(folder.path(), record);
   ASSERT_FALSE(written);

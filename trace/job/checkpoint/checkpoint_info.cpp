@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <fstream>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <system_error>
 
 #include "trace/base/checksum.h"
 #include "trace/base/file_system.h"
 #include "trace/base/text.h"
+#include "trace/base/whole_file.h"
 
 namespace shardlens::trace::job {
 
@@ -59,7 +59,7 @@ base::Result<void> check_header(const fs::path& path, const CheckpointFile& file
   return {};
 }
 
-base::Result<std::string> whole_text(const fs::path& file) {
+base::Result<std::string> text_of_info(const fs::path& file) {
   std::error_code error;
   if (!fs::is_regular_file(file, error)) {
     return base::fail(base::ErrorKind::kMissing, base::quoted(file.parent_path()) +
@@ -69,15 +69,9 @@ base::Result<std::string> whole_text(const fs::path& file) {
   if (base::file_size_or_zero(file) > kLargestCheckpointFile) {
     return damaged_file(file, "is too large to be a checkpoint's");
   }
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  // An empty file sets failbit, and is refused for its missing checksum.
-  text << stream.rdbuf();
-  if (!stream.is_open() || stream.bad()) {
-    return base::fail(base::ErrorKind::kIo,
-                      "cannot read " + base::quoted(file) + ": check its permissions");
-  }
-  return text.str();
+  if (auto text = base::whole_text(file)) return std::move(*text);
+  return base::fail(base::ErrorKind::kIo,
+                    "cannot read " + base::quoted(file) + ": check its permissions");
 }
 
 struct ShapeDifferences {
@@ -153,7 +147,7 @@ base::Result<fs::path> find_checkpoint(const fs::path& path) {
 
 base::Result<CheckpointInfo> read_checkpoint_info(const fs::path& folder) {
   const fs::path file = folder / kCheckpointFile;
-  TRY_ASSIGN(const std::string text, whole_text(file));
+  TRY_ASSIGN(const std::string text, text_of_info(file));
   TRY_ASSIGN(CheckpointInfo info, parse_checkpoint_info(text, base::quoted(file)));
   info.folder = folder;
   for (const CheckpointFile& part : info.files) TRY(check_header(folder / part.name, part));

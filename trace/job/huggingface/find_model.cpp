@@ -1,9 +1,8 @@
 #include "trace/job/huggingface/find_model.h"
 
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
+#include "trace/base/whole_file.h"
 #include "trace/job/huggingface/model_config.h"
 
 namespace shardlens::trace::job {
@@ -75,13 +74,9 @@ base::Result<std::string> read_model_config(const fs::path& folder) {
     return base::fail(base::ErrorKind::kDamaged,
                       quoted_path(file) + " is too large for a config.json.");
   }
-  std::ifstream stream(file, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (stream.bad() || !stream.is_open()) {
-    return base::fail(base::ErrorKind::kIo,
-                      quoted_path(file) + " cannot be read. Check its permissions.");
-  }
-  return text;
+  if (auto text = base::whole_text(file)) return std::move(*text);
+  return base::fail(base::ErrorKind::kIo,
+                    quoted_path(file) + " cannot be read. Check its permissions.");
 }
 
 base::Result<ModelShape> find_model(const std::string& model) {

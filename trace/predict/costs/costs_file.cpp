@@ -1,12 +1,6 @@
 #include "trace/predict/costs/costs_file.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
@@ -14,6 +8,7 @@
 #include "trace/base/file_system.h"
 #include "trace/base/printable.h"
 #include "trace/base/text.h"
+#include "trace/base/whole_file.h"
 #include "trace/job/library_environment.h"
 
 namespace shardlens::trace::predict {
@@ -331,35 +326,17 @@ Result<CostsFile> read_costs(const fs::path& path) {
   if (base::file_size_or_zero(path) > kLargestFile) {
     return base::fail(ErrorKind::kForeign, name + " is too large to hold costs of collectives.");
   }
-  std::ifstream input(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(input), {}};
-  if (!input) return base::fail(ErrorKind::kIo, name + " cannot be read. May you read it?");
-  return parse_costs(text, name);
+  const auto text = base::whole_text(path);
+  if (!text) return base::fail(ErrorKind::kIo, name + " cannot be read. May you read it?");
+  return parse_costs(*text, name);
 }
 
 Result<void> write_costs(const fs::path& path, const CostsFile& file) {
-  const fs::path fresh = base::beside(path, ".tmp-" + std::to_string(getpid()));
-  errno = 0;
-  {
-    std::ofstream output(fresh, std::ios::binary | std::ios::trunc);
-    output << costs_json(file);
-    output.close();
-    if (!output) {
-      const int code = errno;
-      std::error_code ignored;
-      fs::remove(fresh, ignored);
-      return base::fail(base::write_error_kind(code),
-                        "The costs cannot be written to " + base::quoted(path) +
-                            (code == 0 ? "." : std::string(": ") + std::strerror(code) + "."));
-    }
-  }
-  std::error_code error;
-  fs::rename(fresh, path, error);
+  const std::error_code error = base::replace_text(path, costs_json(file));
   if (!error) return {};
-  std::error_code ignored;
-  fs::remove(fresh, ignored);
-  return base::fail(ErrorKind::kIo, "The costs cannot be written to " + base::quoted(path) + ": " +
-                                        error.message() + ".");
+  return base::fail(
+      base::write_error_kind(error.value()),
+      "The costs cannot be written to " + base::quoted(path) + ": " + error.message() + ".");
 }
 
 }  // namespace shardlens::trace::predict

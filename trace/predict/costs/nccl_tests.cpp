@@ -4,8 +4,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -14,6 +12,7 @@
 #include "trace/base/median.h"
 #include "trace/base/printable.h"
 #include "trace/base/text.h"
+#include "trace/base/whole_file.h"
 
 namespace shardlens::trace::predict {
 
@@ -306,10 +305,9 @@ Result<NcclTestsTable> read_nccl_tests(const fs::path& path) {
   if (!fs::is_regular_file(status) || base::file_size_or_zero(path) > kLargestTable) {
     return base::fail(ErrorKind::kForeign, name + " is no text file of nccl-tests.");
   }
-  std::ifstream input(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(input), {}};
-  if (!input) return base::fail(ErrorKind::kIo, name + " cannot be read. May you read it?");
-  return parse_nccl_tests(text, name);
+  const auto text = base::whole_text(path);
+  if (!text) return base::fail(ErrorKind::kIo, name + " cannot be read. May you read it?");
+  return parse_nccl_tests(*text, name);
 }
 
 Result<std::vector<CostRow>> cost_rows(const NcclTestsTable& table, const std::string& name,

@@ -3,7 +3,6 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
-#include <fstream>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -12,6 +11,7 @@
 #include "trace/base/file_system.h"
 #include "trace/base/printable.h"
 #include "trace/base/text.h"
+#include "trace/base/whole_file.h"
 #include "trace/job/settings/unknown_setting.h"
 
 namespace shardlens::trace::store {
@@ -146,14 +146,9 @@ base::Result<std::string> read_settings_text(const fs::path& file) {
     return base::fail(base::ErrorKind::kUsage,
                       base::quoted(file) + " is too large to be settings: name a YAML file");
   }
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  if (!stream) {
-    return base::fail(base::ErrorKind::kIo,
-                      "cannot read " + base::quoted(file) + ": check its permissions");
-  }
-  return text.str();
+  if (auto text = base::whole_text(file)) return std::move(*text);
+  return base::fail(base::ErrorKind::kIo,
+                    "cannot read " + base::quoted(file) + ": check its permissions");
 }
 
 base::Result<job::Settings> parse_settings(const std::string& yaml,
