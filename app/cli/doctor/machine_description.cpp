@@ -1,13 +1,13 @@
 #include "app/cli/doctor/machine_description.h"
 
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include <fstream>
 #include <thread>
 
 #include "app/launch/device_probe.h"
 #include "trace/base/text.h"
+#include "trace/base/this_machine.h"
 #include "ui/present/format.h"
 
 namespace shardlens::app::cli {
@@ -33,7 +33,7 @@ report::Json describe_machine() {
   }
   return {{"cpu", cpu_name()},
           {"cores", std::thread::hardware_concurrency()},
-          {"memory_bytes", sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGE_SIZE)},
+          {"memory_bytes", trace::base::memory_bytes()},
           {"gpus", std::move(gpus)},
           {"system", std::string(system.sysname) + " " + system.release}};
 }

@@ -10,6 +10,8 @@
 #include <optional>
 #include <sstream>
 
+#include "trace/base/this_machine.h"
+
 namespace shardlens::app::session {
 
 namespace {
@@ -19,12 +21,6 @@ constexpr std::int64_t kSilence = 10 * kSecond;
 // Its launcher has this long to write how it ended after its last process has left.
 constexpr std::int64_t kSilenceOfTheDead = 3 * kSecond;
 constexpr std::int64_t kUntilFirstReport = 120 * kSecond;
-
-std::string this_host() {
-  char host[256] = {};
-  gethostname(host, sizeof host - 1);
-  return host;
-}
 
 // By the wall clock; none where /proc does not say.
 std::optional<std::int64_t> process_start_ns(std::int64_t process) {
@@ -74,7 +70,7 @@ RunLiveness pulse_of(const trace::analysis::RunFigures& figures) {
 
 bool is_abandoned(const RunLiveness& pulse, std::int64_t now_ns) {
   if (pulse.status != trace::model::RunStatus::kRunning) return false;
-  const std::string host = this_host();
+  const std::string host = trace::base::host_name();
   const auto is_here = [&](const auto& process) { return process.host == host; };
   const bool all_here = !pulse.processes.empty() &&
                         static_cast<int>(pulse.processes.size()) >= pulse.world_size &&

@@ -10,6 +10,7 @@
 
 #include "trace/base/file_system.h"
 #include "trace/base/text.h"
+#include "trace/base/this_machine.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/run/trace_file.h"
 
@@ -22,11 +23,7 @@ namespace {
 
 constexpr const char* kTrash = ".trash";
 
-std::string host_prefix() {
-  char host[256] = {};
-  gethostname(host, sizeof host - 1);
-  return std::string(host) + "-";
-}
+std::string host_prefix() { return trace::base::host_name() + "-"; }
 
 // "host-1234": whether that process of this machine is gone.
 bool is_left_behind(std::string_view name) {

@@ -1,7 +1,5 @@
 // The library of runs: a folder of run folders and packed files, where names are unique.
-#include <limits.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,6 +13,7 @@
 #include "trace/base/printable.h"
 #include "trace/base/suggestion.h"
 #include "trace/base/text.h"
+#include "trace/base/this_machine.h"
 #include "trace/base/wall_clock.h"
 #include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"
@@ -123,8 +122,7 @@ bool is_run(const fs::path& path) {
 bool is_being_recorded(const fs::path& run) {
   if (base::FolderLock::is_held(run)) return true;
   constexpr std::int64_t kAliveNs = 5'000'000'000;
-  char host[HOST_NAME_MAX + 1] = {};
-  gethostname(host, HOST_NAME_MAX);
+  const std::string host = base::host_name();
   for (const auto& [rank, file] : rank_files(run)) {
     auto opened = TraceFile::open(file);
     if (!opened) continue;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "tests/trace/units.h"
+#include "trace/base/this_machine.h"
 #include "trace/base/wall_clock.h"
 
 namespace shardlens::app::session {
@@ -13,11 +14,7 @@ namespace {
 using trace::kSecond;
 const std::int64_t kStart = trace::base::wall_clock_ns();
 
-std::string this_host() {
-  char host[256] = {};
-  gethostname(host, sizeof host - 1);
-  return host;
-}
+const std::string kThisHost = trace::base::host_name();
 
 // The number of a process that has just ended.
 std::int64_t dead_process() {
@@ -43,19 +40,19 @@ TEST(RunLiveness, SilenceOnAnotherHostMeansAbandoned) {
 }
 
 TEST(RunLiveness, AProcessThatLivesMayBeSilentAsWithAFullDisk) {
-  RunLiveness silent = pulse(0, {{this_host(), getpid()}, {this_host(), dead_process()}});
+  RunLiveness silent = pulse(0, {{kThisHost, getpid()}, {kThisHost, dead_process()}});
   EXPECT_FALSE(is_abandoned(silent, kStart + 600 * kSecond));
 }
 
 TEST(RunLiveness, AProcessNumberThatWasGivenAwayAgainIsNotTheRecorder) {
-  EXPECT_TRUE(is_abandoned(pulse(7200, {{this_host(), getpid()}}), kStart));
+  EXPECT_TRUE(is_abandoned(pulse(7200, {{kThisHost, getpid()}}), kStart));
 }
 
 TEST(RunLiveness, DeadProcessesOfThisHostNeedNoLongSilence) {
   const std::int64_t dead = dead_process();
-  EXPECT_TRUE(is_abandoned(pulse(4, {{this_host(), dead}, {this_host(), dead}}), kStart));
-  EXPECT_FALSE(is_abandoned(pulse(1, {{this_host(), dead}, {this_host(), dead}}), kStart));
-  EXPECT_FALSE(is_abandoned(pulse(4, {{this_host(), dead}}), kStart)) << "one has not reported yet";
+  EXPECT_TRUE(is_abandoned(pulse(4, {{kThisHost, dead}, {kThisHost, dead}}), kStart));
+  EXPECT_FALSE(is_abandoned(pulse(1, {{kThisHost, dead}, {kThisHost, dead}}), kStart));
+  EXPECT_FALSE(is_abandoned(pulse(4, {{kThisHost, dead}}), kStart)) << "one has not reported yet";
 }
 
 TEST(RunLiveness, BeforeTheFirstReportARunHasTwoMinutes) {
