@@ -1,11 +1,17 @@
-// The middle of a sample, and other places in it. Any thread.
+// The mean and the middle of a sample, and other places in it. Any thread.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <vector>
 
 namespace shardlens::trace::base {
+
+// There must be a value.
+inline double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
 
 // One of the values: of an even number the larger of the two in the middle. There must be one.
 template <typename Value>

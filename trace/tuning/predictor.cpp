@@ -8,6 +8,7 @@
 
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/noise/student_t.h"
+#include "trace/base/median.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/tuning/contention.h"
 #include "trace/tuning/predictable.h"
@@ -31,10 +32,6 @@ constexpr std::size_t kLeastSteps = 4;
 // Actions that one prediction, which is made in a frame, goes through: it leaves steps out for
 // that.
 constexpr std::size_t kMostActions = 200'000, kLeastScheduled = 16;
-
-double mean_of(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
 
 std::int64_t total_ns(const StepWork& step) {
   std::int64_t sum = 0;
@@ -104,7 +101,7 @@ struct Predictor::Differences {
     exposed_ns.push_back(after.front().exposed_ns - before.front().exposed_ns);
     contended_ns.push_back(after.front().contended_ns - before.front().contended_ns);
   }
-  double shift() const { return mean_of(shift_ns.front()); }
+  double shift() const { return base::mean_of(shift_ns.front()); }
 };
 
 Predictor::Predictor(const analysis::RunFigures& figures, StepPlanner planner,
@@ -235,14 +232,14 @@ Prediction Predictor::predict_planned(const Settings& next, const Planned& plann
   prediction.scales_sequences = after.scales_sequences;
   prediction.is_another_strategy = after.is_another_strategy;
   prediction.is_of_failed_run = info_.status == model::RunStatus::kFailed;
-  prediction.depends_on_contention = mean_of(differences.contended_ns) != 0;
+  prediction.depends_on_contention = base::mean_of(differences.contended_ns) != 0;
   prediction.contention_range = slowdowns_[2] - slowdowns_[1];
   add_intervals(after, differences, prediction);
   prediction.recorded_exposed_ns = exposed_ns_;
   if (exposed_ns_) {
     // One rank moves nothing, not even what the schedule leaves out: its loss.
     prediction.exposed_ns =
-        after.ranks > 1 ? std::max(0.0, *exposed_ns_ + mean_of(differences.exposed_ns)) : 0.0;
+        after.ranks > 1 ? std::max(0.0, *exposed_ns_ + base::mean_of(differences.exposed_ns)) : 0.0;
   }
   add_memory(next, prediction);
   return prediction;
@@ -263,7 +260,8 @@ void Predictor::add_intervals(const StepPlan& plan, const Differences& differenc
                                   plan.unsure_work * step_ns_.mean);
   // These are as likely as noise; contention may be anywhere in its range.
   const double unsure = std::hypot(half_interval(*shift), plan.spread_ns, model);
-  const double least = mean_of(differences.shift_ns[1]), most = mean_of(differences.shift_ns[2]);
+  const double least = base::mean_of(differences.shift_ns[1]),
+               most = base::mean_of(differences.shift_ns[2]);
   const double below = std::max(0.0, shift->mean - std::min(least, most));
   const double above = std::max(0.0, std::max(least, most) - shift->mean);
   prediction.difference = Interval{shift->mean - unsure - below, shift->mean + unsure + above};

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <numeric>
 
+#include "trace/base/median.h"
+
 namespace shardlens::trace::analysis {
 
 namespace {
@@ -15,10 +17,6 @@ constexpr std::size_t kFewestBatches = 4;
 constexpr double kBatchPerTime = 5;        // length of a batch ÷ τ
 constexpr double kWindowPerTime = 3;       // Sokal's c, on his scale of τ ÷ 2
 constexpr std::size_t kMostValues = 2048;  // bounds the time that correlations take
-
-double mean_of(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
 
 // Means of `length` neighbours; what is left over is left out at the start, where a run settles.
 std::vector<double> batch_means(const std::vector<double>& values, std::size_t length) {
@@ -43,7 +41,7 @@ struct Correlations {
 };
 
 Correlations correlations_of(const std::vector<double>& values) {
-  const double mean = mean_of(values);
+  const double mean = base::mean_of(values);
   std::vector<double> deviations;
   for (double value : values) deviations.push_back(value - mean);
   const double squares =
@@ -74,7 +72,7 @@ void add_error(const std::vector<double>& values, MeanEstimate& result) {
   if (count < kFewestIndependent * found.time) return;
   const auto wanted = static_cast<std::size_t>(std::ceil(kBatchPerTime * found.time));
   const auto means = batch_means(values, std::min(wanted, values.size() / kFewestBatches));
-  const double mean = mean_of(means);
+  const double mean = base::mean_of(means);
   double squares = 0;
   for (double value : means) squares += (value - mean) * (value - mean);
   result.degrees_of_freedom = static_cast<double>(means.size() - 1);
@@ -87,7 +85,7 @@ void add_error(const std::vector<double>& values, MeanEstimate& result) {
 std::optional<MeanEstimate> estimate_mean(const std::vector<double>& series) {
   if (series.empty()) return std::nullopt;
   MeanEstimate result;
-  result.mean = mean_of(series);
+  result.mean = base::mean_of(series);
   result.count = static_cast<std::int64_t>(series.size());
   if (series.size() < kFewestValues) return result;
   const std::size_t together = (series.size() + kMostValues - 1) / kMostValues;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "trace/base/median.h"
@@ -21,14 +20,10 @@ std::vector<double> in_order(std::vector<double> times) {
   return times;
 }
 
-double mean_of(const std::vector<double>& times) {
-  return std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size());
-}
-
 Means means_of(const MeasuredTransfers& measured) {
   Means means;
   for (const auto& [bytes, times] : measured) {
-    if (!times.empty()) means[bytes] = mean_of(times);
+    if (!times.empty()) means[bytes] = base::mean_of(times);
   }
   return means;
 }
@@ -51,7 +46,7 @@ void fill(MeasuredTransfers& own, const MeasuredTransfers& calibration) {
   const Means means = means_of(own);
   for (const auto& [bytes, times] : calibration) {
     if (times.empty() || is_covered(means, bytes)) continue;
-    const double mean = mean_of(times);
+    const double mean = base::mean_of(times);
     const double shift = held_between(means, bytes, mean) - mean;
     std::vector<double>& filled = own[bytes];
     for (const double time : times) filled.push_back(std::max(0.0, time + shift));

@@ -31,7 +31,7 @@ TransferCosts::TransferCosts(const MeasuredTransfers& measured) {
     if (times.empty()) continue;
     std::ranges::sort(times);
     const auto count = static_cast<double>(times.size());
-    points_.push_back({sum / count, std::accumulate(times.begin(), times.end(), 0.0) / count,
+    points_.push_back({sum / count, base::mean_of(times),
                        (base::quantile(times, 0.75) - base::quantile(times, 0.25)) / 2});
     if (times.size() == 1) single.push_back(points_.size() - 1);
   }
