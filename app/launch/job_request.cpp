@@ -4,6 +4,7 @@
 #include <set>
 #include <system_error>
 
+#include "trace/base/number_text.h"
 #include "trace/job/checkpoint/checkpoint_info.h"
 #include "trace/job/huggingface/find_model.h"
 #include "trace/job/shape/lora.h"
@@ -18,10 +19,6 @@ using trace::base::ErrorKind;
 using trace::base::Result;
 
 constexpr std::string_view kBuiltinData = "builtin";
-
-std::string counted(std::int64_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
 
 // Too short texts are the trainer's to measure: it knows the tokenizer.
 Result<void> check_text(const std::string& knob, const std::string& data,
@@ -89,7 +86,7 @@ Result<std::string> resolve_device(const trace::job::Settings& settings, const C
   }
   if (settings.ranks > gpus && !settings.oversubscribe) {
     return trace::base::fail(ErrorKind::kUsage,
-                             counted(settings.ranks, "rank") +
+                             trace::base::counted(settings.ranks, "rank") +
                                  " need as many GPUs and this machine has " + std::to_string(gpus) +
                                  ". Use ranks " + std::to_string(gpus) +
                                  ", let ranks share a GPU with oversubscribe (timings are then not "

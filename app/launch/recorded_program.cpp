@@ -18,6 +18,7 @@
 
 #include "app/launch/program_files.h"
 #include "app/launch/rank_environment.h"
+#include "trace/base/number_text.h"
 #include "trace/base/spawn.h"
 #include "trace/base/text.h"
 #include "trace/base/wall_clock.h"
@@ -253,8 +254,7 @@ void RecordedProgram::name_unwritten() {
   if (count <= 0) return;
   if (run_.status == trace::model::RunStatus::kDone)
     run_.status = trace::model::RunStatus::kIncomplete;
-  run_.reason += (run_.reason.empty() ? "" : "; ") + trace::base::grouped(count) +
-                 (count == 1 ? " record" : " records") +
+  run_.reason += (run_.reason.empty() ? "" : "; ") + trace::base::counted(count, "record") +
                  " could not be written: the disk was full, or a limit for files was reached";
 }
 

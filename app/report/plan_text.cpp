@@ -3,6 +3,7 @@
 
 #include "app/report/plan_report.h"
 #include "app/report/text_table.h"
+#include "trace/base/number_text.h"
 #include "trace/base/text.h"
 #include "ui/present/format.h"
 #include "ui/present/tables/plan_table.h"
@@ -12,10 +13,6 @@ namespace {
 
 using trace::model::MemoryCategory;
 using ui::present::bytes_or_zero;
-
-std::string counted_text(std::int64_t count, const std::string& noun) {
-  return trace::base::grouped(count) + " " + noun + (count == 1 ? "" : "s");
-}
 
 std::string heading(const PlanReport& report) {
   const trace::predict::PlanRequest& request = report.plan.request;
@@ -34,9 +31,9 @@ std::string heading(const PlanReport& report) {
                                         ? "block"
                                         : std::to_string(s.activation_checkpointing) + " blocks");
   }
-  text += "\n" + counted_text(request.ranks(), "rank") + ": " +
-          counted_text(request.nodes, "node") + " of " +
-          counted_text(request.gpus_per_node, "GPU") +
+  text += "\n" + trace::base::counted(request.ranks(), "rank") + ": " +
+          trace::base::counted(request.nodes, "node") + " of " +
+          trace::base::counted(request.gpus_per_node, "GPU") +
           (report.gpu.empty() ? "" : " " + report.gpu) + ", " +
           bytes_or_zero(request.memory_bytes) + " each, " + bytes_or_zero(request.usable_bytes()) +
           " of it usable: CUDA, NCCL and rounding take about " +

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <utility>
 
+#include "trace/base/number_text.h"
 #include "trace/base/printable.h"
 #include "ui/present/format.h"
 
@@ -40,9 +40,7 @@ std::string size_text(double bytes) { return ui::present::format_bytes(bytes).te
 
 std::string loss_text(double loss) {
   if (!std::isfinite(loss)) return "not finite";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4f", loss);
-  return text;
+  return trace::base::formatted("%.4f", loss);
 }
 
 TextTable::TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {

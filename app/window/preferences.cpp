@@ -1,13 +1,12 @@
 #include "app/window/preferences.h"
 
 #include <algorithm>
-#include <charconv>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include "app/session/watch/replay_clock.h"
+#include "trace/base/number_text.h"
 #include "trace/base/text.h"
+#include "trace/base/whole_file.h"
 
 namespace shardlens::app::window {
 
@@ -19,12 +18,6 @@ template <typename Number>
 void take_number(Number& target, std::string_view text, Number least, Number most) {
   const auto value = trace::base::number_from<Number>(text);
   if (value && *value >= least && *value <= most) target = *value;
-}
-
-template <typename Number>
-std::string shortest(Number value) {
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
 
 void take_flag(bool& target, std::string_view text) {
@@ -62,10 +55,7 @@ void take(Preferences& preferences, std::string_view key, std::string_view value
 
 Preferences parse_preferences(std::string_view text) {
   Preferences preferences;
-  while (!text.empty()) {
-    const auto end = text.find('\n');
-    const auto line = text.substr(0, end);
-    text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
+  for (const auto line : trace::base::split(text, '\n')) {
     const auto colon = line.find(':');
     if (colon == std::string_view::npos || line.starts_with('#')) continue;
     take(preferences, trace::base::trimmed(line.substr(0, colon)),
@@ -81,36 +71,29 @@ std::string format_preferences(const Preferences& preferences) {
   text += "width: " + std::to_string(preferences.width) + "\n";
   text += "height: " + std::to_string(preferences.height) + "\n";
   text += std::string("maximized: ") + flag(preferences.maximized);
-  text += "replay_speed: " + shortest(preferences.replay_speed) + "\n";
+  text += "replay_speed: " + trace::base::shortest_text(preferences.replay_speed) + "\n";
   text +=
       std::string("theme: ") + (view.theme == ui::state::ThemeKind::kLight ? "light\n" : "dark\n");
-  text += "scale: " + shortest(view.scale) + "\n";
+  text += "scale: " + trace::base::shortest_text(view.scale) + "\n";
   text += "workspace: " + view.workspace + "\n";
   text += std::string("present: ") + flag(view.present_mode);
   text += std::string("fold_knobs: ") + flag(view.fold_knobs);
   text += std::string("fold_dock: ") + flag(view.fold_dock);
-  text += "inspect_tabs_share: " + shortest(view.inspect_tabs_share) + "\n";
+  text += "inspect_tabs_share: " + trace::base::shortest_text(view.inspect_tabs_share) + "\n";
   text += "inspect_tab: " + on_one_line(view.inspect_tab) + "\n";
   return text;
 }
 
 Preferences load_preferences(const fs::path& file) {
   if (file.empty()) return {};
-  std::ifstream input(file);
-  return parse_preferences(
-      std::string(std::istreambuf_iterator<char>(input), std::istreambuf_iterator<char>()));
+  return parse_preferences(trace::base::whole_text(file).value_or(""));
 }
 
 trace::base::Result<void> save_preferences(const fs::path& file, const Preferences& preferences) {
   if (file.empty()) return {};
   std::error_code error;
   fs::create_directories(file.parent_path(), error);
-  const fs::path fresh = file.string() + ".new";
-  std::ofstream output(fresh, std::ios::trunc);
-  output << format_preferences(preferences);
-  output.close();
-  if (output) fs::rename(fresh, file, error);
-  if (output && !error) return {};
+  if (!trace::base::replace_text(file, format_preferences(preferences))) return {};
   return trace::base::fail(
       trace::base::ErrorKind::kIo,
       "Could not save the window's preferences in " + file.string() + ". Is the folder writable?");

@@ -1,7 +1,8 @@
 #include "trace/base/printable.h"
 
 #include <cstddef>
-#include <cstdio>
+
+#include "trace/base/number_text.h"
 
 namespace shardlens::trace::base {
 namespace {
@@ -95,9 +96,7 @@ std::string printable_json(std::string_view document) {
           result += static_cast<char>(code);
           return;
         }
-        char escaped[8];
-        std::snprintf(escaped, sizeof escaped, "\\u%04x", static_cast<unsigned>(code));
-        result += escaped;
+        result += formatted("\\u%04x", static_cast<unsigned>(code));
       });
   return result;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "trace/base/text.h"
+
 namespace shardlens::trace::job {
 
 namespace {
@@ -88,10 +90,7 @@ std::string noted_environment(const std::function<const char*(const char*)>& loo
 
 std::vector<std::pair<std::string, std::string>> parse_environment(std::string_view lines) {
   std::vector<std::pair<std::string, std::string>> variables;
-  while (!lines.empty()) {
-    const auto end = std::min(lines.find('\n'), lines.size());
-    const std::string_view line = lines.substr(0, end);
-    lines.remove_prefix(std::min(end + 1, lines.size()));
+  for (const std::string_view line : base::split(lines, '\n')) {
     const auto equals = line.find('=');
     if (equals == std::string_view::npos) continue;
     variables.emplace_back(line.substr(0, equals), line.substr(equals + 1));

@@ -39,10 +39,7 @@ std::string bookmarks_text(const Bookmarks& bookmarks) {
 
 Bookmarks parse_bookmarks(std::string_view text) {
   Bookmarks bookmarks;
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+  for (const std::string_view line : base::split(text, '\n')) {
     std::int64_t time_ns = 0;
     const auto read = std::from_chars(line.data(), line.data() + line.size(), time_ns);
     if (read.ec != std::errc()) continue;

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "trace/base/number_text.h"
 #include "trace/base/text.h"
 
 namespace shardlens::trace::model {
@@ -21,10 +22,6 @@ struct ToldOutcome {
 };
 static_assert(std::is_trivially_copyable_v<ToldOutcome>);
 
-std::string counted(std::int64_t count, std::string_view what) {
-  return base::grouped(count) + " " + std::string(what) + (count == 1 ? "" : "s");
-}
-
 }  // namespace
 
 UnwrittenRecords& UnwrittenRecords::operator+=(const UnwrittenRecords& more) {
@@ -37,10 +34,10 @@ UnwrittenRecords& UnwrittenRecords::operator+=(const UnwrittenRecords& more) {
 
 std::string to_text(const UnwrittenRecords& records) {
   std::vector<std::string> parts;
-  if (records.steps > 0) parts.push_back(counted(records.steps, "step"));
-  if (records.spans > 0) parts.push_back(counted(records.spans, "phase"));
-  if (records.events > 0) parts.push_back(counted(records.events, "event"));
-  if (records.others > 0) parts.push_back(counted(records.others, "other record"));
+  if (records.steps > 0) parts.push_back(base::counted(records.steps, "step"));
+  if (records.spans > 0) parts.push_back(base::counted(records.spans, "phase"));
+  if (records.events > 0) parts.push_back(base::counted(records.events, "event"));
+  if (records.others > 0) parts.push_back(base::counted(records.others, "other record"));
   return base::listed(parts);
 }
 
@@ -77,7 +74,7 @@ std::string steps_text(std::span<const ToldByRank> ranks) {
     steps = std::max(steps, rank.outcome.steps);
     total = std::max(total, rank.outcome.steps_total);
   }
-  return total == 0 ? "" : base::grouped(steps) + " of " + counted(total, "step");
+  return total == 0 ? "" : base::grouped(steps) + " of " + base::counted(total, "step");
 }
 
 std::string unwritten_text(std::span<const ToldByRank> ranks) {

@@ -2,22 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
+#include "trace/base/number_text.h"
 #include "ui/present/axis.h"
 #include "ui/present/format.h"
 
 namespace shardlens::ui::learn {
 
 std::string learning_value_text(double value, int digits) {
-  char text[40];
-  if (value == 0 || std::abs(value) >= 0.01) {
-    std::snprintf(text, sizeof text, "%.*g", digits, value);
-    return text;
-  }
+  if (value == 0 || std::abs(value) >= 0.01) return trace::base::formatted("%.*g", digits, value);
   const int exponent = static_cast<int>(std::floor(std::log10(std::abs(value))));
-  std::snprintf(text, sizeof text, "%.*ge%d", digits, value / std::pow(10.0, exponent), exponent);
-  return text;
+  return trace::base::formatted("%.*ge%d", digits, value / std::pow(10.0, exponent), exponent);
 }
 
 void draw_value_grid(const kit::Theme& theme, const CurvePlot& plot, float labels, int count) {

@@ -1,19 +1,17 @@
 #include "ui/present/format.h"
 
 #include <array>
+#include <cinttypes>
 #include <cmath>
-#include <cstdio>
 #include <ctime>
+
+#include "trace/base/number_text.h"
 
 namespace shardlens::ui::present {
 
-namespace {
+using trace::base::formatted;
 
-std::string fixed(double value, int decimals) {
-  std::array<char, 64> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%.*f", decimals, value);
-  return buffer.data();
-}
+namespace {
 
 std::tm local_time(std::int64_t realtime_ns) {
   const auto seconds = static_cast<std::time_t>(realtime_ns / 1'000'000'000);
@@ -35,9 +33,9 @@ bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 
 
 std::string format_seconds_left(double seconds) {
   if (!std::isfinite(seconds) || seconds < 0) return "";
-  if (seconds < 90) return fixed(std::ceil(seconds), 0) + " s left";
-  if (seconds < 5400) return fixed(std::round(seconds / 60), 0) + " min left";
-  return fixed(seconds / 3600, 1) + " h left";
+  if (seconds < 90) return formatted("%.0f s left", std::ceil(seconds));
+  if (seconds < 5400) return formatted("%.0f min left", std::round(seconds / 60));
+  return formatted("%.1f h left", seconds / 3600);
 }
 
 bool is_date(std::int64_t realtime_ns) {
@@ -54,18 +52,13 @@ std::string format_date(std::int64_t realtime_ns) {
 std::string format_elapsed(double seconds) {
   if (!std::isfinite(seconds) || seconds < 0) seconds = 0;
   const auto whole = static_cast<std::int64_t>(seconds);
-  std::array<char, 64> buffer{};
   if (whole >= 3600) {
-    std::snprintf(buffer.data(), buffer.size(), "%lld:%02lld:%02lld",
-                  static_cast<long long>(whole / 3600), static_cast<long long>(whole / 60 % 60),
-                  static_cast<long long>(whole % 60));
-  } else {
-    const auto tenths = static_cast<std::int64_t>(seconds * 10);
-    std::snprintf(buffer.data(), buffer.size(), "%lld:%02lld.%lld",
-                  static_cast<long long>(tenths / 600), static_cast<long long>(tenths / 10 % 60),
-                  static_cast<long long>(tenths % 10));
+    return formatted("%" PRId64 ":%02" PRId64 ":%02" PRId64, whole / 3600, whole / 60 % 60,
+                     whole % 60);
   }
-  return buffer.data();
+  const auto tenths = static_cast<std::int64_t>(seconds * 10);
+  return formatted("%" PRId64 ":%02" PRId64 ".%" PRId64, tenths / 600, tenths / 10 % 60,
+                   tenths % 10);
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/noise/mean_estimate.h"
 #include "trace/analysis/noise/student_t.h"
+#include "trace/base/number_text.h"
 #include "trace/model/run_info.h"
 #include "ui/present/format.h"
 
@@ -175,7 +176,7 @@ std::string run_circumstances(const trace::model::RunInfo& info, bool brief) {
     text += part;
   };
   if (info.world_size > 0) {
-    add(std::to_string(info.world_size) + (info.world_size == 1 ? " rank" : " ranks") +
+    add(trace::base::counted(info.world_size, "rank") +
         (info.device == "cuda" ? " on GPU" : " on CPU"));
   }
   if (!info.imported_from.empty()) {

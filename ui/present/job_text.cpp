@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "trace/base/number_text.h"
 #include "trace/base/text.h"
 #include "trace/model/run_info.h"
 #include "ui/present/format.h"
@@ -93,9 +94,7 @@ std::vector<std::string> queued_names(const state::JobState& job) {
   return names;
 }
 
-std::string steps_text(std::int64_t steps) {
-  return format_integer(steps) + (steps == 1 ? " step" : " steps");
-}
+std::string steps_text(std::int64_t steps) { return trace::base::counted(steps, "step"); }
 
 const char* overhead_bound(const trace::analysis::RecorderFigures& recorder) {
   if (recorder.overhead_is_least) return "at least ";

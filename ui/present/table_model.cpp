@@ -1,11 +1,11 @@
 #include "ui/present/table_model.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <numeric>
 #include <utility>
+
+#include "trace/base/number_text.h"
 
 namespace shardlens::ui::present {
 
@@ -69,14 +69,11 @@ void sort_by_text(std::vector<std::uint32_t>& rows, const TableColumn& column, b
 
 std::string number_text(double value) {
   if (std::isnan(value)) return "";
-  std::array<char, 64> buffer{};
   // As an integer where it is one: 402100000 and not 4.021e+08.
   constexpr double kExact = 9'007'199'254'740'992;
   const bool whole = value == std::floor(value) && std::abs(value) <= kExact;
-  const auto end = whole ? std::to_chars(buffer.data(), buffer.data() + buffer.size(),
-                                         static_cast<std::int64_t>(value))
-                         : std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-  return {buffer.data(), end.ptr};
+  return whole ? std::to_string(static_cast<std::int64_t>(value))
+               : trace::base::shortest_text(value);
 }
 
 std::string csv_cell(const TableColumn& column, std::size_t row) {

@@ -1,6 +1,5 @@
 // `shardlens generate`: a made-up run of any size, to try the program or measure it with.
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <memory>
 
 #include "app/cli/commands.h"
@@ -8,6 +7,7 @@
 #include "app/cli/terminal/percent_line.h"
 #include "app/cli/terminal/stop_request.h"
 #include "app/report/report_json.h"
+#include "trace/base/number_text.h"
 #include "trace/base/text.h"
 #include "trace/synthetic/synthetic_run.h"
 
@@ -25,12 +25,10 @@ double million_per_second(const trace::synthetic::SyntheticRun& run) {
 }
 
 std::string generated_text(const trace::synthetic::SyntheticRun& run, int ranks) {
-  char speed[64];
-  std::snprintf(speed, sizeof speed, ", %.1f s, %.1f M events/s\n", run.seconds,
-                million_per_second(run));
   return run.folder.string() + ": " + trace::base::grouped(run.events) + " events, " +
-         trace::base::grouped(run.steps) + " steps of " + std::to_string(ranks) +
-         (ranks == 1 ? " rank" : " ranks") + speed;
+         trace::base::grouped(run.steps) + " steps of " + trace::base::counted(ranks, "rank") +
+         trace::base::formatted(", %.1f s, %.1f M events/s\n", run.seconds,
+                                million_per_second(run));
 }
 
 int generate(GenerateArguments& arguments) {

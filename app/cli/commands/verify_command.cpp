@@ -9,6 +9,7 @@
 #include "app/report/report_json.h"
 #include "app/report/run_check.h"
 #include "app/session/runs/listed_runs.h"
+#include "trace/base/number_text.h"
 #include "trace/base/saturated.h"
 #include "trace/base/text.h"
 #include "trace/store/run/run_folder.h"
@@ -70,11 +71,9 @@ report::Json verified_json(const std::filesystem::path& run, const VerifyReport&
 }
 
 std::string seconds_text(std::int64_t time_ns, const VerifyReport& report) {
-  char text[64];
-  std::snprintf(
-      text, sizeof text, "%.3f s",
+  return trace::base::formatted(
+      "%.3f s",
       static_cast<double>(trace::base::saturated_difference(time_ns, report.start_ns)) / 1e9);
-  return text;
 }
 
 std::string damage_text(const Damage& part, const VerifyReport& report) {

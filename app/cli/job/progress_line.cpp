@@ -45,11 +45,7 @@ std::string progress_text(const std::string& name, const RunProgress& progress, 
   if (bounded) text += " of " + ui::present::format_integer(progress.steps_total);
   if (progress.step_ns > 0)
     text += "  " + ui::present::format_duration(progress.step_ns).text() + "/step";
-  if (std::isfinite(progress.loss)) {
-    char loss[32];
-    std::snprintf(loss, sizeof loss, "  loss %.4f", progress.loss);
-    text += loss;
-  }
+  if (std::isfinite(progress.loss)) text += "  loss " + report::loss_text(progress.loss);
   if (progress.seconds_left) {
     text += "  " + ui::present::format_seconds_left(*progress.seconds_left);
   } else if (bounded && progress.step_ns > 0 && progress.steps_done < progress.steps_total) {

@@ -10,6 +10,7 @@
 #include "app/report/report_json.h"
 #include "app/report/report_text.h"
 #include "trace/base/file_system.h"
+#include "trace/base/number_text.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -48,9 +49,9 @@ int run_job(const launch::JobRequest& request, bool as_json) {
   auto job = launch::JobSession::start(request);
   if (!job) return report_error(job.error());
   const launch::JobStatus begun = (*job)->poll();
-  print_message("Run \"" + begun.run.name + "\": " + std::to_string(begun.run.world_size) +
-                (begun.run.world_size == 1 ? " rank" : " ranks") + " on " + begun.run.device +
-                ", " + (*job)->folder().string());
+  print_message("Run \"" + begun.run.name +
+                "\": " + trace::base::counted(begun.run.world_size, "rank") + " on " +
+                begun.run.device + ", " + (*job)->folder().string());
   if (const auto warning = trace::base::network_file_system_warning((*job)->folder());
       !warning.empty()) {
     print_message("warning: " + warning);

@@ -11,6 +11,7 @@
 #include "app/report/tuning/sweep_report.h"
 #include "app/session/tuning/prediction_source.h"
 #include "app/sweep/sweep_loop.h"
+#include "trace/base/number_text.h"
 #include "ui/present/format.h"
 
 namespace shardlens::app::cli {
@@ -18,10 +19,6 @@ namespace {
 
 using std::chrono::steady_clock;
 using trace::base::Result;
-
-std::string runs_counted(std::size_t count) {
-  return std::to_string(count) + (count == 1 ? " run" : " runs");
-}
 
 class SweepLoop {
  public:
@@ -122,13 +119,14 @@ void announce(const sweep::Sweep& sweep, const SweepDisplay& display) {
     const std::size_t points = plan.points.settings.size();
     text += std::to_string(points) + (points == 1 ? " point, " : " points, ") +
             (plan.repeats == 1 ? "once" : std::to_string(plan.repeats) + " times") +
-            " each: " + runs_counted(static_cast<std::size_t>(left.runs));
+            " each: " + trace::base::counted(static_cast<std::size_t>(left.runs), "run");
     if (points > 1) text += " in random order (--seed " + std::to_string(plan.seed) + ")";
   } else if (left.runs == 0) {
-    text += "all " + runs_counted(sweep.found()) +
+    text += "all " + trace::base::counted(sweep.found(), "run") +
             " are there already (--overwrite records them anew, --repeat adds more)";
   } else {
-    text += runs_counted(sweep.found()) + " of before, " + std::to_string(left.runs) + " to go";
+    text += trace::base::counted(sweep.found(), "run") + " of before, " +
+            std::to_string(left.runs) + " to go";
     if (left.seconds) text += ", " + ui::present::format_seconds_left(*left.seconds);
   }
   print_message(text);

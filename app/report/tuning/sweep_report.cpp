@@ -6,6 +6,7 @@
 #include <string>
 
 #include "app/report/text_table.h"
+#include "trace/base/number_text.h"
 #include "ui/present/format.h"
 #include "ui/present/sweep/sweep_words.h"
 
@@ -178,10 +179,6 @@ std::string prediction_remarks(const SweepReport& report) {
   return text;
 }
 
-std::string count_text(std::size_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 }  // namespace
 
 Json sweep_json(const SweepReport& report) {
@@ -218,8 +215,8 @@ std::string sweep_text(const SweepReport& report) {
   const auto& plan = report.plan;
   const auto& settings = plan.points.settings;
   std::string text =
-      plan.name + " · " + report.status + " · " + count_text(settings.size(), "point") + ", " +
-      (plan.repeats == 1 ? "once" : std::to_string(plan.repeats) + " times") + " each\n";
+      plan.name + " · " + report.status + " · " + trace::base::counted(settings.size(), "point") +
+      ", " + (plan.repeats == 1 ? "once" : std::to_string(plan.repeats) + " times") + " each\n";
   for (const auto& banner : report.banners) text += banner + "\n";
   text += "\n" + points_table(report).text() + "\n" + prediction_remarks(report) + remarks(report);
   text += report.verdict.best ? report.verdict.why + "\n" : "No point has a result\n";

@@ -1,13 +1,13 @@
 #include "app/session/jobs/strategy_planner.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "trace/base/number_text.h"
 #include "trace/base/text.h"
+#include "trace/base/this_machine.h"
 #include "trace/job/huggingface/find_model.h"
 #include "trace/job/shape/model_shape.h"
 #include "trace/job/shape/strategy.h"
@@ -36,8 +36,7 @@ std::int64_t gpu_bytes(const launch::CudaProbe& cuda) {
 
 std::string device_name(const Settings& settings, const Machine& machine) {
   if (!runs_on_gpu(settings, machine)) {
-    return "this machine's memory, divided by " + std::to_string(settings.ranks) +
-           (settings.ranks == 1 ? " rank" : " ranks");
+    return "this machine's memory, divided by " + trace::base::counted(settings.ranks, "rank");
   }
   return machine.cuda.devices.empty() ? "" : machine.cuda.devices.front().name;
 }
@@ -205,10 +204,9 @@ std::shared_ptr<const ui::state::PlanCard> StrategyPlanner::card(const Settings&
 }
 
 Machine this_machine() {
-  const auto pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGE_SIZE);
   Machine machine;
   machine.cuda = launch::probe_cuda();
-  if (pages > 0 && page_bytes > 0) machine.host_bytes = std::int64_t{pages} * page_bytes;
+  machine.host_bytes = trace::base::memory_bytes();
   return machine;
 }
 

@@ -1,12 +1,13 @@
 #include "app/session/jobs/trainer_status.h"
 
-#include <charconv>
 #include <condition_variable>
 #include <exception>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <utility>
+
+#include "trace/base/text.h"
+#include "trace/base/whole_file.h"
 
 namespace shardlens::app::session {
 
@@ -28,10 +29,8 @@ TrainerSetup without_script(bool program_found) {
 void take_line(TrainerSetup& setup, std::string_view key, std::string_view value) {
   if (key == "message") setup.message = value;
   if (key == "fraction") {
-    double fraction = -1;
-    const auto end = value.data() + value.size();
-    const auto read = std::from_chars(value.data(), end, fraction);
-    if (read.ec == std::errc() && fraction >= 0 && fraction <= 1) setup.fraction = fraction;
+    const auto fraction = trace::base::number_from<double>(value);
+    if (fraction && *fraction >= 0 && *fraction <= 1) setup.fraction = *fraction;
   }
   if (key != "state") return;
   if (value == "ready") setup.state = State::kReady;
@@ -43,10 +42,7 @@ void take_line(TrainerSetup& setup, std::string_view key, std::string_view value
 TrainerSetup parse_trainer_status(std::string_view text) {
   TrainerSetup setup;
   setup.state = State::kInstalling;
-  while (!text.empty()) {
-    const auto end = text.find('\n');
-    const auto line = text.substr(0, end);
-    text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
+  for (const auto line : trace::base::split(text, '\n')) {
     const auto equals = line.find('=');
     if (equals == std::string_view::npos) continue;
     take_line(setup, line.substr(0, equals), line.substr(equals + 1));
@@ -77,13 +73,12 @@ void TrainerStatus::retry() {
 
 TrainerSetup TrainerStatus::look() const {
   if (file_.empty()) return without_script(program_found_());
-  std::ifstream file(file_);
-  if (!file) {
+  const auto text = trace::base::whole_text(file_);
+  if (!text) {
     if (program_found_()) return {};
     return {.state = State::kInstalling, .message = "Setting up the trainer…"};
   }
-  auto setup = parse_trainer_status(
-      std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()));
+  auto setup = parse_trainer_status(*text);
   if (setup.state == State::kReady && !program_found_()) {
     return {.state = State::kFailed,
             .message =

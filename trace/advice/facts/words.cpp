@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "trace/base/number_text.h"
 #include "trace/timeline/words/quantity.h"
 
 namespace shardlens::trace::advice {
@@ -15,7 +16,7 @@ std::string size_words(std::int64_t bytes) {
 std::string percent_words(double fraction) { return timeline::format_percent(fraction).text(); }
 
 std::string count_words(std::int64_t count, std::string_view one) {
-  return timeline::format_integer(count) + " " + std::string(one) + (count == 1 ? "" : "s");
+  return base::counted(count, one);
 }
 
 std::string mib_value(double mib) { return timeline::format_plain(mib); }

@@ -1,8 +1,8 @@
 #include "trace/analysis/figures/labels.h"
 
 #include <array>
-#include <cstdio>
 
+#include "trace/base/number_text.h"
 #include "trace/base/text.h"
 
 namespace shardlens::trace::analysis {
@@ -10,9 +10,7 @@ namespace shardlens::trace::analysis {
 namespace {
 
 std::string number_text(double value, int decimals, std::string_view unit) {
-  std::array<char, 48> text{};
-  const int size = std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
-  return std::string(text.data(), static_cast<std::size_t>(size)) + " " + std::string(unit);
+  return base::formatted("%.*f ", decimals, value) + std::string(unit);
 }
 
 }  // namespace

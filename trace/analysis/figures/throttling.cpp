@@ -5,6 +5,7 @@
 #include <set>
 
 #include "trace/analysis/figures/labels.h"
+#include "trace/base/number_text.h"
 #include "trace/model/gpu_counters.h"
 
 namespace shardlens::trace::analysis {
@@ -75,9 +76,9 @@ ThrottlingSummary throttling_of(const std::vector<StepFigures>& steps) {
 std::string throttling_sentence(const std::vector<StepFigures>& steps) {
   const ThrottlingSummary summary = throttling_of(steps);
   if (summary.steps == 0) return "";
-  return std::to_string(summary.steps) + " of " + std::to_string(steps.size()) +
-         (steps.size() == 1 ? " step" : " steps") + " throttled on " + named_ranks(summary.ranks) +
-         ": " + model::throttling_text(summary.limits);
+  return std::to_string(summary.steps) + " of " + base::counted(steps.size(), "step") +
+         " throttled on " + named_ranks(summary.ranks) + ": " +
+         model::throttling_text(summary.limits);
 }
 
 std::string throttling_note(const StepFigures& step) {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <numeric>
 #include <utility>
 
 #include "trace/analysis/noise/student_t.h"
 #include "trace/base/median.h"
+#include "trace/base/number_text.h"
 
 namespace shardlens::trace::analysis {
 
@@ -47,9 +47,7 @@ Spread within(const MeanEstimate& estimate) {
 }
 
 std::string percent_text(double relative) {
-  char text[32];
-  std::snprintf(text, sizeof text, relative < 0.1 ? "%.1f %%" : "%.0f %%", relative * 100);
-  return text;
+  return base::formatted(relative < 0.1 ? "%.1f %%" : "%.0f %%", relative * 100);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "trace/analysis/figures/labels.h"
 #include "trace/analysis/figures/traffic.h"
+#include "trace/base/number_text.h"
 #include "trace/base/saturated.h"
 #include "trace/base/text.h"
 #include "trace/explore/find/event_facts.h"
@@ -199,10 +200,7 @@ class CollectiveFacts {
     if (algorithm.empty() && protocol.empty()) return;
     std::string text(algorithm);
     if (!protocol.empty()) text += (text.empty() ? "" : " · ") + std::string(protocol);
-    if (row_.channels > 0) {
-      text +=
-          " · " + std::to_string(row_.channels) + (row_.channels == 1 ? " channel" : " channels");
-    }
+    if (row_.channels > 0) text += " · " + base::counted(row_.channels, "channel");
     sheet_.add("Algorithm", text, "with protocol and channels, as NCCL chose them");
   }
 

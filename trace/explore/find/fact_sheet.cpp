@@ -1,10 +1,9 @@
 #include "trace/explore/find/fact_sheet.h"
 
-#include <array>
-#include <cstdio>
 #include <ctime>
 #include <utility>
 
+#include "trace/base/number_text.h"
 #include "trace/timeline/words/quantity.h"
 
 namespace shardlens::trace::explore {
@@ -27,11 +26,9 @@ std::string clock_figure(std::int64_t realtime_ns) {
   const auto time = static_cast<std::time_t>(seconds);
   std::tm local{};
   localtime_r(&time, &local);
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%02d:%02d:%02d.%03d %03d %03d", local.tm_hour,
-                local.tm_min, local.tm_sec, static_cast<int>(rest / 1'000'000),
-                static_cast<int>(rest / 1'000 % 1'000), static_cast<int>(rest % 1'000));
-  return text.data();
+  return base::formatted("%02d:%02d:%02d.%03d %03d %03d", local.tm_hour, local.tm_min, local.tm_sec,
+                         static_cast<int>(rest / 1'000'000), static_cast<int>(rest / 1'000 % 1'000),
+                         static_cast<int>(rest % 1'000));
 }
 
 void FactSheet::add(std::string_view label, std::string value, std::string note) {

@@ -1,7 +1,6 @@
 #include "trace/frameworks/read/config_reader.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "trace/base/printable.h"
@@ -30,11 +29,6 @@ std::string not_valid(const std::string& text, std::string_view use) {
 }
 
 }  // namespace
-
-std::string shortest_text(double number) {
-  char digits[32];
-  return {digits, std::to_chars(digits, digits + sizeof(digits), number).ptr};
-}
 
 std::string reason_of_key(std::span<const KeyReason> reasons, std::string_view key) {
   const auto found = std::ranges::find_if(

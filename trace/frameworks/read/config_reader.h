@@ -68,7 +68,4 @@ struct KeyReason {
 };
 std::string reason_of_key(std::span<const KeyReason> reasons, std::string_view key);
 
-// A number as people write it: "25", "0.5", without digits that it does not have.
-std::string shortest_text(double number);
-
 }  // namespace shardlens::trace::frameworks

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "trace/base/number_text.h"
 #include "trace/base/text.h"
 
 namespace shardlens::trace::frameworks {
@@ -42,7 +43,7 @@ void read_rates(ConfigReader& in, std::string_view schedule) {
   const auto from = in.number(from_key), peak = in.number(peak_key);
   const bool decays = schedule == "linear";
   if (peak || (decays && !in.is_left(peak_key, {"learning_rate"}))) {
-    in.set("learning_rate", shortest_text(peak.value_or(kDecayPeak)), peak_key);
+    in.set("learning_rate", base::shortest_text(peak.value_or(kDecayPeak)), peak_key);
   }
   read_warmup(in, from_key, from.value_or(0), in.settings().learning_rate);
   const bool is_flat = !decays && in.settings().warmup_steps == 0;
@@ -53,7 +54,7 @@ void read_cosine(ConfigReader& in) {
   const std::string key = parameter("cos_min_ratio");
   const double lowest = in.number(key).value_or(kLowestCosine);
   in.set("lr_schedule", lowest == 0 ? "cosine" : "cosine_with_min_lr", "scheduler.type");
-  if (lowest != 0) in.set("lr_min_ratio", shortest_text(lowest), key);
+  if (lowest != 0) in.set("lr_min_ratio", base::shortest_text(lowest), key);
   const std::string from_key = parameter("warmup_min_ratio");
   read_warmup(in, from_key, in.number(from_key).value_or(0), 1);
 }
@@ -63,7 +64,7 @@ void read_number(ConfigReader& in, const std::string& name, std::string_view kno
   const std::string key = "optimizer.params." + name;
   if (in.is_left(key, {knob})) return;
   const auto value = in.number(key);
-  in.set(knob, value ? shortest_text(*value) : absent, key);
+  in.set(knob, value ? base::shortest_text(*value) : absent, key);
 }
 
 void read_betas(ConfigReader& in) {
@@ -71,8 +72,8 @@ void read_betas(ConfigReader& in) {
   const auto betas = in.numbers(key);
   if (!betas) return;
   if (betas->size() != 2) return in.fail(key, "must be two numbers, as [0.9, 0.999]");
-  in.set("adam_beta1", shortest_text(betas->front()), key);
-  in.set("adam_beta2", shortest_text(betas->back()), key);
+  in.set("adam_beta1", base::shortest_text(betas->front()), key);
+  in.set("adam_beta2", base::shortest_text(betas->back()), key);
 }
 
 }  // namespace
@@ -80,7 +81,7 @@ void read_betas(ConfigReader& in) {
 void read_deepspeed_optimizer(ConfigReader& in) {
   if (!in.is_left("gradient_clipping", {"max_grad_norm"})) {
     const double norm = in.number("gradient_clipping").value_or(0);
-    in.set("max_grad_norm", shortest_text(norm), "gradient_clipping");
+    in.set("max_grad_norm", base::shortest_text(norm), "gradient_clipping");
   }
   const auto type = in.text("optimizer.type");
   if (!type) return in.leave({"optimizer"});

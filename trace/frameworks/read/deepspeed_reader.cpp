@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 
+#include "trace/base/number_text.h"
 #include "trace/base/text.h"
 #include "trace/frameworks/read/config_reader.h"
 #include "trace/frameworks/read/deepspeed_optimizer.h"
@@ -68,12 +68,12 @@ constexpr KeyReason kDeepSpeedKeys[] = {
 
 // The MiB that people would write for so many elements of 4 bytes: 25, not 24.99999.
 std::string mib_of_elements(double elements) {
-  char text[32];
+  std::string text;
   for (int digits = 1; digits < 17; ++digits) {
-    std::snprintf(text, sizeof(text), "%.*g", digits, elements / kGradientElementsPerMiB);
+    text = base::formatted("%.*g", digits, elements / kGradientElementsPerMiB);
     if (std::round(std::stod(text) * kGradientElementsPerMiB) == elements) break;
   }
-  return shortest_text(std::stod(text));
+  return base::shortest_text(std::stod(text));
 }
 
 class DeepSpeedReader {
@@ -161,7 +161,7 @@ class DeepSpeedReader {
     if (std::stod(cap) > knob.maximum) {
       in_.settings().bucket_cap_mb = knob.maximum;
       in_.remark("reduce_bucket_size is " + cap + " MiB, read as the largest bucket_cap_mb, " +
-                 shortest_text(knob.maximum));
+                 base::shortest_text(knob.maximum));
     } else {
       in_.set("bucket_cap_mb", cap, key);
     }
@@ -329,7 +329,7 @@ class DeepSpeedReader {
     in_.set("precision", "fp16", "fp16.enabled");
     const bool is_fixed = scale.value_or(0) > 0;
     const double first = is_fixed ? *scale : std::exp2(power.value_or(16));
-    in_.set("initial_loss_scale", shortest_text(first),
+    in_.set("initial_loss_scale", base::shortest_text(first),
             is_fixed ? "fp16.loss_scale" : "fp16.initial_scale_power");
     if (is_fixed) in_.remark("fp16.loss_scale is where the factor begins here, and then changes");
     in_.remark("fp16.enabled is read as autocast: weights and gradients stay in fp32 here");

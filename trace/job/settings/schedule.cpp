@@ -2,21 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <string>
 
+#include "trace/base/number_text.h"
 #include "trace/base/text.h"
 
 namespace shardlens::trace::job {
 
 namespace {
-
-// "0.5", "100": no more digits than the number has.
-std::string shortest(double number) {
-  char digits[32];
-  return {digits, std::to_chars(digits, digits + sizeof(digits), number).ptr};
-}
 
 bool take_prefix(std::string_view& text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return false;
@@ -192,12 +186,11 @@ std::string link_text(std::string_view setting) {
   const auto link = parse_simulated_link(setting);
   if (!link || !*link) return std::string(setting);
   const auto [latency_us, gbps, nodes] = **link;
-  const std::string speed =
-      gbps < 1 ? shortest(gbps * 1000) + " Mbit/s" : shortest(gbps) + " Gbit/s";
-  const std::string latency =
-      latency_us < 1000 ? shortest(latency_us) + " µs" : shortest(latency_us / 1000) + " ms";
-  return speed + ", " + latency +
-         (nodes > 0 ? ", " + std::to_string(nodes) + (nodes == 1 ? " node" : " nodes") : "");
+  const std::string speed = gbps < 1 ? base::shortest_text(gbps * 1000) + " Mbit/s"
+                                     : base::shortest_text(gbps) + " Gbit/s";
+  const std::string latency = latency_us < 1000 ? base::shortest_text(latency_us) + " µs"
+                                                : base::shortest_text(latency_us / 1000) + " ms";
+  return speed + ", " + latency + (nodes > 0 ? ", " + base::counted(nodes, "node") : "");
 }
 
 base::Result<std::vector<Injection>> parse_injections(std::string_view text) {

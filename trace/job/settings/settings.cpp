@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
+#include "trace/base/number_text.h"
 #include "trace/base/printable.h"
 #include "trace/base/suggestion.h"
 #include "trace/base/text.h"
@@ -39,13 +39,6 @@ base::Result<std::string_view> strategy_of_zero_stage(std::string_view stage) {
                     "zero_stage: '" + base::shortened(stage) +
                         "' is not valid; use 0 (ddp), 1 (zero1), 2 (shard_grad_op) "
                         "or 3 (full_shard).");
-}
-
-// The shortest decimal text that reads back as the same number.
-std::string number_text(double value) {
-  std::array<char, 32> buffer;
-  auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-  return std::string(buffer.data(), end);
 }
 
 std::string join_choices(const Knob& knob) {
@@ -140,7 +133,7 @@ std::string range_text(const Knob& knob) {
   if (type == "bool") return "true or false";
   if (type == "choice") return join_choices(knob);
   if (type == "text") return std::string(knob.accepted.empty() ? "any text" : knob.accepted);
-  std::string text = number_text(knob.minimum) + " to " + number_text(knob.maximum);
+  std::string text = base::shortest_text(knob.minimum) + " to " + base::shortest_text(knob.maximum);
   if (type == "integer") text = "a whole number from " + text;
   if (!knob.unit.empty()) text += " " + std::string(knob.unit);
   if (knob.may_be_auto) text += ", or auto";
@@ -163,7 +156,7 @@ std::string value_text(const Settings& settings, const Knob& knob) {
     return knob.may_be_auto && value == kAuto ? "auto" : std::to_string(value);
   }
   const double value = settings.*std::get<double Settings::*>(knob.member);
-  return knob.may_be_auto && value == kAuto ? "auto" : number_text(value);
+  return knob.may_be_auto && value == kAuto ? "auto" : base::shortest_text(value);
 }
 
 std::string default_text(const Knob& knob) { return value_text(Settings{}, knob); }

@@ -6,6 +6,8 @@
 #include <string>
 #include <type_traits>
 
+#include "trace/base/number_text.h"
+
 namespace shardlens::trace::job {
 
 namespace {
@@ -57,9 +59,7 @@ std::string value_text(const T& value) {
   } else if constexpr (std::same_as<T, bool>) {
     return value ? "1" : "0";
   } else {
-    char text[64];
-    const auto [end, error] = std::to_chars(text, text + sizeof text, value);
-    return {text, end};
+    return base::shortest_text(value);
   }
 }
 

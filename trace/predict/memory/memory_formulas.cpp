@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "trace/base/number_text.h"
 #include "trace/base/text.h"
 #include "trace/job/shape/loss_chunks.h"
 #include "trace/job/shape/strategy.h"
@@ -11,11 +12,7 @@ namespace shardlens::trace::predict {
 
 namespace {
 
-std::string one_decimal(double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.1f", value);
-  return text;
-}
+std::string one_decimal(double value) { return base::formatted("%.1f", value); }
 
 std::string divided_by(std::int64_t ranks) { return " / " + std::to_string(ranks) + " ranks"; }
 

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <map>
 
+#include "trace/base/number_text.h"
 #include "trace/base/printable.h"
 #include "trace/base/text.h"
 #include "trace/base/wall_clock.h"
@@ -35,16 +35,10 @@ std::vector<std::string> tags_from(const std::string& text) {
 }
 
 // What create_run writes and update_run may change.
-std::string number_text(double value) {
-  std::array<char, 32> text{};
-  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
-  return {text.data(), end};
-}
-
 void add_prediction(const model::StepPrediction& predicted, MetaValues& meta) {
-  meta["predicted_step_ns"] = number_text(predicted.step_ns);
-  if (predicted.low_ns) meta["predicted_low_ns"] = number_text(*predicted.low_ns);
-  if (predicted.high_ns) meta["predicted_high_ns"] = number_text(*predicted.high_ns);
+  meta["predicted_step_ns"] = base::shortest_text(predicted.step_ns);
+  if (predicted.low_ns) meta["predicted_low_ns"] = base::shortest_text(*predicted.low_ns);
+  if (predicted.high_ns) meta["predicted_high_ns"] = base::shortest_text(*predicted.high_ns);
   meta["predicted_from"] = predicted.from;
 }
 

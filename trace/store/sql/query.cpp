@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <memory>
 
+#include "trace/base/number_text.h"
 #include "trace/base/text.h"
 #include "trace/store/run/run_files.h"
 #include "trace/store/sql/event_module.h"
@@ -187,11 +187,7 @@ base::Result<QueryResult> fetch(Database& connection, sqlite3_stmt* statement,
 std::string to_text(const QueryValue& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
-  if (const auto* real = std::get_if<double>(&value)) {
-    char buffer[32];
-    const auto end = std::to_chars(buffer, buffer + sizeof buffer, *real).ptr;
-    return std::string(buffer, end);
-  }
+  if (const auto* real = std::get_if<double>(&value)) return base::shortest_text(*real);
   return {};
 }
 

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
+
+#include "trace/base/number_text.h"
 
 namespace shardlens::trace::timeline {
 
@@ -11,9 +12,7 @@ namespace {
 
 // With the minus sign that figures have everywhere; none before what is shown as zero.
 std::string fixed_text(double value, int decimals) {
-  std::array<char, 64> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%.*f", decimals, std::abs(value));
-  const std::string magnitude = buffer.data();
+  const std::string magnitude = base::formatted("%.*f", decimals, std::abs(value));
   const bool is_zero = magnitude.find_first_of("123456789") == std::string::npos;
   return (value < 0 && !is_zero ? "−" : "") + magnitude;
 }
@@ -57,9 +56,7 @@ std::string format_integer(std::int64_t value) {
 
 std::string format_plain(double value) {
   if (!std::isfinite(value)) return std::string(kUnknown);
-  std::array<char, 64> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%.4g", value);
-  return buffer.data();
+  return base::formatted("%.4g", value);
 }
 
 std::string_view duration_unit(double ns) {

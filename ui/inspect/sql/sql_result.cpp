@@ -1,13 +1,12 @@
 #include "ui/inspect/sql/sql_result.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <utility>
 
+#include "trace/base/number_text.h"
 #include "trace/base/text.h"
 #include "ui/present/format.h"
 
@@ -149,11 +148,9 @@ std::string answer_text(const state::SqlAnswer& answer) {
   const auto count = static_cast<std::int64_t>(answer.rows.size());
   std::string text = answer.truncated ? "the first " : "";
   text += present::format_integer(count) + (count == 1 ? " row in " : " rows in ");
-  std::array<char, 32> buffer{};
   const bool long_time = answer.seconds >= 1;
-  std::snprintf(buffer.data(), buffer.size(), long_time ? "%.2f s" : "%.0f ms",
-                long_time ? answer.seconds : answer.seconds * 1e3);
-  text += buffer.data();
+  text += trace::base::formatted(long_time ? "%.2f s" : "%.0f ms",
+                                 long_time ? answer.seconds : answer.seconds * 1e3);
   if (!answer.left_out.empty()) text += " · without a rank that cannot be read";
   return text;
 }

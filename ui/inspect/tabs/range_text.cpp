@@ -1,8 +1,6 @@
 #include "ui/inspect/tabs/range_text.h"
 
-#include <array>
-#include <cstdio>
-
+#include "trace/base/number_text.h"
 #include "ui/inspect/tabs/statistics_table.h"
 #include "ui/inspect/tabs/statistics_text.h"
 #include "ui/present/timeline/timeline_time_text.h"
@@ -23,11 +21,9 @@ std::string ranks_text(const state::InspectView& view, const trace::timeline::Ti
 std::string computed_text(double seconds) {
   if (!(seconds > 0)) return "";
   if (seconds < 0.001) return " · computed in < 1 ms";
-  std::array<char, 32> buffer{};
   const bool long_time = seconds >= 1;
-  std::snprintf(buffer.data(), buffer.size(), long_time ? "%.1f s" : "%.0f ms",
-                long_time ? seconds : seconds * 1e3);
-  return " · computed in " + std::string(buffer.data());
+  return " · computed in " + trace::base::formatted(long_time ? "%.1f s" : "%.0f ms",
+                                                    long_time ? seconds : seconds * 1e3);
 }
 
 std::string events_text(const trace::timeline::RangeFigures& figures,

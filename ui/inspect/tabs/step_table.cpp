@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <functional>
 #include <limits>
 #include <optional>
 #include <utility>
 
 #include "trace/analysis/figures/throttling.h"
+#include "trace/base/number_text.h"
 #include "trace/model/gpu_counters.h"
 #include "ui/present/format.h"
 #include "ui/present/row_columns.h"
@@ -37,11 +37,7 @@ double spread_ns_of(const StepFigures& step) {
 }
 
 // With the zeros at the end, so that the digits of a column stand in line.
-present::Quantity four_digits(double value) {
-  std::array<char, 32> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%#.4g", value);
-  return {buffer.data(), ""};
-}
+present::Quantity four_digits(double value) { return {trace::base::formatted("%#.4g", value), ""}; }
 
 present::Quantity plain(double value) { return {present::format_plain(value), ""}; }
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "trace/base/number_text.h"
 #include "ui/present/tune/knob_rows.h"
 
 namespace shardlens::ui::present {
@@ -31,8 +32,7 @@ std::string taken_value(const trace::job::Knob& knob, double value) {
   const bool is_integer = trace::job::type_name(knob) == "integer";
   const double digits = value == 0 ? 1 : std::pow(10, 1 - std::floor(std::log10(std::abs(value))));
   const double round = is_integer ? std::round(value) : std::round(value * digits) / digits;
-  char text[40];
-  std::snprintf(text, sizeof text, "%.10g", round);
+  const std::string text = trace::base::formatted("%.10g", round);
   if (!trace::job::set_value(settings, knob.name, text)) return "";
   return trace::job::value_text(settings, knob);
 }

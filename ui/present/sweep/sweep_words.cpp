@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "trace/base/number_text.h"
 #include "trace/base/text.h"
 #include "ui/present/format.h"
 
@@ -12,10 +13,6 @@ namespace shardlens::ui::present {
 namespace {
 
 constexpr std::size_t kLongestSweepValue = 40;
-
-std::string counted(std::size_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
 
 std::string about_text(double seconds) {
   if (seconds < 90) return std::to_string(std::max(1L, std::lround(seconds))) + " s";
@@ -26,9 +23,9 @@ std::string about_text(double seconds) {
 
 // "5 of 12 runs"
 std::string runs_of_text(const state::ShownSweep& sweep) {
-  if (sweep.search) return counted(sweep.runs_done, "run");
+  if (sweep.search) return trace::base::counted(sweep.runs_done, "run");
   return std::to_string(sweep.runs_done) + " of " +
-         counted(sweep.runs_done + sweep.runs_left, "run");
+         trace::base::counted(sweep.runs_done + sweep.runs_left, "run");
 }
 
 std::string time_left_text(const state::ShownSweep& sweep) {
@@ -44,6 +41,19 @@ bool is_obeyed(const state::ShownSweep& sweep, std::size_t point, std::size_t kn
          trace::job::applies(*sweep.varied[knob], sweep.points[point].settings.sharding_strategy);
 }
 
+// Each behind what `begin` says of its knob.
+template <typename Begin>
+std::string obeyed_values(const state::ShownSweep& sweep, std::size_t point,
+                          std::string_view separator, Begin begin) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < sweep.varied.size(); ++i) {
+    if (!is_obeyed(sweep, point, i)) continue;
+    parts.push_back(begin(i) +
+                    trace::base::shortened(sweep.points[point].values[i], kLongestSweepValue));
+  }
+  return trace::base::joined(parts, separator);
+}
+
 // "Run 5", of a search; else "Run 5 of 12".
 std::string run_number_text(const state::ShownSweep& sweep) {
   const std::string text = "Run " + std::to_string(sweep.runs_done + 1);
@@ -51,7 +61,7 @@ std::string run_number_text(const state::ShownSweep& sweep) {
 }
 
 std::string search_cost_text(const state::SweepCard& card) {
-  return counted(card.points, "point") +
+  return trace::base::counted(card.points, "point") +
          ", of which only those are run that may win beyond noise by what is predicted, for at "
          "most " +
          about_text(60.0 * card.draft.search->budget_minutes);
@@ -85,23 +95,12 @@ std::string standing_text(state::SweepStanding standing, const std::optional<dou
 }
 
 std::string sweep_point_text(const state::ShownSweep& sweep, std::size_t point) {
-  std::string text;
-  for (std::size_t i = 0; i < sweep.varied.size(); ++i) {
-    if (!is_obeyed(sweep, point, i)) continue;
-    text += (text.empty() ? "" : ", ") + std::string(sweep.varied[i]->name) + "=" +
-            trace::base::shortened(sweep.points[point].values[i], kLongestSweepValue);
-  }
-  return text;
+  return obeyed_values(sweep, point, ", ",
+                       [&](std::size_t i) { return std::string(sweep.varied[i]->name) + "="; });
 }
 
 std::string sweep_point_label(const state::ShownSweep& sweep, std::size_t point) {
-  std::string text;
-  for (std::size_t i = 0; i < sweep.varied.size(); ++i) {
-    if (!is_obeyed(sweep, point, i)) continue;
-    text += (text.empty() ? "" : " · ") +
-            trace::base::shortened(sweep.points[point].values[i], kLongestSweepValue);
-  }
-  return text;
+  return obeyed_values(sweep, point, " · ", [](std::size_t) { return ""; });
 }
 
 std::optional<double> number_in(const std::string& value) {
@@ -134,7 +133,7 @@ std::string sweep_progress_text(const state::ShownSweep& sweep) {
     case state::SweepPhase::kElsewhere:
       return "Another program runs it: " + runs_of_text(sweep) + time_left_text(sweep);
     case state::SweepPhase::kDone:
-      return "Done: " + counted(sweep.runs_done, "run");
+      return "Done: " + trace::base::counted(sweep.runs_done, "run");
   }
   return "";
 }
@@ -226,10 +225,10 @@ std::string predicted_text(const state::ShownSweep& sweep, const state::SweepPoi
 std::string sweep_cost_text(const state::SweepCard& card) {
   if (!card.is_checked) return "Checking…";
   if (card.draft.search) return search_cost_text(card);
-  std::string text = counted(card.points, "point");
+  std::string text = trace::base::counted(card.points, "point");
   text += card.draft.repeats == 1 ? ", once each: "
                                   : ", " + std::to_string(card.draft.repeats) + " times each: ";
-  text += counted(card.runs, "run");
+  text += trace::base::counted(card.runs, "run");
   if (!card.seconds) return text + "; how long they take is known once one has ended";
   return text + ", about " + about_text(*card.seconds) + ", by what " + card.expected_from +
          " took" + (card.draft.stops_early && card.draft.repeats > 2 ? ", at most" : "");

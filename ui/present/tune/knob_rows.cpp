@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "trace/base/number_text.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/tuning/predictable.h"
 #include "ui/present/format.h"
@@ -169,7 +170,7 @@ std::string change_summary(const state::KnobDraft& draft) {
   const std::size_t counted = acting > 0 ? acting : idle;
   if (counted == 0) return "";
   std::string text =
-      std::to_string(counted) + (counted == 1 ? " change" : " changes") + " against " +
+      trace::base::counted(counted, "change") + " against " +
       (draft.baseline_name.empty() ? "the defaults" : draft.baseline_name + ", the baseline");
   if (acting == 0) return text + ", without effect on the step";
   if (acting > 1) text += ": their effects cannot be told apart";

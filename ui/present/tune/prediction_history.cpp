@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "trace/base/number_text.h"
 #include "ui/present/axis.h"
 #include "ui/present/format.h"
 #include "ui/present/tables/ledger_cells.h"
@@ -57,7 +58,7 @@ double median_miss(const std::vector<TestedPrediction>& tested) {
 std::string percent_text(double part) { return format_number(100 * part) + " %"; }
 
 std::string predictions_text(std::size_t count) {
-  return std::to_string(count) + (count == 1 ? " prediction" : " predictions");
+  return trace::base::counted(count, "prediction");
 }
 
 std::string within_words(const PredictionHistory& history) {
@@ -83,8 +84,8 @@ std::string error_words(const PredictionHistory& history) {
   const std::string missed = format_signed_percent(worst.error()) + " (" + worst.run + ")";
   if (history.tested.size() == 1) return "It was off by " + missed + ".";
   return "Half of them were off by at most " + percent_text(*history.median_error) +
-         ", the furthest by " + missed + ". " + std::to_string(history.took_longer) +
-         (history.took_longer == 1 ? " run" : " runs") + " took longer than predicted, " +
+         ", the furthest by " + missed + ". " + trace::base::counted(history.took_longer, "run") +
+         " took longer than predicted, " +
          std::to_string(history.tested.size() - history.took_longer) + " less or as long.";
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "trace/base/number_text.h"
 #include "trace/base/text.h"
 #include "trace/predict/schedule/critical_calls.h"
 #include "ui/present/format.h"
@@ -159,8 +160,7 @@ double waited_ns(const PredictedStep& step, std::size_t call) {
 }
 
 std::string parts_text(const Prediction& prediction) {
-  const std::string name = prediction.has_units ? " unit" : " bucket";
-  return std::to_string(prediction.parts) + name + (prediction.parts == 1 ? "" : "s");
+  return trace::base::counted(prediction.parts, prediction.has_units ? "unit" : "bucket");
 }
 
 namespace {
