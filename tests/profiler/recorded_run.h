@@ -3,28 +3,29 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "profiler/recorder/recorder.h"
+#include "tests/files.h"
 #include "trace/model/batch.h"
 #include "trace/model/strings.h"
 #include "trace/store/read/run_reader.h"
 #include "trace/store/run/run_folder.h"
+#include "trace/store/write/batch_queue.h"
 
 namespace shardlens::profiler {
 
 class RecordedRun {
  public:
   explicit RecordedRun(recorder::RecorderOptions options = {}) {
-    std::string pattern = (std::filesystem::temp_directory_path() / "recorded_run.XXXXXX").string();
-    folder_ = std::filesystem::path(mkdtemp(pattern.data())) / "run";
     trace::model::RunInfo info;
     info.name = "recorded";
     info.world_size = 1;
@@ -36,10 +37,6 @@ class RecordedRun {
     EXPECT_TRUE(started) << started.error().message;
     recorder_ = std::move(*started);
   }
-  ~RecordedRun() {
-    recorder_.reset();
-    std::filesystem::remove_all(folder_.parent_path());
-  }
   RecordedRun(const RecordedRun&) = delete;
   RecordedRun& operator=(const RecordedRun&) = delete;
 
@@ -50,6 +47,16 @@ class RecordedRun {
     trace::model::Batch rows;
     trace::model::StringTable strings;
     std::string text(trace::model::StringId id) const { return std::string(strings.get(0, id)); }
+    std::vector<std::string> log() const {
+      std::vector<std::string> texts;
+      for (const auto& line : rows.log) texts.push_back(line.text);
+      return texts;
+    }
+    std::int64_t lost(std::string_view reason) const {
+      std::int64_t count = 0;
+      for (const auto& each : rows.lost) count += each.reason == reason ? each.count : 0;
+      return count;
+    }
   };
   Content finish() {
     const auto stopped = recorder_->stop();
@@ -85,41 +92,16 @@ class RecordedRun {
       auto batches = (*reader)->poll();
       EXPECT_TRUE(batches) << batches.error().message;
       if (!batches || batches->empty()) return content;
-      for (trace::model::Batch& batch : *batches) append(std::move(batch), content);
+      for (trace::model::Batch& batch : *batches) {
+        for (const auto& string : batch.strings) content.strings.add(string);
+        trace::store::append(content.rows, std::move(batch));
+      }
     }
   }
 
  private:
-  static void append(trace::model::Batch&& from, Content& content) {
-    trace::model::Batch& to = content.rows;
-    for (const auto& string : from.strings) content.strings.add(string);
-    move_rows(from.lanes, to.lanes);
-    move_rows(from.process_groups, to.process_groups);
-    move_rows(from.steps, to.steps);
-    move_rows(from.spans, to.spans);
-    move_rows(from.collectives, to.collectives);
-    move_rows(from.buckets, to.buckets);
-    move_rows(from.bucket_ready, to.bucket_ready);
-    move_rows(from.units, to.units);
-    move_rows(from.unit_parameters, to.unit_parameters);
-    move_rows(from.unit_ready, to.unit_ready);
-    move_rows(from.evaluations, to.evaluations);
-    move_rows(from.memory, to.memory);
-    move_rows(from.counters, to.counters);
-    move_rows(from.events, to.events);
-    move_rows(from.log, to.log);
-    move_rows(from.lost, to.lost);
-    if (from.pending) to.pending = std::move(from.pending);
-    if (from.heartbeat) to.heartbeat = from.heartbeat;
-    if (from.cost) to.cost = from.cost;
-    if (from.rank_info) to.rank_info = std::move(from.rank_info);
-  }
-  template <typename T>
-  static void move_rows(std::vector<T>& from, std::vector<T>& to) {
-    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
-  }
-
-  std::filesystem::path folder_;
+  const trace::test::Folder parent_;
+  const std::filesystem::path folder_ = parent_ / "run";
   std::unique_ptr<recorder::Recorder> recorder_;
 };
 

@@ -18,13 +18,6 @@ using trace::base::Phase;
 using trace::model::EventKind;
 using trace::model::LaneKind;
 
-std::int64_t lost_for(const trace::model::Batch& rows, std::string_view reason) {
-  std::int64_t count = 0;
-  for (const auto& lost : rows.lost)
-    if (lost.reason == reason) count += lost.count;
-  return count;
-}
-
 TEST(Recorder, FollowsTheScheduleForDetailAndAlwaysKeepsSteps) {
   recorder::RecorderOptions options;
   options.schedule = {.first = 2, .last = 3, .every = 1};
@@ -116,7 +109,7 @@ TEST(Recorder, EndsDetailAtItsSizeLimitAndSaysSo) {
   EXPECT_EQ(content.rows.steps.size(), 2u);
   EXPECT_FALSE(content.rows.steps[1].full_detail);
   EXPECT_TRUE(content.rows.collectives.empty());
-  EXPECT_EQ(lost_for(content.rows, "size limit"), 2);
+  EXPECT_EQ(content.lost("size limit"), 2);
   ASSERT_FALSE(content.rows.log.empty());
   EXPECT_THAT(content.rows.log[0].text, testing::HasSubstr("size limit"));
 }
@@ -136,7 +129,7 @@ TEST(Recorder, CountsWhatAFullQueueLoses) {
   const auto kept = static_cast<std::int64_t>(event_count(content.rows));
   EXPECT_GE(kept, 16);
   EXPECT_LT(kept, kEvents);
-  EXPECT_EQ(lost_for(content.rows, "event queue full"), kEvents - kept);
+  EXPECT_EQ(content.lost("event queue full"), kEvents - kept);
   EXPECT_EQ(recorder.lost(), kEvents - kept);
   EXPECT_EQ(content.rows.steps.size(), 1u) << "rows have a queue of their own";
 }

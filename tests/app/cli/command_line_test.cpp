@@ -9,12 +9,12 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 
 #include "app/cli/terminal/output.h"
 #include "app/report/report_json.h"
+#include "tests/app/cli/called_command.h"
 #include "tests/app/report/synthetic_run.h"
-#include "trace/base/file_system.h"
+#include "tests/files.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -25,37 +25,16 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-struct Outcome {
-  int code = -1;
-  std::string out, err;
-};
-
 class CommandLine : public testing::Test {
  protected:
-  void SetUp() override {
-    auto folder = trace::base::TemporaryFolder::create();
-    ASSERT_TRUE(folder);
-    folder_.emplace(std::move(*folder));
-    runs_ = folder_->path() / "runs";
-  }
-
-  Outcome call(std::vector<std::string> arguments, bool with_library = true) const {
-    arguments.insert(arguments.begin(), "shardlens");
+  Called call(std::vector<std::string> arguments, bool with_library = true) const {
     if (with_library) arguments.insert(arguments.end(), {"--runs-dir", runs_.string()});
-    std::vector<const char*> pointers;
-    for (const auto& argument : arguments) pointers.push_back(argument.c_str());
-    testing::internal::CaptureStdout();
-    testing::internal::CaptureStderr();
-    Outcome outcome;
-    outcome.code = run_command_line(static_cast<int>(pointers.size()), pointers.data(), {});
-    outcome.out = testing::internal::GetCapturedStdout();
-    outcome.err = testing::internal::GetCapturedStderr();
-    return outcome;
+    return called(std::move(arguments));
   }
 
   // Refused with this code: a message on standard error, nothing on standard output.
   std::string refused(int code, std::vector<std::string> arguments) const {
-    const Outcome outcome = call(std::move(arguments));
+    const Called outcome = call(std::move(arguments));
     EXPECT_EQ(outcome.code, code) << outcome.err;
     EXPECT_THAT(outcome.out, IsEmpty());
     EXPECT_FALSE(outcome.err.empty());
@@ -69,13 +48,11 @@ class CommandLine : public testing::Test {
   }
 
   std::string file(const std::string& name, const std::string& text) const {
-    const fs::path path = folder_->path() / name;
-    std::ofstream(path, std::ios::binary) << text;
-    return path;
+    return folder_.write(name, text);
   }
 
-  std::optional<trace::base::TemporaryFolder> folder_;
-  fs::path runs_;
+  const trace::test::Folder folder_;
+  const fs::path runs_ = folder_ / "runs";
 };
 
 TEST_F(CommandLine, RefusesSettingsThatAreWrong) {
@@ -116,12 +93,11 @@ TEST_F(CommandLine, RefusesSettingsFilesThatAreNone) {
   EXPECT_THAT(wrong_use({"run", file("typo.yaml", "bucket_cap_mib: 3\n")}),
               HasSubstr("bucket_cap_mb"));
   EXPECT_THAT(wrong_use({"run", file("list.yaml", "- a\n")}), HasSubstr("list.yaml"));
-  EXPECT_THAT(wrong_use({"run", (folder_->path() / "missing.yaml").string()}),
-              HasSubstr("missing.yaml"));
+  EXPECT_THAT(wrong_use({"run", (folder_ / "missing.yaml").string()}), HasSubstr("missing.yaml"));
 }
 
 TEST_F(CommandLine, RefusesDataThatIsNotThere) {
-  const std::string name = folder_->path() / "no \"text\" 😀.txt";
+  const std::string name = folder_ / "no \"text\" 😀.txt";
   EXPECT_THAT(wrong_use({"run", "--device", "cpu", "--set", "data=" + name}), HasSubstr(name));
   const std::string empty = file("empty.txt", "");
   EXPECT_THAT(refused(kFailed, {"run", "--device", "cpu", "--set", "data=" + empty}),
@@ -161,7 +137,7 @@ TEST_F(CommandLine, FilesThatAreNoTracesAreNamed) {
 
 TEST_F(CommandLine, ATraceOfANewerVersionAsksForANewerProgram) {
   const auto run = report::write_synthetic_run(runs_);
-  const std::string packed = folder_->path() / "new.shardlens";
+  const std::string packed = folder_ / "new.shardlens";
   ASSERT_EQ(call({"pack", "made up", "-o", packed}).code, kDone);
   sqlite3* database = nullptr;
   ASSERT_EQ(sqlite3_open(packed.c_str(), &database), SQLITE_OK);
@@ -173,13 +149,13 @@ TEST_F(CommandLine, ATraceOfANewerVersionAsksForANewerProgram) {
 TEST_F(CommandLine, ReportsByNameFolderAndPackedFileAgree) {
   const auto run = report::write_synthetic_run(
       runs_, [](trace::model::RunInfo& info) { info.name = "it's \"one\" 😀; drop table step"; });
-  const Outcome by_name = call({"report", run.info.name, "--json"});
+  const Called by_name = call({"report", run.info.name, "--json"});
   ASSERT_EQ(by_name.code, kDone) << by_name.err;
   EXPECT_THAT(by_name.err, IsEmpty());
   const report::Json report = report::Json::parse(by_name.out);
   EXPECT_EQ(report["run"]["name"], run.info.name);
   EXPECT_EQ(call({"report", run.folder, "--format", "json"}).out, by_name.out);
-  const std::string packed = folder_->path() / "run.shardlens";
+  const std::string packed = folder_ / "run.shardlens";
   ASSERT_EQ(call({"pack", run.folder, "-o", packed}).code, kDone);
   const report::Json from_packed = report::Json::parse(call({"report", packed, "--json"}).out);
   for (const auto* part : {"summary", "steps", "ranks", "collectives", "buckets"}) {
@@ -190,10 +166,10 @@ TEST_F(CommandLine, ReportsByNameFolderAndPackedFileAgree) {
 
 TEST_F(CommandLine, TheLibraryMayBeNamedBeforeTheCommand) {
   report::write_synthetic_run(runs_);
-  const Outcome before = call({"--runs-dir", runs_.string(), "report", "made up"}, false);
+  const Called before = call({"--runs-dir", runs_.string(), "report", "made up"}, false);
   EXPECT_EQ(before.code, kDone) << before.err;
-  const std::string elsewhere = folder_->path() / "elsewhere";
-  const Outcome both =
+  const std::string elsewhere = folder_ / "elsewhere";
+  const Called both =
       call({"--runs-dir", elsewhere, "report", "made up", "--runs-dir", runs_.string()}, false);
   EXPECT_EQ(both.code, kDone) << both.err;
 }
@@ -206,9 +182,9 @@ TEST_F(CommandLine, ReportRefusesARangeThatIsNone) {
 TEST_F(CommandLine, QueriesInEveryFormat) {
   report::write_synthetic_run(runs_);
   const std::string sql = "select rank, count(*) as n, 'a,\"b\"' as t from step group by rank";
-  const Outcome table = call({"query", "made up", sql});
+  const Called table = call({"query", "made up", sql});
   EXPECT_EQ(table.out, "rank  n  t\n   0  9  a,\"b\"\n   1  9  a,\"b\"\n   2  9  a,\"b\"\n");
-  const Outcome csv = call({"query", "made up", sql, "--format", "csv"});
+  const Called csv = call({"query", "made up", sql, "--format", "csv"});
   EXPECT_THAT(csv.out, HasSubstr("rank,n,t\n0,9,\"a,\"\"b\"\"\"\n"));
   const report::Json json = report::Json::parse(call({"query", "made up", sql, "--json"}).out);
   EXPECT_EQ(json["columns"], report::Json({"rank", "n", "t"}));
@@ -219,7 +195,7 @@ TEST_F(CommandLine, QueriesMayOnlyRead) {
   report::write_synthetic_run(runs_);
   refused(kWrongUse, {"query", "made up", "select nonsense from nowhere"});
   refused(kWrongUse, {"query", "made up", "delete from step"});
-  const Outcome count = call({"query", "made up", "select count(*) from step", "--format", "csv"});
+  const Called count = call({"query", "made up", "select count(*) from step", "--format", "csv"});
   EXPECT_EQ(count.out, "count(*)\n27\n");
 }
 
@@ -230,7 +206,7 @@ TEST_F(CommandLine, ComparesTwoRuns) {
     info.start_ns += 1'000'000'000;
     info.settings.bucket_cap_mb = 4;
   });
-  const Outcome text = call({"compare", "made up", "cap 4"});
+  const Called text = call({"compare", "made up", "cap 4"});
   EXPECT_EQ(text.code, kDone) << text.err;
   EXPECT_THAT(text.out, HasSubstr("bucket_cap_mb"));
   const report::Json json =
@@ -257,7 +233,7 @@ TEST_F(CommandLine, ComparesUpToSixRunsWithTheFirst) {
   }
   std::vector<std::string> six{"compare"};
   six.insert(six.end(), names.begin(), names.begin() + 6);
-  const Outcome text = call(six);
+  const Called text = call(six);
   EXPECT_EQ(text.code, kDone) << text.err;
   EXPECT_THAT(text.out, HasSubstr("run 5: not comparable: another model"));
   six.push_back("--json");
@@ -300,7 +276,7 @@ TEST_F(CommandLine, AResultThatCannotBeWrittenIsAFailure) {
 }
 
 TEST_F(CommandLine, DescribesEverySetting) {
-  const Outcome all = call({"settings", "--json"}, false);
+  const Called all = call({"settings", "--json"}, false);
   ASSERT_EQ(all.code, kDone);
   const report::Json knobs = report::Json::parse(all.out);
   ASSERT_EQ(knobs.size(), trace::job::knobs().size());
@@ -312,7 +288,7 @@ TEST_F(CommandLine, DescribesEverySetting) {
 }
 
 TEST_F(CommandLine, DoctorSpeaksJson) {
-  const Outcome doctor = call({"doctor", "--json"});
+  const Called doctor = call({"doctor", "--json"});
   const report::Json json = report::Json::parse(doctor.out);
   EXPECT_EQ(doctor.code, json["works"].get<bool>() ? kDone : kFailed);
   for (const auto& check : json["checks"]) {
@@ -324,7 +300,7 @@ TEST_F(CommandLine, DoctorSpeaksJson) {
 TEST_F(CommandLine, EveryCommandHasHelpWithAnExample) {
   for (const auto* command : {"run", "report", "compare", "replay", "screenshot", "query", "pack",
                               "settings", "bench", "doctor"}) {
-    const Outcome help = call({command, "--help"}, false);
+    const Called help = call({command, "--help"}, false);
     EXPECT_EQ(help.code, kDone) << command;
     EXPECT_THAT(help.out, HasSubstr("Example")) << command;
     EXPECT_THAT(help.out, HasSubstr(std::string("  shardlens ") + command)) << command;
@@ -376,13 +352,13 @@ TEST_F(CommandLine, WordsThatAreNotTakenAreAnsweredWithThoseThatAre) {
 }
 
 TEST_F(CommandLine, ExamplesAreListedAndNamedLikeOtherRuns) {
-  const Outcome listed = call({"runs", "--examples", "--json"});
+  const Called listed = call({"runs", "--examples", "--json"});
   ASSERT_EQ(listed.code, kDone) << listed.err;
   const report::Json examples = report::Json::parse(listed.out);
   ASSERT_GE(examples.size(), 2u);
   for (const auto& example : examples) {
     const auto name = example.at("name").get<std::string>();
-    const Outcome report = call({"report", name, "--json"});
+    const Called report = call({"report", name, "--json"});
     EXPECT_EQ(report.code, kDone) << report.err;
     EXPECT_EQ(report::Json::parse(report.out).at("run").at("name"), name);
   }

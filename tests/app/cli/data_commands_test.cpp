@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/cli/command_line.h"
 #include "app/report/report_json.h"
+#include "tests/app/cli/called_command.h"
 #include "trace/base/file_system.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/sqlite/sqlite.h"
@@ -18,30 +18,16 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-struct Answer {
-  int code = -1;
-  std::string out, err;
-};
-
 class DataCommands : public testing::Test {
  protected:
-  Answer call(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), "shardlens");
+  Called call(std::vector<std::string> arguments) const {
     arguments.insert(arguments.end(), {"--runs-dir", (folder_.path() / "runs").string()});
-    std::vector<const char*> pointers;
-    for (const auto& argument : arguments) pointers.push_back(argument.c_str());
-    testing::internal::CaptureStdout();
-    testing::internal::CaptureStderr();
-    Answer answer;
-    answer.code = run_command_line(static_cast<int>(pointers.size()), pointers.data(), {});
-    answer.out = testing::internal::GetCapturedStdout();
-    answer.err = testing::internal::GetCapturedStderr();
-    return answer;
+    return called(std::move(arguments));
   }
   // The document of a command that succeeds and writes nothing else.
   report::Json json(std::vector<std::string> arguments, int code = 0) const {
     arguments.emplace_back("--json");
-    const Answer answer = call(std::move(arguments));
+    const Called answer = call(std::move(arguments));
     EXPECT_EQ(answer.code, code) << answer.err;
     EXPECT_THAT(answer.err, IsEmpty());
     return report::Json::parse(answer.out, nullptr, false);
@@ -123,9 +109,9 @@ TEST_F(DataCommands, ExportNoCodeOfAProgramWhoseSettingsAreNotKnown) {
   std::ofstream(file("t.json"))
       << R"({"schemaVersion":1,"distributedInfo":{"rank":0},"traceEvents":[
     {"ph":"X","cat":"kernel","name":"gemm","ts":100,"dur":50,"pid":0,"tid":7}]})";
-  const Answer imported = call({"import", file("t.json"), "-o", "foreign"});
+  const Called imported = call({"import", file("t.json"), "-o", "foreign"});
   ASSERT_EQ(imported.code, 0) << imported.err;
-  const Answer refused = call({"export", "foreign", "--format", "pytorch"});
+  const Called refused = call({"export", "foreign", "--format", "pytorch"});
   EXPECT_EQ(refused.code, 2);
   EXPECT_THAT(refused.err, HasSubstr("settings are not known"));
   EXPECT_THAT(refused.out, IsEmpty());
@@ -144,11 +130,11 @@ TEST_F(DataCommands, RefuseWhatIsThereAndWhatIsNot) {
     std::vector<std::string> arguments{command, "absent"};
     if (command == "export") arguments.insert(arguments.end(), {"-o", file("x")});
     if (command == "query") arguments.emplace_back("select 1");
-    const Answer answer = call(arguments);
+    const Called answer = call(arguments);
     EXPECT_EQ(answer.code, 1) << command;
     EXPECT_THAT(answer.err, HasSubstr("absent")) << command;
   }
-  const Answer wrong = call({"query", "made", "select step_ms from kernel"});
+  const Called wrong = call({"query", "made", "select step_ms from kernel"});
   EXPECT_EQ(wrong.code, 2);
   EXPECT_THAT(wrong.err, HasSubstr("Columns of kernel: rank, lane"));
 }

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/command_line.h"
+#include "tests/app/cli/called_command.h"
 #include "tests/app/report/synthetic_run.h"
 #include "tests/app/report/unknown_runs.h"
-#include "trace/base/file_system.h"
+#include "tests/files.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -62,30 +62,18 @@ std::set<std::string> kinds_with_zero(const Leaves& leaves) {
 
 class UnknownValues : public testing::TestWithParam<const char*> {
  protected:
-  void SetUp() override {
-    auto folder = trace::base::TemporaryFolder::create();
-    ASSERT_TRUE(folder);
-    folder_.emplace(std::move(*folder));
-    base_ = report::write_known_run(GetParam(), folder_->path() / "base");
-  }
+  void SetUp() override { base_ = report::write_known_run(GetParam(), folder_ / "base"); }
 
   Json call(const fs::path& library, std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), "shardlens");
     arguments.insert(arguments.end(), {"--format", "json", "--runs-dir", library.string()});
-    std::vector<const char*> pointers;
-    for (const auto& argument : arguments) pointers.push_back(argument.c_str());
-    testing::internal::CaptureStdout();
-    testing::internal::CaptureStderr();
-    const int code = run_command_line(static_cast<int>(pointers.size()), pointers.data(), {});
-    const std::string out = testing::internal::GetCapturedStdout();
-    const std::string said = testing::internal::GetCapturedStderr();
-    EXPECT_EQ(code, 0) << arguments[1] << ": " << said;
-    return Json::parse(out, nullptr, false);
+    const Called answer = called(arguments);
+    EXPECT_EQ(answer.code, 0) << arguments[0] << ": " << answer.err;
+    return Json::parse(answer.out, nullptr, false);
   }
 
   // Everything that is told of a run whose rows `sql` has changed.
   Leaves told_after(const std::string& sql) {
-    const fs::path library = folder_->path() / std::to_string(++runs_);
+    const fs::path library = folder_ / std::to_string(++runs_);
     const fs::path run = library / "run";
     fs::create_directories(library);
     fs::copy(base_, run, fs::copy_options::recursive);
@@ -126,7 +114,7 @@ class UnknownValues : public testing::TestWithParam<const char*> {
     }
   }
 
-  std::optional<trace::base::TemporaryFolder> folder_;
+  const trace::test::Folder folder_;
   fs::path base_, last_;
   int runs_ = 0;
 };

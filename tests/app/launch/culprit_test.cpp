@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "app/launch/rank_exit.h"
-#include "trace/base/file_system.h"
+#include "tests/files.h"
 
 namespace shardlens::app::launch {
 namespace {
@@ -41,11 +41,10 @@ TEST(Culprit, IsNotRepeatedAndNotGuessed) {
 }
 
 TEST(Culprit, IsUnknownWhereNothingWasRecorded) {
-  const auto folder = trace::base::TemporaryFolder::create();
-  ASSERT_TRUE(folder);
+  const trace::test::Folder folder;
   trace::model::RunInfo ended;
   ended.status = trace::model::RunStatus::kFailed;
-  EXPECT_EQ(diagnose_files(folder->path(), ended).cause, HangCause::kNone);
+  EXPECT_EQ(diagnose_files(folder.path(), ended).cause, HangCause::kNone);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "app/launch/rank_environment.h"
-#include "trace/base/file_system.h"
+#include "tests/files.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::launch {
@@ -90,17 +90,16 @@ TEST(CheckJob, MarksSharedGpusAndSimulations) {
 }
 
 TEST(CheckJob, RefusesDataThatIsNotThereOrEmpty) {
-  const auto folder = trace::base::TemporaryFolder::create();
-  ASSERT_TRUE(folder);
+  const trace::test::Folder folder;
   JobRequest request;
   request.settings.device = trace::job::DeviceChoice::kCpu;
-  request.settings.data = folder->path() / "no text \"here\" 😀";
+  request.settings.data = folder / "no text \"here\" 😀";
   const auto missing = check_job(request, gpus(0));
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().kind, ErrorKind::kUsage);
   EXPECT_NE(missing.error().message.find("no text \"here\" 😀"), std::string::npos);
 
-  request.settings.data = folder->path() / "empty.txt";
+  request.settings.data = folder / "empty.txt";
   std::ofstream(request.settings.data).close();
   const auto empty = check_job(request, gpus(0));
   ASSERT_FALSE(empty);
@@ -108,15 +107,14 @@ TEST(CheckJob, RefusesDataThatIsNotThereOrEmpty) {
 }
 
 TEST(CheckJob, RefusesTextToEvaluateOnThatIsNotThereOrEmpty) {
-  const auto folder = trace::base::TemporaryFolder::create();
-  ASSERT_TRUE(folder);
+  const trace::test::Folder folder;
   JobRequest request;
   request.settings.device = trace::job::DeviceChoice::kCpu;
   for (const char* none : {"split", "builtin"}) {
     request.settings.evaluation_data = none;
     EXPECT_TRUE(check_job(request, gpus(0))) << none;
   }
-  request.settings.evaluation_data = folder->path() / "held_out.txt";
+  request.settings.evaluation_data = folder / "held_out.txt";
   const auto missing = check_job(request, gpus(0));
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().kind, ErrorKind::kUsage);
@@ -130,10 +128,9 @@ TEST(CheckJob, RefusesTextToEvaluateOnThatIsNotThereOrEmpty) {
 }
 
 TEST(CheckJob, NamesARunByItsDifferencesAndMakesTheNameUnique) {
-  const auto folder = trace::base::TemporaryFolder::create();
-  ASSERT_TRUE(folder);
+  const trace::test::Folder folder;
   JobRequest request;
-  request.runs_dir = folder->path() / "runs";
+  request.runs_dir = folder / "runs";
   request.settings.device = trace::job::DeviceChoice::kCpu;
   request.name_base.device = trace::job::DeviceChoice::kCpu;
   request.settings.bucket_cap_mb = 60;

@@ -13,7 +13,7 @@
 #include <string>
 #include <thread>
 
-#include "trace/base/file_system.h"
+#include "tests/files.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::launch {
@@ -26,17 +26,11 @@ using trace::model::RunStatus;
 
 class JobSessionTest : public testing::Test {
  protected:
-  void SetUp() override {
-    auto folder = trace::base::TemporaryFolder::create();
-    ASSERT_TRUE(folder);
-    folder_.emplace(std::move(*folder));
-  }
-
   JobRequest request(std::int64_t ranks, const std::string& name = "job") const {
     JobRequest request;
     request.settings.ranks = ranks;
     request.settings.device = trace::job::DeviceChoice::kCpu;
-    request.runs_dir = folder_->path() / "runs";
+    request.runs_dir = folder_ / "runs";
     request.name = name;
     return request;
   }
@@ -56,7 +50,7 @@ class JobSessionTest : public testing::Test {
     return (*job)->wait();
   }
 
-  std::optional<trace::base::TemporaryFolder> folder_;
+  const trace::test::Folder folder_;
   fs::path run_folder_;
 };
 
@@ -249,7 +243,7 @@ TEST_F(JobSessionTest, AnAbortFailsTheRunForTheGivenReason) {
 
 TEST_F(JobSessionTest, AProgramThatCannotBeStartedFailsTheRunAndNamesIt) {
   auto options = behaving("");
-  options.rank_program = folder_->path() / "no such program";
+  options.rank_program = folder_ / "no such program";
   auto job = JobSession::start(request(2), options);
   ASSERT_TRUE(job);
   const JobStatus status = (*job)->wait();
@@ -290,7 +284,7 @@ TEST_F(JobSessionTest, ATakenNameIsWrongUseUnlessItIsOverwritten) {
   auto job = JobSession::start(replacing, behaving("0:leave"));
   ASSERT_TRUE(job) << job.error().message;
   (*job)->wait();
-  EXPECT_EQ(trace::store::list_runs(folder_->path() / "runs").runs.size(), 1u);
+  EXPECT_EQ(trace::store::list_runs(folder_ / "runs").runs.size(), 1u);
 }
 
 TEST_F(JobSessionTest, TwentyStartsLeaveNoProcessNoDescriptorAndNoFileBehind) {
@@ -322,7 +316,7 @@ TEST_F(JobSessionTest, NoRankOutlivesALauncherThatIsKilled) {
     (*job)->wait();
     _exit(0);
   }
-  const std::string runs = (folder_->path() / "runs").string();
+  const std::string runs = (folder_ / "runs").string();
   ASSERT_TRUE(within(10s, [&] { return processes_with(runs).size() == 2; }));
   // Both must have asked for their death signal: they print after that.
   ASSERT_TRUE(within(10s, [&] {

@@ -4,21 +4,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <string>
+
+#include "tests/files.h"
 
 namespace shardlens::app::launch {
 namespace {
 
 struct LastMessage : testing::Test {
-  const std::filesystem::path log =
-      std::filesystem::temp_directory_path() / ("shardlens_log_" + std::to_string(getpid()));
-
-  void TearDown() override { std::filesystem::remove(log); }
+  const trace::test::Folder folder;
+  const std::filesystem::path log = folder / "log";
 
   std::string of(const std::string& text) const {
-    std::ofstream(log) << text;
+    trace::test::write_text(log, text);
     return last_message(log);
   }
 };

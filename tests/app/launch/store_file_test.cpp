@@ -7,7 +7,7 @@
 #include <chrono>
 #include <fstream>
 
-#include "trace/base/file_system.h"
+#include "tests/files.h"
 
 namespace shardlens::app::launch {
 namespace {
@@ -22,11 +22,10 @@ pid_t ended_process() {
 }
 
 TEST(StoreFile, OfAKilledLauncherIsRemovedAndNoOther) {
-  const auto folder = trace::base::TemporaryFolder::create();
-  ASSERT_TRUE(folder);
+  const trace::test::Folder folder;
   const auto file_of = [&](const std::string& run, const std::string& name, bool is_old) {
-    fs::create_directories(folder->path() / run);
-    const fs::path file = folder->path() / run / name;
+    fs::create_directories(folder / run);
+    const fs::path file = folder / run / name;
     std::ofstream(file) << "x";
     if (is_old) fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(1));
     return file;
@@ -38,10 +37,10 @@ TEST(StoreFile, OfAKilledLauncherIsRemovedAndNoOther) {
   // Another machine's launcher: its job still writes.
   const fs::path elsewhere = file_of("c", dead, true);
   file_of("c", "rank_0.sqlite-wal", false);
-  remove_abandoned_store_files(folder->path());
+  remove_abandoned_store_files(folder.path());
   EXPECT_FALSE(fs::exists(abandoned));
   for (const fs::path& kept : {others, alive, elsewhere}) EXPECT_TRUE(fs::exists(kept)) << kept;
-  EXPECT_NE(fresh_store_file(folder->path()), fresh_store_file(folder->path()));
+  EXPECT_NE(fresh_store_file(folder.path()), fresh_store_file(folder.path()));
 }
 
 TEST(StoreFile, ThereMayBeNoLibraryYet) { remove_abandoned_store_files("/nowhere/at/all"); }

@@ -9,7 +9,7 @@
 #include "app/report/text_table.h"
 #include "app/report/tuning/advice_report.h"
 #include "tests/app/report/synthetic_run.h"
-#include "trace/base/file_system.h"
+#include "tests/files.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::report {
@@ -17,12 +17,7 @@ namespace {
 
 class ReportText : public testing::Test {
  protected:
-  void SetUp() override {
-    auto folder = trace::base::TemporaryFolder::create();
-    ASSERT_TRUE(folder);
-    folder_.emplace(std::move(*folder));
-  }
-  std::optional<trace::base::TemporaryFolder> folder_;
+  const trace::test::Folder folder_;
 };
 
 bool contains(const std::string& text, const std::string& part) {
@@ -30,7 +25,7 @@ bool contains(const std::string& text, const std::string& part) {
 }
 
 TEST_F(ReportText, LeadsWithTheStepAndExposedTimeAndCarriesTheBanner) {
-  const auto run = write_synthetic_run(folder_->path());
+  const auto run = write_synthetic_run(folder_.path());
   const auto report = load_report(run.folder);
   ASSERT_TRUE(report) << report.error().message;
   const std::string text = report_text(*report);
@@ -48,7 +43,7 @@ TEST_F(ReportText, LeadsWithTheStepAndExposedTimeAndCarriesTheBanner) {
 }
 
 TEST_F(ReportText, SaysWhatItsUserHasNoted) {
-  const auto run = write_synthetic_run(folder_->path());
+  const auto run = write_synthetic_run(folder_.path());
   const auto before = load_report(run.folder);
   ASSERT_TRUE(before);
   EXPECT_FALSE(contains(report_text(*before), "Bookmark"));
@@ -69,7 +64,7 @@ TEST_F(ReportText, SaysWhatItsUserHasNoted) {
 }
 
 TEST_F(ReportText, ARangeSaysWhatItDoesNotCoverAndWhetherItHoldsAnyStep) {
-  const auto run = write_synthetic_run(folder_->path());
+  const auto run = write_synthetic_run(folder_.path());
   const auto part = load_report(run.folder, StepRange{4, 5});
   ASSERT_TRUE(part);
   EXPECT_TRUE(contains(report_text(*part), "Measured: steps 4 to 5 alone; collectives, memory"));
@@ -80,7 +75,7 @@ TEST_F(ReportText, ARangeSaysWhatItDoesNotCoverAndWhetherItHoldsAnyStep) {
 }
 
 TEST_F(ReportText, SaysTrulyWhyNoStepWasMeasured) {
-  const auto run = write_synthetic_run(folder_->path());
+  const auto run = write_synthetic_run(folder_.path());
   auto report = load_report(run.folder);
   ASSERT_TRUE(report);
   report->figures.summary.steps_measured = 0;
@@ -104,7 +99,7 @@ TEST_F(ReportText, SaysTrulyWhyNoStepWasMeasured) {
 }
 
 TEST_F(ReportText, SaysWhyItIsNotKnownHowMuchWasSent) {
-  const auto run = write_synthetic_run(folder_->path());
+  const auto run = write_synthetic_run(folder_.path());
   auto report = load_report(run.folder);
   ASSERT_TRUE(report);
   EXPECT_TRUE(report_json(*report)["summary"]["bytes_sent_unknown"].is_null());
@@ -132,7 +127,7 @@ TEST(AdviceText, SaysWhatCouldNotBeTried) {
 }
 
 TEST_F(ReportText, NamesNoMemoryOfARankThatLeftNothing) {
-  const auto run = write_synthetic_run(folder_->path());
+  const auto run = write_synthetic_run(folder_.path());
   auto report = load_report(run.folder);
   ASSERT_TRUE(report);
   const auto memory_of_last = [&] {
@@ -147,7 +142,7 @@ TEST_F(ReportText, NamesNoMemoryOfARankThatLeftNothing) {
 }
 
 TEST_F(ReportText, SaysWhereTheTrainedModelIs) {
-  const auto run = write_synthetic_run(folder_->path());
+  const auto run = write_synthetic_run(folder_.path());
   EXPECT_FALSE(contains(report_text(*load_report(run.folder)), "Trained model"));
   const auto adapter = std::filesystem::path(run.folder) / "adapter";
   std::filesystem::create_directory(adapter);
@@ -156,7 +151,7 @@ TEST_F(ReportText, SaysWhereTheTrainedModelIs) {
 }
 
 TEST_F(ReportText, AFailedRunLeadsWithItsReasonAndTheEndOfThatRanksLog) {
-  const auto run = write_synthetic_run(folder_->path(), [](trace::model::RunInfo& info) {
+  const auto run = write_synthetic_run(folder_.path(), [](trace::model::RunInfo& info) {
     info.status = trace::model::RunStatus::kFailed;
     info.reason = "rank 1 failed: the cause";
   });
@@ -171,8 +166,8 @@ TEST_F(ReportText, AFailedRunLeadsWithItsReasonAndTheEndOfThatRanksLog) {
 }
 
 TEST_F(ReportText, ComparingNamesTheSettingThatDiffersAndSignsDifferences) {
-  const auto first = write_synthetic_run(folder_->path());
-  const auto second = write_synthetic_run(folder_->path(), [](trace::model::RunInfo& info) {
+  const auto first = write_synthetic_run(folder_.path());
+  const auto second = write_synthetic_run(folder_.path(), [](trace::model::RunInfo& info) {
     info.name = "other";
     info.start_ns += 1'000'000'000;
     info.settings.bucket_cap_mb = 4;
@@ -195,7 +190,7 @@ TEST_F(ReportText, ComparingNamesTheSettingThatDiffersAndSignsDifferences) {
 }
 
 TEST_F(ReportText, ComparingRunsOfDifferentRanksSaysHowWellTheyScale) {
-  const auto first = write_synthetic_run(folder_->path());
+  const auto first = write_synthetic_run(folder_.path());
   const auto loaded = load_run(first.folder);
   ASSERT_TRUE(loaded);
   auto few = *loaded, many = *loaded;
@@ -216,7 +211,7 @@ TEST_F(ReportText, ComparingRunsOfDifferentRanksSaysHowWellTheyScale) {
 }
 
 TEST_F(ReportText, SaysWhatWasAskedForAndWhatRanAndListsUnits) {
-  const auto run = write_synthetic_run(folder_->path());
+  const auto run = write_synthetic_run(folder_.path());
   auto figures = load_run(run.folder);
   ASSERT_TRUE(figures);
   RunReport report;

@@ -1,8 +1,5 @@
 #include "tests/app/session/synthetic_run.h"
 
-#include <unistd.h>
-
-#include <cstdlib>
 #include <stdexcept>
 #include <utility>
 
@@ -229,17 +226,6 @@ void SyntheticRun::finish(trace::model::RunStatus status, const std::string& rea
   info_.reason = reason;
   info_.end_ns = now_ns_;
   must(trace::store::update_run(folder_, info_));
-}
-
-TemporaryFolder::TemporaryFolder() {
-  auto pattern = (std::filesystem::temp_directory_path() / "shardlens_XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
-  path_ = pattern;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code error;
-  std::filesystem::remove_all(path_, error);
 }
 
 }  // namespace shardlens::app::session

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/files.h"
 #include "trace/model/batch.h"
 #include "trace/model/run_info.h"
 #include "trace/store/write/trace_writer.h"
@@ -54,17 +55,6 @@ class SyntheticRun {
   std::int64_t now_ns_ = 0;
 };
 
-// A folder that is deleted with the value.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+using TemporaryFolder = trace::test::Folder;
 
 }  // namespace shardlens::app::session

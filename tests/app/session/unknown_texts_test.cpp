@@ -13,9 +13,9 @@
 #include "app/session/inspect/inspect_session.h"
 #include "app/session/watch/still_snapshot.h"
 #include "tests/app/report/unknown_runs.h"
+#include "tests/files.h"
 #include "tests/ui/testing/headless_window.h"
 #include "tests/ui/testing/probe_texts.h"
-#include "trace/base/file_system.h"
 
 namespace shardlens::app::session {
 namespace {
@@ -105,15 +105,10 @@ class Window {
 
 class UnknownTexts : public testing::TestWithParam<const char*> {
  protected:
-  void SetUp() override {
-    auto folder = trace::base::TemporaryFolder::create();
-    ASSERT_TRUE(folder);
-    folder_.emplace(std::move(*folder));
-    base_ = report::write_known_run(GetParam(), folder_->path() / "base");
-  }
+  void SetUp() override { base_ = report::write_known_run(GetParam(), folder_ / "base"); }
 
   fs::path run_after(const std::string& sql) {
-    const fs::path run = folder_->path() / std::to_string(++runs_) / "run";
+    const fs::path run = folder_ / std::to_string(++runs_) / "run";
     fs::create_directories(run.parent_path());
     fs::copy(base_, run, fs::copy_options::recursive);
     if (!sql.empty()) report::change(run, sql);
@@ -149,7 +144,7 @@ class UnknownTexts : public testing::TestWithParam<const char*> {
     }
   }
 
-  std::optional<trace::base::TemporaryFolder> folder_;
+  const trace::test::Folder folder_;
   fs::path base_;
   int runs_ = 0;
 };

@@ -11,6 +11,7 @@
 
 #include "profiler/cupti/cupti_source.h"
 #include "profiler/process/fatal_signals.h"
+#include "tests/files.h"
 #include "tests/profiler/cupti/activity_records.h"
 #include "tests/profiler/cupti/fake_cupti.h"
 #include "trace/store/read/run_reader.h"
@@ -24,22 +25,16 @@ using namespace std::chrono_literals;
 class TemporaryRun {
  public:
   TemporaryRun() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "crashed_run.XXXXXX").string();
-    parent_ = mkdtemp(pattern.data());
     trace::model::RunInfo info;
     info.name = "crashed";
     info.world_size = 1;
     info.device = "cpu";
     EXPECT_TRUE(trace::store::create_run_at(folder(), info));
   }
-  ~TemporaryRun() { std::filesystem::remove_all(parent_); }
-  TemporaryRun(const TemporaryRun&) = delete;
-  TemporaryRun& operator=(const TemporaryRun&) = delete;
-
   std::filesystem::path folder() const { return parent_ / "run"; }
 
  private:
-  std::filesystem::path parent_;
+  const trace::test::Folder parent_;
 };
 
 // CUPTI still holds the last kernels, and the recorder has a step that it has not written.

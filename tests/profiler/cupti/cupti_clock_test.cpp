@@ -28,7 +28,7 @@ TEST_F(CuptiClockTest, RecordsTheClocksOffsetAndWarnsOnceOfALargeOne) {
     }
   ASSERT_GE(offsets.size(), 2u) << "once per second";
   for (const double offset : offsets) EXPECT_NEAR(offset, 3e6, 1e6);
-  EXPECT_THAT(log_of(content), ElementsAre(HasSubstr("GPU's clock differs")));
+  EXPECT_THAT(content.log(), ElementsAre(HasSubstr("GPU's clock differs")));
 }
 
 TEST_F(CuptiClockTest, DoesNotWarnOfClocksThatAgree) {

@@ -20,9 +20,9 @@ TEST_F(CuptiLossesTest, CountsWhatItCannotKeep) {
   cupti_.add(kernel_record(2, "_Z4gemmPf", now, now - 1));
   cupti_.dropped = 12;
   const auto content = finish();
-  EXPECT_EQ(lost(content, "CUPTI record of an unknown kind"), 1);
-  EXPECT_EQ(lost(content, "CUPTI record without true times"), 2);
-  EXPECT_EQ(lost(content, "CUPTI dropped records"), 12);
+  EXPECT_EQ(content.lost("CUPTI record of an unknown kind"), 1);
+  EXPECT_EQ(content.lost("CUPTI record without true times"), 2);
+  EXPECT_EQ(content.lost("CUPTI dropped records"), 12);
   EXPECT_TRUE(events_of(content, EventKind::kKernel).empty());
 }
 
@@ -33,7 +33,7 @@ TEST_F(CuptiLossesTest, CountsBuffersThatItCouldNotGive) {
   add_kernels(5);
   const auto content = finish();
   EXPECT_EQ(cupti_.refused_buffers, 1);
-  EXPECT_EQ(lost(content, "CUPTI had no buffer"), 1);
+  EXPECT_EQ(content.lost("CUPTI had no buffer"), 1);
 }
 
 // Twice what the queue between the two threads holds of events, and more collectives than it holds
@@ -90,7 +90,7 @@ TEST_F(CuptiLossesTest, RefusesNoBufferWhereCuptiWouldCrash) {
       if (buffer != nullptr) cupti_.complete_buffer(buffer, 64);
   }
   const auto content = run_.finish();
-  EXPECT_EQ(lost(content, "CUPTI had no buffer"), 4) << "two of each version, while it recorded";
+  EXPECT_EQ(content.lost("CUPTI had no buffer"), 4) << "two of each version, while it recorded";
 }
 
 }  // namespace

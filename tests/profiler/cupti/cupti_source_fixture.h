@@ -53,17 +53,6 @@ class CuptiSourceFixture : public testing::Test {
     }
     return "";
   }
-  static std::vector<std::string> log_of(const RecordedRun::Content& content) {
-    std::vector<std::string> texts;
-    for (const trace::model::LogLine& line : content.rows.log) texts.push_back(line.text);
-    return texts;
-  }
-  static std::int64_t lost(const RecordedRun::Content& content, std::string_view reason) {
-    std::int64_t count = 0;
-    for (const trace::model::Lost& row : content.rows.lost)
-      if (row.reason == reason) count += row.count;
-    return count;
-  }
 
   FakeCupti cupti_;
   CuptiApi api_;

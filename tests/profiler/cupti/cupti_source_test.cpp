@@ -188,7 +188,7 @@ TEST_F(CuptiSourceTest, SaysThatGraphsWereChanged) {
   CuptiSource::end_launch();
   cupti_.call_back(CUPTI_CB_DOMAIN_RUNTIME_API,
                    CUPTI_RUNTIME_TRACE_CBID_cudaGraphExecUpdate_v10020);
-  const auto log = log_of(finish());
+  const auto log = finish().log();
   ASSERT_EQ(log.size(), 1u);
   EXPECT_NE(log[0].find("changes CUDA graphs"), std::string::npos);
 }

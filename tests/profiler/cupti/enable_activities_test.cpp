@@ -68,7 +68,7 @@ TEST_F(EnableActivitiesTest, GoesOnWithoutWhatIsNotNeeded) {
   cupti_.refuse = {{CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, CUPTI_ERROR_NOT_SUPPORTED}};
   start();
   const auto content = finish();
-  EXPECT_THAT(log_of(content), ElementsAre(HasSubstr("does not record waits for the GPU")));
+  EXPECT_THAT(content.log(), ElementsAre(HasSubstr("does not record waits for the GPU")));
 }
 
 // cuptiActivityEnableDriverApi came with CUDA 12.5; all driver calls would cost too much.
@@ -81,7 +81,7 @@ TEST_F(EnableActivitiesTest, GoesOnWithoutLaunchCallsWhereAnOlderCuptiCannotChoo
   const auto content = finish();
   EXPECT_EQ(events_of(content, trace::model::EventKind::kKernel).size(), 1u);
   EXPECT_THAT(
-      log_of(content),
+      content.log(),
       ElementsAre(HasSubstr("does not record launch calls (CUPTI of CUDA 12.5 or newer does)")));
 }
 

@@ -1,12 +1,13 @@
 #include "profiler/inject/rank_identity.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <fstream>
 #include <map>
 #include <vector>
+
+#include "tests/files.h"
 
 namespace shardlens::profiler::inject {
 namespace {
@@ -88,12 +89,8 @@ TEST(RankIdentity, WorkersOfMultiprocessingAreKnownByTheirCommand) {
 
 class ClaimRankTest : public testing::Test {
  protected:
-  ClaimRankTest() {
-    std::string pattern = (fs::temp_directory_path() / "claim.XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-  }
-  ~ClaimRankTest() override { fs::remove_all(folder_); }
-  fs::path folder_;
+  const trace::test::Folder parent_;
+  const fs::path folder_ = parent_.path();
 };
 
 TEST_F(ClaimRankTest, OneProcessHasARank) {

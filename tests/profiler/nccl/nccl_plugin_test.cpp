@@ -29,12 +29,6 @@ class NcclPluginTest : public testing::Test {
     plugin_.reset();
     return run_.finish();
   }
-  std::int64_t lost(const RecordedRun::Content& content, std::string_view reason) {
-    std::int64_t count = 0;
-    for (const trace::model::Lost& row : content.rows.lost)
-      if (row.reason == reason) count += row.count;
-    return count;
-  }
 
   RecordedRun run_;
   std::unique_ptr<NcclPlugin> plugin_;
@@ -242,7 +236,7 @@ TEST_F(NcclPluginTest, CountsCollectivesWithAWrongParent) {
   nccl.carry_out(call);
   nccl.carry_out(nullptr);
   nccl.carry_out(reinterpret_cast<void*>(0x7fff'1234'5671));
-  EXPECT_EQ(lost(finish(), "NCCL collective of an unknown call"), 3);
+  EXPECT_EQ(finish().lost("NCCL collective of an unknown call"), 3);
 }
 
 TEST_F(NcclPluginTest, CountsCallsThatFindNoFreeSlot) {
@@ -251,7 +245,7 @@ TEST_F(NcclPluginTest, CountsCallsThatFindNoFreeSlot) {
   for (std::size_t i = 0; i < NcclCallPool::kSlots + 5; ++i)
     ASSERT_NE(nccl.call("AllReduce", 8, "ncclFloat32"), nullptr);
   const auto content = finish();
-  EXPECT_EQ(lost(content, "NCCL call without a free slot"), 5);
+  EXPECT_EQ(content.lost("NCCL call without a free slot"), 5);
   ASSERT_TRUE(content.rows.pending);
   EXPECT_EQ(content.rows.pending->size(), NcclCallPool::kSlots) << "those without have ended";
 }
@@ -297,7 +291,7 @@ TEST_F(NcclPluginTest, SaysOnceThatCapturedCollectivesAreNotRecorded) {
   const auto content = finish();
   EXPECT_TRUE(content.rows.collectives.empty());
   EXPECT_TRUE(content.rows.pending->empty());
-  EXPECT_EQ(lost(content, "NCCL collective of an unknown call"), 0);
+  EXPECT_EQ(content.lost("NCCL collective of an unknown call"), 0);
   ASSERT_EQ(content.rows.log.size(), 1u);
   EXPECT_NE(content.rows.log[0].text.find("CUDA graph"), std::string::npos);
 }

@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "tests/files.h"
 #include "tests/profiler/recorded_run.h"
 
 namespace shardlens::profiler::process {
@@ -24,36 +25,28 @@ TEST(LibraryWarning, IsToldFromAProgramsOwnLines) {
   }
 }
 
-std::vector<std::string> texts(const RecordedRun::Content& content) {
-  std::vector<std::string> texts;
-  for (const auto& line : content.rows.log) texts.push_back(line.text);
-  return texts;
-}
-
 TEST(WarningTail, TakesWhatIsThereAndWhatComesLast) {
   RecordedRun run;
-  const auto file = std::filesystem::temp_directory_path() /
-                    ("warning_tail_" + std::to_string(recorder::Recorder::now_ns()));
+  const trace::test::Folder folder;
+  const auto file = folder / "log";
   {
     WarningTail tail(run.recorder(), file);
     std::ofstream(file) << "a NCCL WARN one\nloss 3\nb NCCL WARN two\nc NCCL WARN unfin"
                         << std::flush;
   }
-  std::filesystem::remove(file);
-  EXPECT_THAT(texts(run.finish()), testing::ElementsAre("NCCL: one", "NCCL: two"));
+  EXPECT_THAT(run.finish().log(), testing::ElementsAre("NCCL: one", "NCCL: two"));
 }
 
 TEST(WarningTail, StopsWhereALibraryDoesNot) {
   RecordedRun run;
-  const auto file = std::filesystem::temp_directory_path() /
-                    ("warning_tail_" + std::to_string(recorder::Recorder::now_ns()));
+  const trace::test::Folder folder;
+  const auto file = folder / "log";
   {
     WarningTail tail(run.recorder(), file);
     std::ofstream out(file);
     for (int i = 0; i < 3 * WarningTail::kMostLines; ++i) out << "x NCCL WARN again\n";
   }
-  std::filesystem::remove(file);
-  const auto lines = texts(run.finish());
+  const auto lines = run.finish().log();
   ASSERT_EQ(lines.size(), static_cast<std::size_t>(WarningTail::kMostLines) + 1);
   EXPECT_THAT(lines.back(), testing::HasSubstr("more warnings than are kept"));
 }

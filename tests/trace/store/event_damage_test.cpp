@@ -71,13 +71,7 @@ TEST_F(EventTables, AnswerOrExplainWithAFlippedBitAnywhere) {
   const auto size = fs::file_size(packed_);
   for (std::uintmax_t offset = 7; offset < size; offset += size / 60) {
     fs::copy_file(packed_, copy, fs::copy_options::overwrite_existing);
-    {
-      std::fstream stream(copy, std::ios::in | std::ios::out | std::ios::binary);
-      stream.seekg(static_cast<std::streamoff>(offset));
-      const int byte = stream.get();
-      stream.seekp(static_cast<std::streamoff>(offset));
-      stream.put(static_cast<char>(byte ^ 1 << offset % 8));
-    }
+    test::flip(copy, offset, 1 << offset % 8);
     for (const char* sql :
          {"select name, lane_name, step, sum(bytes), count(*) from copy group by 1, 2, 3",
           "select count(*) from kernel k join launch l using (rank, correlation)"}) {

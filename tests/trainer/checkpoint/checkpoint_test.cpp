@@ -6,6 +6,7 @@
 #include <fstream>
 #include <ostream>
 
+#include "tests/files.h"
 #include "tests/trainer/checkpoint/sample_state.h"
 #include "tests/trainer/comm/rank_threads.h"
 #include "trace/base/file_system.h"
@@ -84,11 +85,7 @@ class Checkpoints : public testing::Test {
 };
 
 void flip_byte(const fs::path& file, std::int64_t from_end) {
-  std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
-  stream.seekg(-from_end, std::ios::end);
-  const int byte = stream.get();
-  stream.seekp(-from_end, std::ios::end);
-  stream.put(static_cast<char>(byte ^ 0x10));
+  trace::test::flip(file, fs::file_size(file) - static_cast<std::uintmax_t>(from_end));
 }
 
 struct Resharding {

@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 #include <torch/cuda.h>
 
+#include "tests/files.h"
 #include "tests/trainer/checkpoint/sample_state.h"
 #include "tests/trainer/comm/rank_threads.h"
-#include "trace/base/file_system.h"
 #include "trainer/cuda/cuda_part.h"
 
 namespace shardlens::trainer::checkpoint {
@@ -22,13 +22,13 @@ TEST(CheckpointsOnAGpu, SaveAndLoadTensorsOfItsMemory) {
   const auto cuda = cuda::load_cuda_part();
   ASSERT_TRUE(cuda) << cuda.error().message;
   if (!torch::cuda::is_available()) GTEST_SKIP() << "needs a GPU";
-  const auto folder = trace::base::TemporaryFolder::create();
+  const trace::test::Folder folder;
   comm::CommunicatorOptions options;
   options.device = torch::Device(torch::kCUDA, 0);
   comm::on_ranks(
       1,
       [&](comm::Communicator& communicator, profiler::recorder::Recorder&) {
-        const auto saved = save_checkpoint(folder->path(), test::sample_options(20, "full"),
+        const auto saved = save_checkpoint(folder.path(), test::sample_options(20, "full"),
                                            on_gpu(test::sample_pieces(0, 1)), communicator);
         ASSERT_TRUE(saved) << saved.error().message;
         auto wanted = on_gpu(test::sample_pieces(0, 1, 1));

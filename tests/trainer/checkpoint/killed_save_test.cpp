@@ -11,8 +11,8 @@
 #include <string>
 #include <thread>
 
+#include "tests/files.h"
 #include "tests/trainer/checkpoint/sample_state.h"
-#include "trace/base/file_system.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/checkpoint/whole_folder.h"
 
@@ -68,9 +68,8 @@ void expect_whole(const fs::path& checkpoint) {
 TEST(KilledSave, LeavesOnlyWholeCheckpoints) {
   std::mt19937 random(7);
   for (int round = 0; round < 6; ++round) {
-    auto folder = trace::base::TemporaryFolder::create();
-    ASSERT_TRUE(folder);
-    const fs::path checkpoints = folder->path() / "checkpoints";
+    const trace::test::Folder folder;
+    const fs::path checkpoints = folder / "checkpoints";
     save_until_killed(checkpoints, round % 2 == 0 ? "full" : "sharded", 3,
                       std::chrono::microseconds(random() % 20'000));
     const auto found = trace::job::list_checkpoints(checkpoints);

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <random>
 
+#include "tests/files.h"
 #include "trace/base/file_system.h"
 
 namespace shardlens::trainer::checkpoint {
@@ -47,11 +48,6 @@ class Safetensors : public testing::Test {
 
 constexpr std::string_view kQuoted = "quote \" slash \\ line\nend 🚀";
 
-std::string read_file(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 // Three tensors: six floats, none, and three bytes.
 std::string Safetensors::sample() const {
   const std::vector<float> floats = {0, 1, 2, 3, 4, 5};
@@ -62,7 +58,7 @@ std::string Safetensors::sample() const {
       {{std::string(kQuoted), DataType::kU8, {3}}, std::as_bytes(std::span(bytes))}};
   const auto written = write_safetensors(path(), tensors, {{"format", "pt"}, {"a\"b", "c\\\t"}});
   EXPECT_TRUE(written) << written.error().message;
-  return read_file(path());
+  return trace::test::bytes_of(path());
 }
 
 TEST_F(Safetensors, ReadsBackWhatItWrote) {

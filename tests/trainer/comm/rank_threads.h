@@ -3,10 +3,8 @@
 
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <exception>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/files.h"
 #include "tests/profiler/recorded_run.h"
 #include "trainer/comm/communicator.h"
 
@@ -45,28 +44,12 @@ std::string message_thrown_by(Action action) {
   return "";
 }
 
-// A fresh path for a FileStore, and its end.
-class StoreFile {
- public:
-  StoreFile() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "rank_threads.XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-  }
-  ~StoreFile() { std::filesystem::remove_all(folder_); }
-  StoreFile(const StoreFile&) = delete;
-  StoreFile& operator=(const StoreFile&) = delete;
-  std::string path() const { return (folder_ / "store").string(); }
-
- private:
-  std::filesystem::path folder_;
-};
-
 // Runs `body` on every rank and returns what each recorded. A throwing body fails the test.
 inline std::vector<Recording> on_ranks(int world_size, const RankBody& body,
                                        CommunicatorOptions options = {}) {
   turn_flight_recorder_off();
-  const StoreFile store;
-  if (options.master_address.empty()) options.store_file = store.path();
+  const trace::test::Folder folder;
+  if (options.master_address.empty()) options.store_file = folder / "store";
   options.world_size = world_size;
   std::vector<Recording> recordings(static_cast<std::size_t>(world_size));
   const auto run_rank = [&](int rank) {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "tests/files.h"
 #include "tests/trainer/strategy/sharded_training.h"
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/checkpoint/tensor_bytes.h"
@@ -129,8 +130,8 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 TEST(AdapterFolder, HoldsWhatPeftReads) {
-  const fs::path folder =
-      fs::temp_directory_path() / ("shardlens_adapter_" + std::to_string(getpid()));
+  const trace::test::Folder parent;
+  const fs::path folder = parent / "adapter";
   fs::create_directories(folder / "stale");
   const auto training = training_of("full_shard", "fp32", model::ModelLayout::kGpt2);
   with_strategy(training, [&](model::Model& model, strategy::Strategy& strategy,
@@ -157,7 +158,6 @@ TEST(AdapterFolder, HoldsWhatPeftReads) {
   const auto* entry = file->find("base_model.model.transformer.h.1.attn.c_attn.lora_B.weight");
   ASSERT_NE(entry, nullptr);
   EXPECT_EQ(entry->sizes, (std::vector<std::int64_t>{60, 3}));
-  fs::remove_all(folder);
 }
 
 TEST(AdapterFolder, ThatCannotBeWrittenIsAnErrorOnAllRanks) {

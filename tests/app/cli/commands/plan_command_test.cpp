@@ -2,12 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-
-#include "app/cli/command_line.h"
 #include "app/cli/terminal/output.h"
 #include "app/report/report_json.h"
-#include "trace/base/file_system.h"
+#include "tests/app/cli/called_command.h"
+#include "tests/files.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -15,27 +13,14 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-struct Printed {
-  int code = -1;
-  std::string out, err;
-};
-
-Printed plan(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), {"shardlens", "plan"});
-  std::vector<const char*> pointers;
-  for (const auto& argument : arguments) pointers.push_back(argument.c_str());
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
-  Printed printed;
-  printed.code = run_command_line(static_cast<int>(pointers.size()), pointers.data(), {});
-  printed.out = testing::internal::GetCapturedStdout();
-  printed.err = testing::internal::GetCapturedStderr();
-  return printed;
+Called plan(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "plan");
+  return called(std::move(arguments));
 }
 
 TEST(PlanCommand, PlansAModelThatCannotBeTrainedHere) {
-  const Printed printed = plan({"--set", "model=llama-70b", "--gpu", "h100-80", "--gpus-per-node",
-                                "8", "--nodes", "2", "--json"});
+  const Called printed = plan({"--set", "model=llama-70b", "--gpu", "h100-80", "--gpus-per-node",
+                               "8", "--nodes", "2", "--json"});
   ASSERT_EQ(printed.code, kDone) << printed.err;
   EXPECT_THAT(printed.err, IsEmpty());
   const report::Json json = report::Json::parse(printed.out);
@@ -46,33 +31,27 @@ TEST(PlanCommand, PlansAModelThatCannotBeTrainedHere) {
 }
 
 TEST(PlanCommand, PlansTheDefaultJobAsText) {
-  const Printed printed = plan({});
+  const Called printed = plan({});
   EXPECT_EQ(printed.code, kDone) << printed.err;
   EXPECT_THAT(printed.out, HasSubstr("tiny: 2,384,448 parameters"));
   EXPECT_THAT(printed.out, HasSubstr("full_shard"));
 }
 
 TEST(PlanCommand, ReadsSettingsFilesThatNameAnyModel) {
-  auto folder = trace::base::TemporaryFolder::create();
-  ASSERT_TRUE(folder);
-  const auto file = [&](const char* name, const std::string& text) {
-    const std::string path = folder->path() / name;
-    std::ofstream(path) << text;
-    return path;
-  };
-  const std::string large = file("large.yaml", "model: llama-8b\nprecision: bf16\n");
+  const trace::test::Folder folder;
+  const std::string large = folder.write("large.yaml", "model: llama-8b\nprecision: bf16\n");
   report::Json json = report::Json::parse(plan({large, "--json"}).out);
   EXPECT_EQ(json["model"]["name"], "llama-8b");
   EXPECT_EQ(json["settings"]["precision"], "bf16");
-  const std::string small = file("small.yaml", "model: gpt2\nbatch_per_rank: 3\n");
+  const std::string small = folder.write("small.yaml", "model: gpt2\nbatch_per_rank: 3\n");
   json = report::Json::parse(plan({small, "--set", "batch_per_rank=2", "--json"}).out);
   EXPECT_EQ(json["model"]["name"], "gpt2");
   EXPECT_EQ(json["settings"]["batch_per_rank"], 2);
-  const Printed wrong = plan({file("wrong.yaml", "model: llama-8b\n\nprecisoin: bf16\n")});
+  const Called wrong = plan({folder.write("wrong.yaml", "model: llama-8b\n\nprecisoin: bf16\n")});
   EXPECT_EQ(wrong.code, kWrongUse);
   EXPECT_THAT(wrong.err, HasSubstr("precision"));
   EXPECT_THAT(wrong.err, HasSubstr("3"));  // the line
-  EXPECT_EQ(plan({(folder->path() / "none.yaml").string()}).code, kWrongUse);
+  EXPECT_EQ(plan({(folder / "none.yaml").string()}).code, kWrongUse);
 }
 
 TEST(PlanCommand, TakesTheMemoryOfAnotherGpu) {
@@ -83,7 +62,7 @@ TEST(PlanCommand, TakesTheMemoryOfAnotherGpu) {
 
 TEST(PlanCommand, RefusesWhatItDoesNotKnow) {
   const auto refused = [](std::vector<std::string> arguments) {
-    const Printed printed = plan(std::move(arguments));
+    const Called printed = plan(std::move(arguments));
     EXPECT_EQ(printed.code, kWrongUse);
     EXPECT_THAT(printed.out, IsEmpty());
     return printed.err;

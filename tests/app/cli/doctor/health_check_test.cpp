@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "app/cli/job/progress_line.h"
-#include "trace/base/file_system.h"
+#include "tests/files.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -14,17 +14,15 @@ namespace {
 using testing::HasSubstr;
 
 TEST(HealthCheck, ARunsFolderMayStillHaveToBeMade) {
-  const auto folder = trace::base::TemporaryFolder::create();
-  ASSERT_TRUE(folder);
-  EXPECT_EQ(check_runs_dir(folder->path() / "a" / "b").health, Health::kGood);
-  EXPECT_FALSE(std::filesystem::exists(folder->path() / "a"));
+  const trace::test::Folder folder;
+  EXPECT_EQ(check_runs_dir(folder / "a" / "b").health, Health::kGood);
+  EXPECT_FALSE(std::filesystem::exists(folder / "a"));
 }
 
 TEST(HealthCheck, AFileWhereTheRunsFolderBelongsFailsAndIsNamed) {
-  const auto folder = trace::base::TemporaryFolder::create();
-  ASSERT_TRUE(folder);
-  std::ofstream(folder->path() / "runs") << "not a folder";
-  const auto check = check_runs_dir(folder->path() / "runs" / "deeper");
+  const trace::test::Folder folder;
+  std::ofstream(folder / "runs") << "not a folder";
+  const auto check = check_runs_dir(folder / "runs" / "deeper");
   EXPECT_EQ(check.health, Health::kBad);
   EXPECT_THAT(check.finding, HasSubstr("runs is not a folder"));
   EXPECT_THAT(check.advice, HasSubstr("--runs-dir"));

@@ -3,9 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-
-#include "trace/base/file_system.h"
+#include "tests/files.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -18,17 +16,13 @@ constexpr const char* kLimits =
     "Max open files            1024                 524288               files     \n"
     "Max locked memory         8388608              unlimited            bytes     \n";
 
-void write(const fs::path& file, const std::string& text) {
-  fs::create_directories(file.parent_path());
-  std::ofstream(file) << text;
-}
-
 TEST(SystemFacts, AreReadFromTheFilesOfTheKernel) {
-  const auto folder = std::move(*trace::base::TemporaryFolder::create());
-  const SystemPlaces places{folder.path() / "proc", folder.path() / "sys", folder.path()};
-  write(places.proc / "self/limits", kLimits);
-  write(places.sys / "devices/system/clocksource/clocksource0/current_clocksource", "hpet\n");
-  write(places.proc / "77/comm", "trainer\n");
+  const trace::test::Folder folder;
+  const SystemPlaces places{folder / "proc", folder / "sys", folder.path()};
+  folder.write(places.proc / "self/limits", kLimits);
+  folder.write(places.sys / "devices/system/clocksource/clocksource0/current_clocksource",
+               "hpet\n");
+  folder.write(places.proc / "77/comm", "trainer\n");
   const SystemFacts facts = read_system_facts(places);
   EXPECT_EQ(facts.open_files, 1024u);
   EXPECT_EQ(facts.open_files_most, 524288u);

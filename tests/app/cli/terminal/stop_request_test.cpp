@@ -9,7 +9,7 @@
 #include <fstream>
 #include <thread>
 
-#include "trace/base/file_system.h"
+#include "tests/files.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -32,8 +32,8 @@ int status_after_signal(const std::filesystem::path& ready, Work work) {
 }
 
 TEST(StopRequest, WorkThatAsksEndsByItself) {
-  const auto folder = trace::base::TemporaryFolder::create();
-  const auto ready = folder->path() / "ready";
+  const trace::test::Folder folder;
+  const auto ready = folder / "ready";
   const int status = status_after_signal(ready, [&] {
     StopRequest stop;
     std::ofstream(ready) << "now";
@@ -44,12 +44,12 @@ TEST(StopRequest, WorkThatAsksEndsByItself) {
 }
 
 TEST(StopRequest, WorkThatNeverAsksIsEndedAndWhatItHasHalfMadeGoes) {
-  const auto folder = trace::base::TemporaryFolder::create();
-  const auto ready = folder->path() / "ready";
-  const auto run = folder->path() / "run";
-  const auto file = folder->path() / "packed.new";
+  const trace::test::Folder folder;
+  const auto ready = folder / "ready";
+  const auto run = folder / "run";
+  const auto file = folder / "packed.new";
   std::filesystem::create_directory(run);
-  for (const auto& each : {run / "rank_0.sqlite", file, folder->path() / "packed.new-wal"}) {
+  for (const auto& each : {run / "rank_0.sqlite", file, folder / "packed.new-wal"}) {
     std::ofstream(each) << "half";
   }
   const auto begin = std::chrono::steady_clock::now();
@@ -65,7 +65,7 @@ TEST(StopRequest, WorkThatNeverAsksIsEndedAndWhatItHasHalfMadeGoes) {
   EXPECT_EQ(WEXITSTATUS(status), 1);
   EXPECT_FALSE(std::filesystem::exists(run));
   EXPECT_FALSE(std::filesystem::exists(file));
-  EXPECT_FALSE(std::filesystem::exists(folder->path() / "packed.new-wal"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "packed.new-wal"));
 }
 
 TEST(StopRequest, EndsAtOnceWithoutASignal) {

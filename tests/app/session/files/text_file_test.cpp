@@ -2,18 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
-
 #include "tests/app/session/synthetic_run.h"
 
 namespace shardlens::app::session {
 namespace {
-
-std::string content_of(const std::filesystem::path& file) {
-  std::ifstream input(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(input), std::istreambuf_iterator<char>()};
-}
 
 TEST(TextFile, SavesUnderItsNameAndNeverOverAnother) {
   const TemporaryFolder folder;
@@ -22,8 +14,8 @@ TEST(TextFile, SavesUnderItsNameAndNeverOverAnother) {
   ASSERT_TRUE(first && second);
   EXPECT_EQ(first->filename(), "kernels.csv");
   EXPECT_EQ(second->filename(), "kernels 2.csv");
-  EXPECT_EQ(content_of(*first), "a\n");
-  EXPECT_EQ(content_of(*second), "b\n");
+  EXPECT_EQ(trace::test::bytes_of(*first), "a\n");
+  EXPECT_EQ(trace::test::bytes_of(*second), "b\n");
 }
 
 TEST(TextFile, NamesStayWithinTheFolder) {

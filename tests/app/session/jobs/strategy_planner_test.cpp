@@ -7,7 +7,7 @@
 #include <fstream>
 #include <thread>
 
-#include "trace/base/file_system.h"
+#include "tests/files.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/predict/plan/gpu_table.h"
 
@@ -75,7 +75,7 @@ TEST(StrategyPlanner, EstimatesForTheCpuWhereThereIsNoGpu) {
 }
 
 TEST(StrategyPlanner, PlansForAModelFolderOnceAWorkerHasReadIt) {
-  auto folder = *trace::base::TemporaryFolder::create();
+  const trace::test::Folder folder;
   std::atomic<bool> told = false;
   StrategyPlanner planner(machine_with_gpus(0), [&] { told = true; });
   planner.open_card();
@@ -100,7 +100,7 @@ TEST(StrategyPlanner, PlansForAModelFolderOnceAWorkerHasReadIt) {
   ASSERT_EQ(draft.problems.size(), 1u);
   EXPECT_EQ(draft.problems[0].knob, "model");
   EXPECT_NE(draft.problems[0].message.find("no config.json"), std::string::npos);
-  std::ofstream(folder.path() / "config.json")
+  std::ofstream(folder / "config.json")
       << R"({"model_type": "gpt2", "n_embd": 8, "n_layer": 1, "n_head": 2, "n_positions": 512,
              "vocab_size": 300})";
   // Nobody changes a setting: it looks again by itself.

@@ -306,8 +306,7 @@ TEST_F(FiguresCache, OfARunThatTheLibraryReadIsThereWhenItIsOpened) {
 
 TEST_F(FiguresCache, BelievesNoDamagedFile) {
   keep(full_figures());
-  std::ifstream input(cache(), std::ios::binary);
-  const std::string whole{std::istreambuf_iterator<char>(input), {}};
+  const std::string whole = trace::test::bytes_of(cache());
   ASSERT_FALSE(whole.empty());
   for (std::size_t i = 0; i < whole.size(); i += 7) {
     std::string damaged = whole;

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <iterator>
 
 #include "app/session/runs/run_library.h"
@@ -16,15 +15,8 @@ namespace shardlens::app::session {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string read_bytes(const fs::path& file) {
-  std::ifstream input(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(input), {}};
-}
-
-void write_bytes(const fs::path& file, const std::string& bytes) {
-  std::ofstream(file, std::ios::binary) << bytes;
-}
+using trace::test::bytes_of;
+using trace::test::write_text;
 
 struct RecordCache : testing::Test {
   TemporaryFolder folder;
@@ -121,17 +113,17 @@ TEST_F(RecordCache, SaysNothingOfARunWhoseFilesHaveChanged) {
 
 TEST_F(RecordCache, BelievesNoDamagedFile) {
   keep_record(record, trace::store::run_stamp(run));
-  const std::string whole = read_bytes(cache());
+  const std::string whole = bytes_of(cache());
   ASSERT_FALSE(whole.empty());
   for (std::size_t i = 0; i < whole.size(); ++i) {
     std::string damaged = whole;
     damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
-    write_bytes(cache(), damaged);
+    write_text(cache(), damaged);
     ASSERT_FALSE(kept()) << "byte " << i;
-    write_bytes(cache(), whole.substr(0, i));
+    write_text(cache(), whole.substr(0, i));
     ASSERT_FALSE(kept()) << "only " << i << " bytes";
   }
-  write_bytes(cache(), whole);
+  write_text(cache(), whole);
   EXPECT_TRUE(kept());
 }
 

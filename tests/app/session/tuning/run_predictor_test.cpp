@@ -13,6 +13,7 @@
 #include "app/session/tuning/prediction_source.h"
 #include "app/session/watch/run_follower.h"
 #include "tests/app/session/eventually.h"
+#include "tests/files.h"
 #include "tests/trace/interop/ddp_traces.h"
 #include "trace/base/wall_clock.h"
 
@@ -205,17 +206,17 @@ TEST_F(RunPredictorTest, ForgetsARunThatLeftTheScreen) {
 
 // Of another program's run only what it tells is asked, and what describes its job only once moved.
 TEST(ImportedRun, IsAskedForWhatItTells) {
-  auto folder = trace::base::TemporaryFolder::create();
+  const trace::test::Folder folder;
   trace::interop::DdpJob job;
   for (int i = 0; i < 12; ++i) job.gradients.push_back(40'000 + 15'000 * (i % 4));
   job.buckets = {3, 3, 2, 3, 1};  // as with 0.5 MiB
   job.micro_batches = 2;
   std::vector<fs::path> files;
   for (int rank = 0; rank < 2; ++rank) {
-    files.push_back(folder->path() / ("rank" + std::to_string(rank) + ".json"));
+    files.push_back(folder / ("rank" + std::to_string(rank) + ".json"));
     std::ofstream(files.back()) << trace::interop::DdpTraceWriter(job, rank).text();
   }
-  const auto imported = trace::interop::import_kineto(files, folder->path() / "runs");
+  const auto imported = trace::interop::import_kineto(files, folder / "runs");
   ASSERT_TRUE(imported) << imported.error().message;
   auto follower = RunFollower::open(imported->folder);
   ASSERT_TRUE(follower && (*follower)->advance());

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <iterator>
 #include <vector>
 
@@ -21,10 +20,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kPage = 4096;
-
-void write_bytes(const fs::path& file, const std::string& bytes) {
-  std::ofstream(file, std::ios::binary) << bytes;
-}
 
 // None of the texts has quotes.
 std::string in_sql(const std::string& text) { return "'" + text + "'"; }
@@ -109,7 +104,7 @@ Damage RandomDamage::damage_bytes(const fs::path& file) {
   } else {
     damage.what = below(3) == 0 ? change_pages(bytes) : change_bytes(bytes);
   }
-  write_bytes(file, bytes);
+  write_text(file, bytes);
   return damage;
 }
 
@@ -146,7 +141,7 @@ std::string RandomDamage::leave_journal(const fs::path& file) {
   const std::string suffix = below(2) == 0 ? "-wal" : "-journal";
   std::string bytes(below(3 * kPage), '\0');
   for (char& byte : bytes) byte = static_cast<char>(random());
-  write_bytes(file.string() + suffix, bytes);
+  write_text(file.string() + suffix, bytes);
   return std::to_string(bytes.size()) + " random bytes in " + suffix;
 }
 

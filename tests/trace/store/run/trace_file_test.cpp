@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <random>
 
 #include "tests/trace/store/batches_in_range.h"
@@ -121,8 +120,7 @@ TEST(TraceFile, SurvivesRandomDamage) {
   const auto run = test::record_run(folder.path(), "fuzz", 1, 20);
   const auto file = rank_file(run, 0);
   const auto size = fs::file_size(file);
-  std::ifstream stream(file, std::ios::binary);
-  const std::string whole((std::istreambuf_iterator<char>(stream)), {});
+  const std::string whole = test::bytes_of(file);
   std::mt19937 random(5);
   int refused = 0;
   constexpr int kTries = 150;

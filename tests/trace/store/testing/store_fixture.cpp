@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <fstream>
 #include <random>
 #include <sstream>
 #include <thread>
@@ -145,13 +144,6 @@ void wait_until_committed(const fs::path& file, std::int64_t steps) {
   }
 }
 
-Folder::Folder() : folder_(std::move(*base::TemporaryFolder::create())) {}
-
-std::string bytes_of(const fs::path& file) {
-  std::ifstream input(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(input), {}};
-}
-
 model::RunInfo run_info(const std::string& name, int ranks) {
   model::RunInfo info;
   info.name = name;
@@ -281,10 +273,6 @@ model::Batch joined(const std::vector<model::Batch>& batches, int rank) {
     store::append(all, std::move(copy));
   }
   return all;
-}
-
-void write_text(const fs::path& file, const std::string& text) {
-  std::ofstream(file, std::ios::binary) << text;
 }
 
 }  // namespace shardlens::trace::test

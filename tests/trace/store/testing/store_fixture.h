@@ -1,28 +1,16 @@
-// What the tests of the store share: a folder that vanishes, a run with rows of every kind, and
-// comparison of batches. For the test's thread.
+// What the tests of the store share: a run with rows of every kind, and comparison of batches.
+// For the test's thread.
 #pragma once
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "trace/base/file_system.h"
+#include "tests/files.h"
 #include "trace/model/batch.h"
 #include "trace/model/run_info.h"
 
 namespace shardlens::trace::test {
-
-class Folder {
- public:
-  Folder();
-  const std::filesystem::path& path() const { return folder_.path(); }
-  std::filesystem::path operator/(const std::string& name) const { return path() / name; }
-
- private:
-  base::TemporaryFolder folder_;
-};
-
-std::string bytes_of(const std::filesystem::path& file);
 
 model::RunInfo run_info(const std::string& name, int ranks);
 
@@ -42,7 +30,5 @@ void wait_until_committed(const std::filesystem::path& file, std::int64_t steps)
 std::string text_of(const model::Batch& batch);
 // One rank's batches joined.
 model::Batch joined(const std::vector<model::Batch>& batches, int rank);
-
-void write_text(const std::filesystem::path& file, const std::string& text);
 
 }  // namespace shardlens::trace::test

@@ -46,14 +46,6 @@ class VerifyRun : public testing::Test {
     const auto changed = database->execute(sql);
     ASSERT_TRUE(changed) << changed.error().message;
   }
-  // Inverts one bit of the byte at `offset`.
-  static void flip(const fs::path& file, std::uintmax_t offset) {
-    std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
-    stream.seekg(static_cast<std::streamoff>(offset));
-    const int byte = stream.get();
-    stream.seekp(static_cast<std::streamoff>(offset));
-    stream.put(static_cast<char>(byte ^ 0x10));
-  }
 
   const Folder folder_;
 };
@@ -105,11 +97,9 @@ TEST_F(VerifyRun, SaysWhereAFlippedBitIsAndReadsTheRest) {
     data.assign(reinterpret_cast<const char*>(blob.data()), std::min<std::size_t>(blob.size(), 64));
     header = {statement->integer(1), statement->integer(2), statement->integer(3), 0, 0};
   }
-  std::ifstream stream(file, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(stream)), {});
-  const auto at = bytes.find(data);
+  const auto at = test::bytes_of(file).find(data);
   ASSERT_NE(at, std::string::npos);
-  flip(file, at + 20);
+  test::flip(file, at + 20);
   const VerifyReport report = verified(run);
   ASSERT_EQ(report.damage.size(), 1u) << all_text(report);
   const Damage& damage = report.damage.front();
@@ -223,7 +213,7 @@ TEST_F(VerifyRun, SurvivesAFlippedBitAnywhere) {
   int noticed = 0, tried = 0;
   for (std::uintmax_t offset = 3; offset < size; offset += 997) {
     fs::copy_file(original, file, fs::copy_options::overwrite_existing);
-    flip(file, offset);
+    test::flip(file, offset);
     const VerifyReport report = verified(run);
     ++tried;
     noticed += report.damage.empty() ? 0 : 1;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <iterator>
 #include <random>
 #include <thread>
@@ -80,8 +79,7 @@ TEST(RowWriter, WritesTheSameBytesForTheSameRows) {
                   writer->commit(1000));
     }
     EXPECT_TRUE(checkpoint_trace_file(file));
-    std::ifstream input(file, std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(input), {});
+    return test::bytes_of(file);
   };
   const std::string first = bytes("first");
   std::this_thread::sleep_for(std::chrono::milliseconds(2));  // another time

@@ -67,14 +67,15 @@ std::string text_of(const std::vector<std::vector<std::size_t>>& plan) {
 using Plans = std::map<std::string, std::string>;
 
 Plans plans_of_pytorch() {
-  const comm::StoreFile store;
+  const trace::test::Folder folder;
   std::vector<std::string> shapes;
   for (const auto& shape : kShapes) shapes.push_back(joined(shape, "x"));
   std::string command = std::string(SHARDLENS_TORCH_PYTHON) + " " + SHARDLENS_SOURCE_DIR +
-                        "/tests/trainer/strategy/ddp/oracle_buckets.py " + store.path() + " " +
-                        joined(shapes, ",") + " " + joined(kUseOrder, ",");
+                        "/tests/trainer/strategy/ddp/oracle_buckets.py " +
+                        (folder / "store").string() + " " + joined(shapes, ",") + " " +
+                        joined(kUseOrder, ",");
   for (const Case& each : cases()) command += " " + each.name + ":" + each.python;
-  const std::string log = store.path() + ".log";
+  const std::string log = (folder / "store").string() + ".log";
   FILE* output = popen((command + " 2>" + log).c_str(), "r");
   std::string text;
   for (int c = std::fgetc(output); c != EOF; c = std::fgetc(output)) text += static_cast<char>(c);

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <fstream>
 
+#include "tests/files.h"
 #include "tests/trainer/text/text_files.h"
 #include "trainer/text/load_text.h"
 
@@ -143,13 +144,7 @@ TEST_F(TokenCacheTest, MakesADamagedEntryAgain) {
   const int tokens = kTokensBegin;
   for (const int byte : {0, 8, 12, 16, 24, 28, 32, 40, 56, 64, 80, 100, tokens, tokens + 1,
                          tokens + 16, tokens + 24, static_cast<int>(size) - 1}) {
-    damage([&] {
-      std::fstream file(entry, std::ios::in | std::ios::out | std::ios::binary);
-      file.seekg(byte);
-      const int old = file.get();
-      file.seekp(byte);
-      file.put(static_cast<char>(old ^ 0x10));
-    });
+    damage([&] { trace::test::flip(entry, static_cast<std::uintmax_t>(byte)); });
   }
   // Where examples begin is checked, too: it would be read beyond the end.
   damage([&] {
