@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdio>
 #include <numeric>
 #include <thread>
@@ -10,6 +9,8 @@
 
 #include "profiler/inject/cuda_driver.h"
 #include "profiler/inject/nccl_log.h"
+#include "trace/base/text.h"
+#include "trace/base/this_machine.h"
 #include "trace/job/settings/schedule.h"
 #include "trace/store/run/run_folder.h"
 
@@ -17,11 +18,6 @@ namespace shardlens::profiler::inject {
 namespace {
 
 using trace::base::Result;
-
-std::string host_name() {
-  char name[256] = {};
-  return gethostname(name, sizeof name - 1) == 0 ? name : "";
-}
 
 // Steps are known only while or after they run: what leads into the first one is recorded, too.
 trace::job::RecordSchedule widened(trace::job::RecordSchedule schedule) {
@@ -41,10 +37,8 @@ cupti::CuptiOptions cupti_options() {
 Result<std::int64_t> size_limit(const VariableLookup& lookup) {
   const auto text = lookup("SHARDLENS_RECORD_LIMIT_MB");
   if (!text) return INT64_MAX;
-  std::int64_t megabytes = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), megabytes);
-  if (error == std::errc() && megabytes > 0 && megabytes < (INT64_MAX >> 20))
-    return megabytes << 20;
+  const auto megabytes = trace::base::number_from<std::int64_t>(*text);
+  if (megabytes && *megabytes > 0 && *megabytes < (INT64_MAX >> 20)) return *megabytes << 20;
   return trace::base::fail(
       trace::base::ErrorKind::kUsage,
       "SHARDLENS_RECORD_LIMIT_MB is \"" + *text + "\", which is no size in MiB.");
@@ -54,7 +48,7 @@ trace::model::RankInfo rank_info(const RankIdentity& identity) {
   trace::model::RankInfo info;
   info.rank = identity.rank;
   info.local_rank = identity.local_rank;
-  info.host = host_name();
+  info.host = trace::base::host_name();
   info.process_id = getpid();
   info.device = "cpu";
   return info;
@@ -70,7 +64,7 @@ Result<std::optional<ProcessOptions>> process_options(const VariableLookup& look
   ProcessOptions options;
   options.run_folder = *folder;
   if (const auto file = lookup("NCCL_DEBUG_FILE"))
-    options.nccl_log = nccl_log_file(*file, host_name(), getpid());
+    options.nccl_log = nccl_log_file(*file, trace::base::host_name(), getpid());
   if (const auto steps = lookup("SHARDLENS_RECORD_STEPS")) {
     TRY_ASSIGN(options.schedule, trace::job::parse_record_schedule(*steps));
   }

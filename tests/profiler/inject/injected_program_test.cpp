@@ -9,6 +9,7 @@
 #include <fstream>
 #include <map>
 
+#include "tests/files.h"
 #include "trace/model/batch.h"
 #include "trace/model/strings.h"
 #include "trace/store/run/run_files.h"
@@ -23,14 +24,11 @@ namespace fs = std::filesystem;
 class InjectedProgram : public testing::Test {
  protected:
   InjectedProgram() {
-    std::string pattern = (fs::temp_directory_path() / "injected.XXXXXX").string();
-    root_ = mkdtemp(pattern.data());
     trace::model::RunInfo info;
     info.name = "injected";
     info.imported_from = "another program";
     EXPECT_TRUE(trace::store::create_run_at(root_ / "run", info));
   }
-  ~InjectedProgram() override { fs::remove_all(root_); }
 
   // Returns what waitpid told; standard error is in `said_`.
   int run(const char* how, std::map<std::string, std::string> variables = {},
@@ -44,8 +42,7 @@ class InjectedProgram : public testing::Test {
     for (const auto& [name, value] : variables) command += name + "='" + value + "' ";
     command += (bin_ / program).string() + " " + how + " 2>" + errors.string();
     const int status = std::system(command.c_str());
-    std::ifstream in(errors);
-    said_.assign(std::istreambuf_iterator<char>(in), {});
+    said_ = trace::test::bytes_of(errors);
     return status;
   }
   int run_on_gpus(const char* how, std::map<std::string, std::string> variables = {}) {
@@ -74,7 +71,7 @@ class InjectedProgram : public testing::Test {
   }
 
   const fs::path bin_ = fs::path(SHARDLENS_BINARY_DIR) / "bin";
-  fs::path root_;
+  const trace::test::Folder root_;
   std::string said_;
 };
 
@@ -160,6 +157,8 @@ TEST_F(InjectedProgram, RunsOnWhereNothingCanBeRecorded) {
   EXPECT_THAT(said_, HasSubstr("this process is not recorded"));
   EXPECT_EQ(run("exit", {{"SHARDLENS_RECORD_STEPS", "seven"}}), 0);
   EXPECT_THAT(said_, HasSubstr("seven"));
+  EXPECT_EQ(run("exit", {{"SHARDLENS_RECORD_LIMIT_MB", "5 GB"}}), 0);
+  EXPECT_THAT(said_, HasSubstr("is \"5 GB\", which is no size in MiB"));
   EXPECT_EQ(run("exit", {{"SHARDLENS_RECORD_FOLDER", ""}}), 0);
   EXPECT_EQ(said_, "");
 }
