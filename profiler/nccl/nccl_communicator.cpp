@@ -1,9 +1,10 @@
 #include "profiler/nccl/nccl_communicator.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 #include <vector>
+
+#include "trace/base/checksum.h"
 
 namespace shardlens::profiler::nccl {
 namespace {
@@ -22,10 +23,7 @@ int nccl_group_id(std::uint64_t communicator_hash, NcclGroup which) {
 
 void announce_group(recorder::Recorder& recorder, const NcclCommunicator& communicator,
                     NcclGroup which, int rank) {
-  char name[32];
-  std::snprintf(name, sizeof name, "nccl%016llx",
-                static_cast<unsigned long long>(communicator.hash));
-  std::string text = name;
+  std::string text = "nccl" + trace::base::checksum_text(communicator.hash);
   if (!communicator.name.empty()) text += " (" + communicator.name + ")";
   if (which == NcclGroup::kGraphs) text += ", in CUDA graphs";
   std::vector<int> ranks;

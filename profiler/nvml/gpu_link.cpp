@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "trace/base/number_text.h"
+
 namespace shardlens::profiler::nvml {
 
 namespace {
@@ -116,7 +118,7 @@ GpuLink link_to_peers(const NvmlLibrary& library, NvmlDevice device,
     if (facts.links == 0) return {};
     std::string text = "NVLink";
     if (facts.version > 0) text += " " + std::to_string(facts.version);
-    text += ", " + std::to_string(facts.links) + (facts.links == 1 ? " link" : " links");
+    text += ", " + trace::base::counted(facts.links, "link");
     return {text, facts.links * nvlink_bytes_per_second(facts.version)};
   }
   GpuLink link = pcie_of(library, device);

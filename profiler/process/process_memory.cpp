@@ -22,8 +22,4 @@ ProcessMemory read_process_memory() {
   return {resident * page, (resident - shared) * page};
 }
 
-std::int64_t physical_memory_bytes() {
-  return std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
-}
-
 }  // namespace shardlens::profiler::process

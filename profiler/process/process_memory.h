@@ -11,6 +11,5 @@ struct ProcessMemory {
 };
 // Zeros if /proc is not there.
 ProcessMemory read_process_memory();
-std::int64_t physical_memory_bytes();
 
 }  // namespace shardlens::profiler::process

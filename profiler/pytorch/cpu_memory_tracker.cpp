@@ -12,6 +12,7 @@
 #include "profiler/memory/allocation_tracker.h"
 #include "profiler/process/process_memory.h"
 #include "profiler/pytorch/torch_sources.h"
+#include "trace/base/this_machine.h"
 
 namespace shardlens::profiler::pytorch {
 namespace {
@@ -66,7 +67,7 @@ trace::model::MemorySample to_sample(const memory::CategoryBytes::Composition& c
   const std::int64_t tracked = std::max(tracker().bytes().total(), sample.reserved_bytes);
   const process::ProcessMemory process = process::read_process_memory();
   sample.device_used_bytes = process.resident_bytes;
-  sample.device_total_bytes = process::physical_memory_bytes();
+  sample.device_total_bytes = trace::base::memory_bytes();
   sample.bytes[static_cast<std::size_t>(trace::model::MemoryCategory::kOutside)] =
       std::max<std::int64_t>(process.anonymous_bytes - tracked, 0);
   return sample;
