@@ -1,9 +1,9 @@
 #include "trainer/checkpoint/checkpoint_plan.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 
+#include "trace/base/number_text.h"
 #include "trace/job/checkpoint/checkpoint_info.h"
 
 namespace shardlens::trainer::checkpoint {
@@ -98,9 +98,7 @@ class Merge {
 };
 
 std::string rank_suffix(std::size_t rank, std::size_t ranks) {
-  char text[64];
-  std::snprintf(text, sizeof text, "_rank_%05zu_of_%05zu", rank, ranks);
-  return text;
+  return trace::base::formatted("_rank_%05zu_of_%05zu", rank, ranks);
 }
 
 PlannedFile new_file(std::string_view prefix, const std::string& suffix, std::size_t owner) {
@@ -142,9 +140,8 @@ void add_part(PlannedFile& file, const WholeParameter& whole, const Part& part, 
 }
 
 void note_steps(PlannedFile& optimizer, const PieceDescription& piece) {
-  char steps[40];
-  std::snprintf(steps, sizeof steps, "%.17g", piece.optimizer_steps);
-  optimizer.metadata[std::string(kStepsKey) + piece.name] = steps;
+  optimizer.metadata[std::string(kStepsKey) + piece.name] =
+      trace::base::formatted("%.17g", piece.optimizer_steps);
 }
 
 std::vector<PlannedFile> full_files(std::span<const WholeParameter> parameters) {

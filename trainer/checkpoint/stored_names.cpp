@@ -1,9 +1,9 @@
 // The texts of a checkpoint's headers and of what ranks tell each other.
 #include <charconv>
-#include <cstdio>
 #include <sstream>
 
 #include "trace/base/checksum.h"
+#include "trace/base/number_text.h"
 #include "trace/base/text.h"
 #include "trainer/checkpoint/checkpoint_plan.h"
 
@@ -60,9 +60,8 @@ std::string pieces_to_text(std::span<const PieceDescription> pieces) {
   std::string text;
   for (const PieceDescription& piece : pieces) {
     for (const auto& type : piece.types) text += std::string(type ? name_of(*type) : "-") + " ";
-    char steps[40];
-    std::snprintf(steps, sizeof steps, "%.17g", piece.optimizer_steps);
-    text += std::to_string(piece.begin) + " " + std::to_string(piece.end) + " " + steps + " " +
+    text += std::to_string(piece.begin) + " " + std::to_string(piece.end) +
+            trace::base::formatted(" %.17g ", piece.optimizer_steps) +
             std::to_string(piece.sizes.size());
     for (const std::int64_t size : piece.sizes) text += " " + std::to_string(size);
     text += " " + piece.name + "\n";

@@ -2,29 +2,6 @@
 
 namespace shardlens::trainer::checkpoint {
 
-std::optional<DataType> data_type_of(torch::ScalarType type) {
-  switch (type) {
-    case torch::kFloat32:
-      return DataType::kF32;
-    case torch::kFloat16:
-      return DataType::kF16;
-    case torch::kBFloat16:
-      return DataType::kBF16;
-    case torch::kFloat64:
-      return DataType::kF64;
-    case torch::kInt64:
-      return DataType::kI64;
-    case torch::kInt32:
-      return DataType::kI32;
-    case torch::kUInt8:
-      return DataType::kU8;
-    case torch::kBool:
-      return DataType::kBool;
-    default:
-      return std::nullopt;
-  }
-}
-
 torch::ScalarType scalar_type_of(DataType type) {
   switch (type) {
     case DataType::kF32:
@@ -45,6 +22,14 @@ torch::ScalarType scalar_type_of(DataType type) {
       return torch::kBool;
   }
   return torch::kFloat32;
+}
+
+std::optional<DataType> data_type_of(torch::ScalarType type) {
+  for (int i = 0; i <= static_cast<int>(DataType::kBool); ++i) {
+    const auto each = static_cast<DataType>(i);
+    if (scalar_type_of(each) == type) return each;
+  }
+  return std::nullopt;
 }
 
 std::span<const std::byte> bytes_of_tensor(const torch::Tensor& tensor) {

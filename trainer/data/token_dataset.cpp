@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "trace/base/number_text.h"
 #include "trainer/text/image/content_hash.h"
 
 namespace shardlens::trainer::data {
@@ -77,8 +78,7 @@ void add_notes(const SampleView& samples, const std::string& where,
   const text::EncodingCounts& counts = text.encoding_counts();
   const auto note = [&](const std::string& line) { notes.push_back(where + line); };
   if (counts.bad_lines > 0) {
-    note(std::to_string(counts.bad_lines) + (counts.bad_lines == 1 ? " line" : " lines") +
-         " cannot be used: left out. The first:");
+    note(trace::base::counted(counts.bad_lines, "line") + " cannot be used: left out. The first:");
     for (const std::string& line : text.bad_lines()) note("  " + line);
   }
   if (counts.binary_files > 0) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 
+#include "trace/base/number_text.h"
 #include "trace/base/printable.h"
 
 namespace shardlens::trainer::evaluate {
@@ -72,9 +73,7 @@ std::string one_line(std::string_view text) {
     } else if (c == '\t') {
       line += "\\t";
     } else if (byte < 0x20 || byte == 0x7F) {
-      char escaped[8];
-      std::snprintf(escaped, sizeof escaped, "\\x%02x", byte);
-      line += escaped;
+      line += trace::base::formatted("\\x%02x", byte);
     } else {
       line += c;
     }

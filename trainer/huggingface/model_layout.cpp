@@ -1,8 +1,8 @@
 #include "trainer/huggingface/model_layout.h"
 
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "trace/base/number_text.h"
 #include "trace/job/shape/parameter_shapes.h"
 #include "trainer/huggingface/weight_files.h"
 
@@ -32,9 +32,7 @@ std::vector<std::vector<checkpoint::TensorEntry>> divided(const trace::job::Mode
 // "model-00001-of-00003.safetensors"
 std::string file_name(std::size_t index, std::size_t count) {
   if (count == 1) return kWeightsFile;
-  char name[64];
-  std::snprintf(name, sizeof name, "model-%05zu-of-%05zu.safetensors", index + 1, count);
-  return name;
+  return trace::base::formatted("model-%05zu-of-%05zu.safetensors", index + 1, count);
 }
 
 }  // namespace

@@ -1,13 +1,12 @@
 #include "trainer/huggingface/weight_files.h"
 
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
 
 #include "trace/base/file_system.h"
+#include "trace/base/whole_file.h"
 
 namespace shardlens::trainer::huggingface {
 
@@ -47,8 +46,7 @@ Result<FileOfTensor> read_index(const fs::path& file) {
   if (fs::file_size(file, error) > kLargestIndex || error) {
     return damaged(file, "is too large for an index");
   }
-  std::ifstream stream(file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  const std::string text = trace::base::whole_text(file).value_or("");
   const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   const auto map = json.is_object() ? json.find("weight_map") : json.end();
   if (!json.is_object() || map == json.end() || !map->is_object() || map->empty()) {

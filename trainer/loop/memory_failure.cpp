@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <cstdlib>
 
+#include "trace/base/number_text.h"
 #include "trace/predict/plan/remedies.h"
 #include "trainer/loop/device_memory.h"
 
@@ -22,9 +22,7 @@ std::string size_text(std::int64_t bytes) {
     value /= 1024;
     ++unit;
   }
-  char text[48];
-  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", value, kUnits[unit]);
-  return text;
+  return trace::base::formatted("%.*f %s", unit == 0 ? 0 : 1, value, kUnits[unit]);
 }
 
 std::int64_t outside_of(const trace::model::MemorySample& sample) {

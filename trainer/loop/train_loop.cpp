@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <limits>
 
 #include "profiler/pytorch/torch_sources.h"
+#include "trace/base/number_text.h"
 #include "trace/base/text.h"
 #include "trace/job/shape/lora.h"
 #include "trace/job/shape/loss_chunks.h"
@@ -18,6 +18,7 @@
 
 namespace shardlens::trainer::loop {
 
+using trace::base::formatted;
 using trace::base::Phase;
 using trace::model::MemoryCategory;
 
@@ -44,12 +45,6 @@ constexpr std::chrono::seconds kReportInterval{2};
 
 std::string names_of(const std::vector<int>& ranks) {
   return (ranks.size() == 1 ? "rank " : "ranks ") + trace::base::joined(ranks);
-}
-
-std::string decimal(double value, int digits) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
 }
 
 }  // namespace
@@ -335,7 +330,7 @@ void TrainLoop::report_skipped(std::int64_t step, const StepAgreement& agreement
     what = std::to_string(skipped) + " steps since the last reading were skipped";
   }
   parts_.log.info("step " + std::to_string(step) + ": gradients overflowed fp16; " + what +
-                  " and the loss scale is " + decimal(scaler_.scale(), 0));
+                  formatted(" and the loss scale is %.0f", scaler_.scale()));
 }
 
 trace::base::Result<void> TrainLoop::check_finite(std::int64_t step,
@@ -370,7 +365,7 @@ void TrainLoop::report_progress(std::int64_t step, double loss) {
   last_report_ = now;
   // How many are done, as steps themselves are counted from 0.
   parts_.log.info(std::to_string(step + 1) + " of " + std::to_string(total_steps_) +
-                  " steps, loss " + decimal(loss, 4));
+                  formatted(" steps, loss %.4f", loss));
 }
 
 void TrainLoop::report_evaluation(std::int64_t step, const evaluate::Evaluation& result) {
@@ -382,9 +377,10 @@ void TrainLoop::report_evaluation(std::int64_t step, const evaluate::Evaluation&
                                   .targets = result.targets,
                                   .sequences = result.sequences});
   parts_.log.info(
-      "evaluation after step " + std::to_string(step) + ": loss " + decimal(result.loss, 4) +
-      (parts_.dataset.is_classification() ? "" : ", perplexity " + decimal(result.perplexity, 2)) +
-      ", accuracy " + decimal(result.accuracy, 4) + " (" + std::to_string(result.sequences) +
+      "evaluation after step " + std::to_string(step) + formatted(": loss %.4f", result.loss) +
+      (parts_.dataset.is_classification() ? ""
+                                          : formatted(", perplexity %.2f", result.perplexity)) +
+      formatted(", accuracy %.4f (", result.accuracy) + std::to_string(result.sequences) +
       " sequences)");
 }
 

@@ -1,8 +1,8 @@
 #include "trainer/loop/training_checkpoints.h"
 
 #include <cmath>
-#include <cstdio>
 
+#include "trace/base/number_text.h"
 #include "trainer/checkpoint/rank_exchange.h"
 #include "trainer/loop/step_exchange.h"
 #include "trainer/lora/base_fingerprint.h"
@@ -16,11 +16,7 @@ constexpr const char* kLossScale = "loss_scale";
 constexpr const char* kGoodSteps = "steps_without_overflow";
 constexpr const char* kBestLoss = "best_evaluation_loss";
 
-std::string exact_text(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.17g", value);
-  return text;
-}
+std::string exact_text(double value) { return trace::base::formatted("%.17g", value); }
 constexpr const char* kBase = "base";
 constexpr const char* kBaseType = "base_dtype";
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 
+#include "trace/base/checksum.h"
 #include "trainer/lora/adapters.h"
 
 namespace shardlens::trainer::lora {
@@ -50,10 +50,7 @@ std::string base_fingerprint(std::span<const strategy::LocalParameter> parameter
   if (communicator.world_size() > 1) {
     communicator.all_reduce(sum, {trace::model::TagKind::kNamed, -1, "base fingerprint"})->wait();
   }
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx",
-                static_cast<unsigned long long>(sum.item<std::int64_t>()));
-  return text;
+  return trace::base::checksum_text(static_cast<std::uint64_t>(sum.item<std::int64_t>()));
 }
 
 }  // namespace shardlens::trainer::lora

@@ -5,7 +5,8 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <cstdio>
+
+#include "trace/base/number_text.h"
 
 namespace shardlens::trainer::rank {
 
@@ -15,11 +16,9 @@ namespace {
 std::string bus_id_of(c10::DeviceIndex index) {
   cudaDeviceProp properties{};
   C10_CUDA_CHECK(cudaGetDeviceProperties(&properties, index));
-  char text[32] = {};
-  std::snprintf(
-      text, sizeof text, "%08X:%02X:%02X.0", static_cast<unsigned>(properties.pciDomainID),
-      static_cast<unsigned>(properties.pciBusID), static_cast<unsigned>(properties.pciDeviceID));
-  return text;
+  return trace::base::formatted("%08X:%02X:%02X.0", static_cast<unsigned>(properties.pciDomainID),
+                                static_cast<unsigned>(properties.pciBusID),
+                                static_cast<unsigned>(properties.pciDeviceID));
 }
 
 std::string versions_text(const profiler::nvml::NvmlLibrary* nvml, const std::string& nccl) {

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <thread>
 
+#include "trace/base/number_text.h"
+
 namespace shardlens::trainer::rank {
 
 namespace {
@@ -35,8 +37,8 @@ trace::base::Result<RankDevice> choose_gpu(const trace::job::Settings& settings,
   if (ranks > gpus && !settings.oversubscribe) {
     return trace::base::fail(
         trace::base::ErrorKind::kUsage,
-        std::to_string(ranks) + " ranks on this machine, but it has " + std::to_string(gpus) +
-            (gpus == 1 ? " GPU" : " GPUs") +
+        std::to_string(ranks) + " ranks on this machine, but it has " +
+            trace::base::counted(gpus, "GPU") +
             ". Use fewer ranks, set oversubscribe to share GPUs, or set device to "
             "cpu.");
   }

@@ -7,12 +7,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <thread>
 #include <utility>
 
+#include "trace/base/number_text.h"
 #include "trace/base/text.h"
+#include "trace/base/this_machine.h"
 #include "trace/job/device_peaks.h"
 #include "trace/job/huggingface/find_model.h"
 #include "trace/job/library_environment.h"
@@ -81,20 +82,15 @@ void change_environment(const trace::job::Settings& settings, const VariableLook
   }
 }
 
-std::string host_name() {
-  char name[256] = {};
-  return gethostname(name, sizeof name - 1) == 0 ? name : "";
-}
-
 // "124,734,720 parameters, 294,912 of them trained (0.24 %)"
 std::string parameters_text(const model::ModelShape& shape, const trace::job::Settings& settings) {
   const trace::job::TrainedShare share = trace::job::trained_share(shape, settings);
   std::string text = trace::base::grouped(share.all) + " parameters";
   if (share.trained == share.all) return text;
-  char percent[16];
-  std::snprintf(percent, sizeof percent, "%.3g",
-                100.0 * static_cast<double>(share.trained) / static_cast<double>(share.all));
-  return text + ", " + trace::base::grouped(share.trained) + " of them trained (" + percent + " %)";
+  const double percent =
+      100.0 * static_cast<double>(share.trained) / static_cast<double>(share.all);
+  return text + ", " + trace::base::grouped(share.trained) +
+         trace::base::formatted(" of them trained (%.3g %%)", percent);
 }
 
 }  // namespace
@@ -219,7 +215,7 @@ trace::base::Result<void> RankJob::start_recorder() {
   trace::model::RankInfo& info = options.rank_info;
   info.rank = environment_.rank;
   info.local_rank = environment_.local_rank;
-  info.host = host_name();
+  info.host = trace::base::host_name();
   info.process_id = getpid();
   info.device = device_.device.str();
   info.device_name = device_name(device_.device);

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "trace/base/spawn.h"
+#include "trace/base/this_machine.h"
 
 namespace shardlens::trainer::text {
 
@@ -81,11 +82,6 @@ tl::unexpected<trace::base::Error> no_python(const std::string& python, const ch
           " (./run does it beside LibTorch; SHARDLENS_PYTHON names another Python).");
 }
 
-std::uint64_t half_of_memory() {
-  const auto pages = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES));
-  return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) / 2;
-}
-
 // In brackets.
 std::string last_line(std::string_view text) {
   while (text.ends_with('\n')) text.remove_suffix(1);
@@ -145,7 +141,8 @@ class SpawnSetup {
 
 TextProgram::TextProgram(const TextProgramOptions& options, int image)
     : options_(options),
-      memory_bytes_(std::min(options.most_memory_bytes, half_of_memory())),
+      memory_bytes_(std::min(options.most_memory_bytes,
+                             static_cast<std::uint64_t>(trace::base::memory_bytes()) / 2)),
       image_(image) {}
 
 TextProgram::TextProgram(TextProgram&& other) noexcept

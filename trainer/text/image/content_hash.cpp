@@ -1,7 +1,5 @@
 #include "trainer/text/image/content_hash.h"
 
-#include <cstdio>
-
 namespace shardlens::trainer::text {
 
 ContentHash::ContentHash() : state_(XXH64_createState()) { XXH64_reset(state_.get(), 0); }
@@ -20,15 +18,5 @@ void ContentHash::update_number(std::uint64_t number) {
 }
 
 std::uint64_t ContentHash::digest() const { return XXH64_digest(state_.get()); }
-
-std::uint64_t content_hash(std::span<const std::byte> bytes) {
-  return XXH64(bytes.data(), bytes.size(), 0);
-}
-
-std::string hexadecimal(std::uint64_t number) {
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(number));
-  return text;
-}
 
 }  // namespace shardlens::trainer::text

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 
 namespace shardlens::trainer::text {
@@ -30,9 +29,5 @@ class ContentHash {
   };
   std::unique_ptr<XXH64_state_t, Free> state_;
 };
-
-std::uint64_t content_hash(std::span<const std::byte> bytes);
-// 16 hexadecimal digits.
-std::string hexadecimal(std::uint64_t number);
 
 }  // namespace shardlens::trainer::text

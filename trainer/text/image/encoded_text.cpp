@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "trainer/text/image/content_hash.h"
+#include "trace/base/checksum.h"
 
 namespace shardlens::trainer::text {
 
@@ -21,7 +21,8 @@ tl::unexpected<trace::base::Error> damaged(std::string what) {
 }
 
 std::uint64_t checksum_of(const TokenHeader& header) {
-  return content_hash(std::as_bytes(std::span(&header, 1)).first(offsetof(TokenHeader, checksum)));
+  return trace::base::checksum_of(
+      std::as_bytes(std::span(&header, 1)).first(offsetof(TokenHeader, checksum)));
 }
 
 trace::base::Result<void> check(const TokenHeader& header, std::uint64_t key,
@@ -103,7 +104,7 @@ trace::base::Result<void> EncodedText::bind() {
 }
 
 trace::base::Result<void> EncodedText::check_content() const {
-  if (content_hash(image_->bytes().subspan(kTokensBegin)) == header_.content) return {};
+  if (trace::base::checksum_of(image_->bytes().subspan(kTokensBegin)) == header_.content) return {};
   return damaged("its tokens are not those that were written");
 }
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "trainer/text/image/content_hash.h"
+#include "trace/base/checksum.h"
 
 namespace shardlens::trainer::text {
 
@@ -91,7 +91,7 @@ fs::path default_token_cache(const EnvironmentLookup& lookup) {
 }
 
 fs::path TokenCache::file_of(std::uint64_t key) const {
-  return folder_ / (hexadecimal(key) + std::string(kExtension));
+  return folder_ / (trace::base::checksum_text(key) + std::string(kExtension));
 }
 
 trace::base::Result<EncodedText> TokenCache::find(std::uint64_t key) const {
@@ -109,7 +109,7 @@ trace::base::Result<EncodedText> TokenCache::get(std::uint64_t key, const Encode
   if (auto text = find(key)) return text;
   std::error_code error;
   fs::create_directories(folder_, error);
-  auto lock = FileLock::acquire(folder_ / (hexadecimal(key) + ".lock"));
+  auto lock = FileLock::acquire(folder_ / (trace::base::checksum_text(key) + ".lock"));
   if (error || !lock) {
     warn_("The token cache \"" + folder_.string() + "\" cannot be used (" +
           (error ? error.message() : lock.error().message) +
@@ -133,8 +133,8 @@ trace::base::Result<EncodedText> TokenCache::get(std::uint64_t key, const Encode
 }
 
 trace::base::Result<EncodedText> TokenCache::make(std::uint64_t key, const Encode& encode) const {
-  const fs::path part =
-      folder_ / (hexadecimal(key) + "." + std::to_string(getpid()) + std::string(kPartExtension));
+  const fs::path part = folder_ / (trace::base::checksum_text(key) + "." +
+                                   std::to_string(getpid()) + std::string(kPartExtension));
   const auto encoded = [&]() -> trace::base::Result<EncodedText> {
     TRY_ASSIGN(TokenFile file, TokenFile::at(part));
     TRY_ASSIGN(MappedImage image, encode(file));

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <utility>
 
+#include "trace/base/checksum.h"
 #include "trace/base/file_system.h"
-#include "trainer/text/image/content_hash.h"
 
 namespace shardlens::trainer::text {
 
@@ -91,9 +91,9 @@ trace::base::Result<MappedImage> TokenFile::finish(TokenHeader header) {
   if (header.has_labels()) {
     header.largest_label = largest_of<std::int32_t>(bytes, header.labels_begin(), header.examples);
   }
-  header.content = content_hash(bytes.subspan(kTokensBegin));
+  header.content = trace::base::checksum_of(bytes.subspan(kTokensBegin));
   const auto head = std::as_bytes(std::span(&header, 1));
-  header.checksum = content_hash(head.first(offsetof(TokenHeader, checksum)));
+  header.checksum = trace::base::checksum_of(head.first(offsetof(TokenHeader, checksum)));
   TRY(write_at(0, head));
   if (is_on_disk_ && fsync(descriptor_) != 0) return unwritable(name_, errno);
   return image;
