@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "trace/base/number_text.h"
+
 namespace shardlens::bench {
 
 struct BenchRow {
@@ -21,9 +23,7 @@ struct BenchRow {
 
 inline std::string json_number(std::optional<double> number) {
   if (!number || !std::isfinite(*number)) return "null";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", *number);
-  return text;
+  return trace::base::formatted("%.6g", *number);
 }
 
 // Texts come from the benchmarks themselves and hold nothing to escape.

@@ -2,13 +2,11 @@
 // real window where there is a display (`xvfb-run -a` makes one); without one it measures as far as
 // the snapshot that the window would draw.
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -25,6 +23,8 @@
 #include "app/window/graphics.h"
 #include "app/window/main_window.h"
 #include "bench/bench_rows.h"
+#include "bench/must.h"
+#include "trace/base/file_system.h"
 #include "trace/base/wall_clock.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/write/trace_writer.h"
@@ -39,16 +39,6 @@ namespace fs = std::filesystem;
 constexpr int kSteps = 40;
 constexpr auto kSettle = 5s;  // the last files read, the last frame drawn
 constexpr auto kIdle = 8s;
-
-template <typename T>
-T must(trace::base::Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return std::move(*result);
-}
-
-void must(trace::base::Result<void> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-}
 
 // One rank that reports a step at uneven moments, so that the writer's and the reader's rhythms
 // are met at every phase.
@@ -220,12 +210,10 @@ double measure_idle_percent(Viewer& viewer) {
 
 int main() {
   using namespace shardlens::bench;
-  auto pattern = (std::filesystem::temp_directory_path() / "shardlens_live_XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) return 1;
-  int code = 0;
   try {
-    Recorder recorder(pattern);
-    Viewer viewer(pattern, recorder.folder());
+    const auto folder = must(shardlens::trace::base::TemporaryFolder::create());
+    Recorder recorder(folder.path());
+    Viewer viewer(folder.path(), recorder.folder());
     Stopwatches watches;
     measure_latency(viewer, recorder, watches);
     recorder.finish();
@@ -244,9 +232,7 @@ int main() {
                  idle < 1}});
   } catch (const std::exception& error) {
     std::fprintf(stderr, "error: %s\n", error.what());
-    code = 1;
+    return 1;
   }
-  std::error_code ignored;
-  std::filesystem::remove_all(pattern, ignored);
-  return code;
+  return 0;
 }

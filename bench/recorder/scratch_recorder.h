@@ -1,8 +1,6 @@
 // A recorder that writes into a temporary folder, and what its parts cost a processor. One thread.
 #pragma once
 
-#include <stdlib.h>
-
 #include <cstdint>
 #include <ctime>
 #include <filesystem>
@@ -12,6 +10,7 @@
 
 #include "bench/cpu_times.h"
 #include "profiler/recorder/recorder.h"
+#include "trace/base/file_system.h"
 
 namespace shardlens::bench {
 
@@ -19,31 +18,24 @@ class ScratchRecorder {
  public:
   static trace::base::Result<std::unique_ptr<ScratchRecorder>> start(
       profiler::recorder::RecorderOptions options = {}) {
-    std::string pattern =
-        (std::filesystem::temp_directory_path() / "bench_recorder.XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr)
-      return trace::base::fail(trace::base::ErrorKind::kIo,
-                               "No temporary folder could be made: set TMPDIR.");
-    options.file = std::filesystem::path(pattern) / "rank_0.sqlite";
+    TRY_ASSIGN(auto folder, trace::base::TemporaryFolder::create());
+    options.file = folder.path() / "rank_0.sqlite";
     TRY_ASSIGN(auto recorder, profiler::recorder::Recorder::start(std::move(options)));
-    return std::unique_ptr<ScratchRecorder>(new ScratchRecorder(pattern, std::move(recorder)));
-  }
-  ~ScratchRecorder() {
-    recorder_.reset();
-    std::filesystem::remove_all(folder_);
+    return std::unique_ptr<ScratchRecorder>(
+        new ScratchRecorder(std::move(folder), std::move(recorder)));
   }
   profiler::recorder::Recorder& operator*() { return *recorder_; }
   profiler::recorder::Recorder* operator->() { return recorder_.get(); }
-  std::filesystem::path file() const { return folder_ / "rank_0.sqlite"; }
+  std::filesystem::path file() const { return folder_.path() / "rank_0.sqlite"; }
   std::int64_t file_bytes() const {
     return static_cast<std::int64_t>(std::filesystem::file_size(file()));
   }
 
  private:
-  ScratchRecorder(std::filesystem::path folder,
+  ScratchRecorder(trace::base::TemporaryFolder folder,
                   std::unique_ptr<profiler::recorder::Recorder> recorder)
       : folder_(std::move(folder)), recorder_(std::move(recorder)) {}
-  std::filesystem::path folder_;
+  trace::base::TemporaryFolder folder_;
   std::unique_ptr<profiler::recorder::Recorder> recorder_;
 };
 

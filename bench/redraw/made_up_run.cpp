@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/must.h"
 #include "tests/trace/tuning/played_job.h"
 #include "trace/job/shape/shape_text.h"
 #include "trace/store/run/run_folder.h"
@@ -22,16 +23,6 @@ constexpr std::int64_t kSteps = 40;
 constexpr int kPhaseLane = 0, kOperatorLane = 1, kCommunicationLane = 2;
 constexpr model::StringId kMain = 900'001;
 constexpr std::int64_t kPeakBytes = 64 << 20;
-
-template <typename T>
-T must(base::Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return std::move(*result);
-}
-
-void must(base::Result<void> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-}
 
 // What a rank says of itself before its first step.
 model::Batch introduction(int rank, const model::RankInfo& info) {

@@ -3,14 +3,16 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "bench/bench_rows.h"
+#include "bench/must.h"
 #include "bench/trace/stages.h"
+#include "trace/base/file_system.h"
+#include "trace/base/number_text.h"
 #include "trace/store/upkeep/export_rows.h"
 #include "trace/synthetic/synthetic_run.h"
 
@@ -18,6 +20,7 @@ namespace shardlens::bench {
 namespace {
 
 namespace fs = std::filesystem;
+using trace::base::formatted;
 
 struct Options {
   std::int64_t events = 10'000'000;
@@ -28,11 +31,7 @@ struct Options {
   std::string run;  // "": one is made
 };
 
-std::string millions(double events) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g M events", events / 1e6);
-  return text;
-}
+std::string millions(double events) { return formatted("%.3g M events", events / 1e6); }
 
 void say(const char* what) { std::fprintf(stderr, "%s\n", what); }
 
@@ -68,9 +67,7 @@ class Bench {
     BenchRow row{what, value, unit, peer, {}, "", {}};
     if (std::isfinite(ratio)) row.ratio = ratio;
     if (std::isfinite(budget)) {
-      char text[64];
-      std::snprintf(text, sizeof text, "%s %g %s", at_least ? ">=" : "<=", budget, unit);
-      row.budget = text;
+      row.budget = formatted("%s %g %s", at_least ? ">=" : "<=", budget, unit);
       row.met = at_least ? value >= budget : value <= budget;
     }
     rows_.push_back(row);
@@ -161,9 +158,8 @@ class Bench {
     const auto found = f.find(peer);
     if (found == f.end()) return add(what, value, unit, budget);
     const double theirs = found->second * scale;
-    char text[64];
-    std::snprintf(text, sizeof text, "plain rows: %.3g %s", theirs, unit);
-    add(what, value, unit, budget, false, text, value / theirs);
+    add(what, value, unit, budget, false, formatted("plain rows: %.3g %s", theirs, unit),
+        value / theirs);
   }
 
   void add_sizes() {
@@ -181,10 +177,8 @@ class Bench {
     SoakOptions soak;
     soak.seconds = options_.soak_s;
     const Figures s = run_stage([&] { return measure_soak(many, soak); });
-    char text[96];
-    std::snprintf(text, sizeof text, "8 writers at 200 k events/s each for %g s: lost",
-                  soak.seconds);
-    add(text, s.at("lost"), "events", 0);
+    add(formatted("8 writers at 200 k events/s each for %g s: lost", soak.seconds), s.at("lost"),
+        "events", 0);
     add("  their memory at the end, at most 1.1 of that at half time", s.at("late_mib"), "MiB",
         s.at("early_mib") * 1.1);
     add("  their threads' time", 100 * s.at("writer_cpu_s") / soak.seconds, "% of a core");
@@ -196,22 +190,6 @@ class Bench {
   double events_ = 0;
   Figures size_, questions_;
   std::vector<BenchRow> rows_;
-};
-
-// Deleted with the value.
-struct WorkFolder {
-  fs::path path;
-  WorkFolder() {
-    auto pattern = (fs::temp_directory_path() / "shardlens_trace_XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path = pattern;
-  }
-  ~WorkFolder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  WorkFolder(const WorkFolder&) = delete;
-  WorkFolder& operator=(const WorkFolder&) = delete;
 };
 
 }  // namespace
@@ -232,8 +210,8 @@ int main(int argc, char** argv) {
   app.add_option("--run", options.run, "A run that is there already, instead of a made-up one");
   CLI11_PARSE(app, argc, argv);
   try {
-    const WorkFolder folder;
-    print_rows(Bench(options, folder.path).run());
+    const auto folder = must(shardlens::trace::base::TemporaryFolder::create());
+    print_rows(Bench(options, folder.path()).run());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "error: %s\n", error.what());
     return 1;

@@ -1,10 +1,10 @@
 // Statistics, search and SQL over a whole run, and the same over plain rows.
 #include <algorithm>
 #include <chrono>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
+#include "bench/must.h"
 #include "bench/trace/stages.h"
 #include "trace/explore/run_explorer.h"
 #include "trace/store/sql/query.h"
@@ -18,12 +18,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kWarmRounds = 5;
 constexpr const char* kPattern = "gemm|all_?reduce";
-
-template <typename T>
-T value_of(trace::base::Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return std::move(*result);
-}
 
 template <typename Work>
 double seconds_of(Work work) {
@@ -41,7 +35,7 @@ double best_seconds_of(Work work) {
 }
 
 void read_all(trace::explore::RunExplorer& explorer) {
-  while (value_of(explorer.work())) {
+  while (must(explorer.work())) {
   }
 }
 
@@ -52,8 +46,8 @@ trace::timeline::TimeRange whole(const trace::explore::RunExplorer& explorer) {
 
 double plain_seconds(trace::store::Database& database, const std::string& sql) {
   return seconds_of([&] {
-    auto statement = value_of(database.prepare(sql));
-    while (value_of(statement.step())) {
+    auto statement = must(database.prepare(sql));
+    while (must(statement.step())) {
     }
   });
 }
@@ -64,18 +58,18 @@ Figures measure_questions(const std::filesystem::path& run) {
   Figures figures;
   {
     // Asked at once: no chunk was decoded yet, nor rows read.
-    const auto explorer = value_of(trace::explore::RunExplorer::open(run));
+    const auto explorer = must(trace::explore::RunExplorer::open(run));
     const auto range = whole(*explorer);
-    const auto count = [&] { value_of(explorer->statistics(range)); };
+    const auto count = [&] { must(explorer->statistics(range)); };
     figures["statistics_cold_ms"] = 1e3 * seconds_of(count);
     read_all(*explorer);
     figures["statistics_warm_ms"] = 1e3 * best_seconds_of(count);
     figures["highest_mib"] = highest_resident_mib();
   }
-  const auto explorer = value_of(trace::explore::RunExplorer::open(run));
+  const auto explorer = must(trace::explore::RunExplorer::open(run));
   read_all(*explorer);
   const trace::timeline::NamePattern pattern{kPattern, false, true};
-  const auto find = [&] { value_of(explorer->find(pattern)); };
+  const auto find = [&] { must(explorer->find(pattern)); };
   figures["search_cold_ms"] = 1e3 * seconds_of(find);
   figures["search_warm_ms"] = 1e3 * best_seconds_of(find);
   return figures;
@@ -87,14 +81,14 @@ Figures measure_sql(const std::filesystem::path& run, const std::filesystem::pat
   const std::string like = "select count(*) from kernel where name like '%gemm%'";
   Figures figures;
   const auto ask = [&](const std::string& sql) {
-    return seconds_of([&] { value_of(trace::store::query_run(run, sql)); });
+    return seconds_of([&] { must(trace::store::query_run(run, sql)); });
   };
   figures["count_s"] = ask("select count(*) from kernel");
   figures["group_s"] = ask(group);
   figures["like_s"] = ask(like);
   if (plain.empty()) return figures;
   auto database =
-      value_of(trace::store::Database::open(plain.string(), SQLITE_OPEN_READONLY, plain.string()));
+      must(trace::store::Database::open(plain.string(), SQLITE_OPEN_READONLY, plain.string()));
   plain_seconds(database, "select count(*) from kernel");  // the file is in memory from here on
   figures["plain_group_s"] = plain_seconds(database, group);
   figures["plain_like_s"] = plain_seconds(database, like);

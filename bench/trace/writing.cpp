@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/must.h"
 #include "bench/trace/stages.h"
 #include "trace/base/wall_clock.h"
 #include "trace/store/write/row_writer.h"
@@ -28,10 +29,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::int64_t kStartNs = 1'790'000'000'000'000'000;
 constexpr int kSteps = 100;
 constexpr auto kBeat = 20ms;  // how often a recorder hands over what it has
-
-void must(trace::base::Result<void> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-}
 
 std::int64_t events_in(const trace::model::Batch& batch) {
   std::int64_t count = 0;
