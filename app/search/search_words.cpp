@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "app/search/search_loop.h"
+#include "trace/timeline/words/interval_text.h"
 #include "ui/present/format.h"
 
 namespace shardlens::app::search {
@@ -13,6 +15,11 @@ std::string share_text(double part) { return ui::present::format_percent(std::ab
 double scale_of(const std::string& unit, double base) {
   const auto prefix = std::string_view("KMGT").find(unit.front() == 'k' ? 'K' : unit.front());
   return prefix == std::string_view::npos ? 1 : std::pow(base, prefix + 1);
+}
+
+std::string failure_of_start(const sweep::SweepResults& results) {
+  const auto first = results.find({kStart, 0});
+  return first == results.end() ? "" : first->second.failure;
 }
 
 std::string_view less_text(Goal goal) {
@@ -36,17 +43,20 @@ std::string cost_text(double cost, Goal goal) {
 }
 
 std::string estimate_text(double cost, double half_width, Goal goal) {
+  using trace::timeline::spread_text;
   if (goal == Goal::kStepTime) {
-    const auto unit = ui::present::duration_unit(cost);
-    return ui::present::format_duration_in(cost, unit).value + " ± " +
-           ui::present::format_duration_in(half_width, unit).text();
+    const std::string unit(ui::present::duration_unit(cost));
+    const auto show = trace::timeline::in_unit(unit);
+    return show(cost) + " " + spread_text(cost, half_width, show) + " " + unit;
   }
   const bool is_memory = goal == Goal::kMemory;
-  const auto shown = is_memory ? ui::present::format_bytes(cost)
-                               : ui::present::format_rate(1e9 / cost, "tokens/s");
-  const double half = is_memory ? half_width : 1e9 / cost * half_width / cost;
+  const double shown_cost = is_memory ? cost : 1e9 / cost;
+  const auto shown = is_memory ? ui::present::format_bytes(shown_cost)
+                               : ui::present::format_rate(shown_cost, "tokens/s");
   const double scale = scale_of(shown.unit, is_memory ? 1024 : 1000);
-  return shown.value + " ± " + ui::present::format_number(half / scale) + " " + shown.unit;
+  const auto show = [scale](double value) { return ui::present::format_number(value / scale); };
+  const double half = half_width / cost * shown_cost;
+  return shown.value + " " + spread_text(shown_cost, half, show) + " " + shown.unit;
 }
 
 std::string predicted_text(const sweep::PredictedCost& predicted, Goal goal) {
@@ -100,9 +110,14 @@ std::string why_not_text(const Belief& belief, Goal goal) {
          std::string(end) + " (" + belief.refused + ")";
 }
 
-std::string verdict_text(const sweep::SweepPlan& plan, Goal goal,
+std::string verdict_text(const sweep::SweepPlan& plan, const sweep::SweepResults& results,
                          const std::optional<Outcome>& outcome) {
-  if (!outcome) return "The settings that it starts from could not be measured.";
+  if (!outcome) {
+    const std::string failure = failure_of_start(results);
+    return "The settings that it starts from could not be measured" +
+           (failure.empty() ? "." : ": " + failure + (failure.ends_with('.') ? "" : "."));
+  }
+  const Goal goal = plan.search->goal;
   const std::string start = cost_text(*outcome->base_cost, goal);
   if (!outcome->change && outcome->others == 0) {
     return "Only the settings that it started from were measured: " + start + ".";

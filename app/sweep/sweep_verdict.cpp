@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "app/sweep/sweep_front.h"
+#include "trace/timeline/words/interval_text.h"
 #include "trace/timeline/words/quantity.h"
 
 namespace shardlens::app::sweep {
@@ -106,9 +107,10 @@ std::string cost_text(const PointVerdict& point, SweepGoal goal) {
     return trace::timeline::format_rate(*point.tokens_per_s, "tokens/s").text();
   }
   const auto unit = trace::timeline::duration_unit(*point.step_ns);
-  std::string text = trace::timeline::format_duration_in(*point.step_ns, unit).value;
+  const auto show = trace::timeline::in_unit(unit);
+  std::string text = show(*point.step_ns);
   if (point.half_width_ns) {
-    text += " ± " + trace::timeline::format_duration_in(*point.half_width_ns, unit).value;
+    text += " " + trace::timeline::spread_text(*point.step_ns, *point.half_width_ns, show);
   }
   return text + " " + std::string(unit) + " per step";
 }

@@ -35,10 +35,10 @@ void ValueScale::add(double value) {
   high_ = std::max(high_, value);
 }
 
-void ValueScale::settle(double least) {
+void ValueScale::settle() {
   const double middle = (low_ + high_) / 2;
   const double half = std::max(high_ - low_, least_range_ * middle) * (0.5 + margin_);
-  low_ = std::max(least, middle - half);
+  low_ = std::max(0.0, middle - half);
   high_ = middle + half;
 }
 

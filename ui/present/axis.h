@@ -22,8 +22,8 @@ class ValueScale {
 
   void add(double value);
   bool is_empty() const { return low_ > high_; }
-  // Once all are added. The range begins no lower than `least`.
-  void settle(double least = 0);
+  // Once all are added. The range begins no lower than 0.
+  void settle();
   double low() const { return low_; }
   double high() const { return high_; }
   // Its share of the range: 0 at the low end.

@@ -9,6 +9,7 @@
 #include "trace/analysis/noise/student_t.h"
 #include "trace/base/number_text.h"
 #include "trace/model/run_info.h"
+#include "trace/timeline/words/interval_text.h"
 #include "ui/present/format.h"
 
 namespace shardlens::ui::present {
@@ -32,11 +33,10 @@ Headline step_headline(const trace::analysis::RunFigures& figures, const std::st
   const auto mean =
       trace::analysis::estimate_mean(trace::analysis::measured_step_times(figures.steps));
   if (mean && mean->has_error()) {
-    note = "± " + format_duration_in(mean->standard_error * trace::analysis::student_t_quantile(
-                                                                kMiss, mean->degrees_of_freedom),
-                                     unit)
-                      .value;
-    certainty = "; ± is the 95 % interval of that mean";
+    const double half_width =
+        mean->standard_error * trace::analysis::student_t_quantile(kMiss, mean->degrees_of_freedom);
+    note = trace::timeline::spread_text(s.step_ns.mean, half_width, trace::timeline::in_unit(unit));
+    certainty = "; beside it the 95 % interval of that mean";
   }
   if (s.step_ns.count > 1) {
     certainty += ". Single steps scatter by " +

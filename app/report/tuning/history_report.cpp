@@ -1,6 +1,7 @@
 #include "app/report/tuning/history_report.h"
 
 #include "app/report/text_table.h"
+#include "trace/timeline/words/interval_text.h"
 #include "ui/present/format.h"
 
 namespace shardlens::app::report {
@@ -34,7 +35,7 @@ std::vector<std::string> row_of(const TestedPrediction& tested) {
           tested.name,
           tested.from,
           time_text(tested.predicted_ns),
-          interval ? time_text(interval->low_ns) + " to " + time_text(interval->high_ns) : "",
+          interval ? trace::timeline::duration_range_text(interval->low_ns, interval->high_ns) : "",
           time_text(tested.measured_ns),
           ui::present::format_signed_percent(tested.error()),
           !interval            ? ""

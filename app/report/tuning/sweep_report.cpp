@@ -7,6 +7,7 @@
 
 #include "app/report/text_table.h"
 #include "trace/base/number_text.h"
+#include "trace/timeline/words/interval_text.h"
 #include "ui/present/format.h"
 #include "ui/present/sweep/sweep_words.h"
 
@@ -79,6 +80,13 @@ std::string time_cell(const std::optional<double>& ns, std::string_view unit) {
   return ns ? ui::present::format_duration_in(*ns, unit).text() : "";
 }
 
+std::string spread_cell(const PointVerdict& point, std::string_view unit) {
+  if (!(point.half_width_ns > point.step_ns)) return time_cell(point.half_width_ns, unit);
+  return trace::timeline::spread_text(*point.step_ns, *point.half_width_ns, [unit](double ns) {
+    return ui::present::format_duration_in(ns, unit).text();
+  });
+}
+
 std::string runs_text_of(const SweepReport& report, const PointVerdict& point) {
   const auto count = std::to_string(point.runs.size());
   const auto wanted = std::to_string(report.plan.repeats);
@@ -114,7 +122,7 @@ std::vector<std::string> point_cells(const SweepReport& report, std::size_t i,
     cells.push_back(trace::job::value_text(report.plan.points.settings[i], *knob));
   }
   cells.push_back(time_cell(point.step_ns, unit));
-  cells.push_back(time_cell(point.half_width_ns, unit));
+  cells.push_back(spread_cell(point, unit));
   if (is_predicted(report)) {
     cells.push_back(time_cell(report.predictions.points.at(i).step_ns, unit));
   }

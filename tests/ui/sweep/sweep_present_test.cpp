@@ -297,6 +297,22 @@ TEST(SweepTable, HasARowForEachPointAndOnlyColumnsThatSaySomething) {
 }
 
 // Its points cost what `searched` says, in another order than they are numbered in.
+// By Student's t of a few runs that scatter.
+TEST(SweepWords, AnIntervalEndsAtZero) {
+  auto sweep = sample_sweep();
+  sweep.points[0].step_ns = 44.5e6;
+  sweep.points[0].half_width_ns = 60.1e6;
+  EXPECT_EQ(sweep_step_text(sweep.points[0]), "44.5 (0 to 104.6) ms");
+  const Table table = sweep_table(std::make_shared<const state::ShownSweep>(sweep));
+  const auto spread = std::ranges::find(table.columns, "±", &TableColumn::title);
+  ASSERT_NE(spread, table.columns.end());
+  EXPECT_EQ(spread->cell(0).text, "(0 to 104.6 ms)");
+  EXPECT_NEAR(spread->number(0), 60.1e6, 1) << "as it is, where it is sorted and saved";
+  sweep.points[0].prediction.step_ns = 100e6;
+  sweep.points[0].prediction.interval = trace::tuning::Interval{-57.9e6, 310.7e6};
+  EXPECT_EQ(point_cost(sweep, sweep.points[0]).low, 0);
+}
+
 state::ShownSweep sample_search(const std::string& goal, double unit) {
   auto sweep = sample_grid_sweep();
   sweep.search = state::ShownSearch{goal, 600, ""};

@@ -122,6 +122,8 @@ Quantity format_count(double count) { return scaled(count, 1000, {"", "k", "M", 
 Quantity format_rate(double per_second, std::string_view unit) {
   Quantity result = format_count(per_second);
   if (result.unit.empty()) result.value = format_number(per_second);
+  // "k/s", but "k tokens/s".
+  if (!result.unit.empty() && !unit.starts_with('/')) result.unit += ' ';
   result.unit += unit;
   return result;
 }

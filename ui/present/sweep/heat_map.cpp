@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "trace/timeline/words/interval_text.h"
 #include "ui/present/format.h"
 #include "ui/present/sweep/sweep_words.h"
 
@@ -25,14 +26,18 @@ std::vector<std::string> values_along(const state::ShownSweep& sweep, std::size_
 }
 
 std::string interval_text(const state::ShownSweep& sweep, const state::SweepPoint& point) {
+  using trace::timeline::spread_text;
+  const auto share = [](double part) { return format_percent(part).text(); };
   if (point.searched) {
     const state::PointCost& cost = *point.searched;
     if (!cost.measured || !cost.half_width) return "";
-    return "± " + format_percent(*cost.half_width / *cost.measured).text();
+    return spread_text(1, *cost.half_width / *cost.measured, share);
   }
   if (!point.step_ns || !point.half_width_ns) return "";
-  if (sweep.by_tokens) return "± " + format_percent(*point.half_width_ns / *point.step_ns).text();
-  return "± " + format_duration_in(*point.half_width_ns, duration_unit(*point.step_ns)).text();
+  if (sweep.by_tokens) return spread_text(1, *point.half_width_ns / *point.step_ns, share);
+  const auto unit = duration_unit(*point.step_ns);
+  return spread_text(*point.step_ns, *point.half_width_ns,
+                     [unit](double ns) { return format_duration_in(ns, unit).text(); });
 }
 
 std::string cell_text(const state::ShownSweep& sweep, const state::SweepPoint& point) {

@@ -79,7 +79,7 @@ ValueScale scale_over(const state::ShownSweep& sweep) {
       scale.add(*cost.measured + half);
     }
     if (cost.predicted) scale.add(*cost.predicted);
-    if (cost.low) scale.add(std::max(*cost.low, 0.0));
+    if (cost.low) scale.add(*cost.low);
     if (cost.high) scale.add(*cost.high);
   }
   if (!scale.is_empty()) scale.settle();
@@ -99,7 +99,7 @@ SweepCurve::Point curve_point(const state::ShownSweep& sweep, const PlacedValue&
   if (cost.measured) {
     point.measured = {.y = scale.of(*cost.measured), .low = {}, .high = {}};
     if (cost.half_width) {
-      point.measured->low = scale.of(*cost.measured - *cost.half_width);
+      point.measured->low = scale.of(std::max(*cost.measured - *cost.half_width, 0.0));
       point.measured->high = scale.of(*cost.measured + *cost.half_width);
     }
   }

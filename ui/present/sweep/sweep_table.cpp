@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "trace/timeline/words/interval_text.h"
 #include "ui/present/format.h"
 #include "ui/present/row_columns.h"
 #include "ui/present/sweep/sweep_words.h"
@@ -46,17 +47,17 @@ void add_value_column(PointColumns& columns, const state::ShownSweep& sweep, std
 }
 
 template <typename Value>
-void add_figure(PointColumns& columns, std::string title, std::string csv_title,
-                std::string definition, Value value, std::function<Quantity(double)> show,
-                const char* source = kSweepSource) {
-  columns.add_known({.title = std::move(title),
-                     .csv_title = std::move(csv_title),
-                     .definition = std::move(definition),
-                     .source = source,
-                     .width = 84,
-                     .wish = 120,
-                     .priority = 5},
-                    value, std::move(show));
+TableColumn* add_figure(PointColumns& columns, std::string title, std::string csv_title,
+                        std::string definition, Value value, std::function<Quantity(double)> show,
+                        const char* source = kSweepSource) {
+  return columns.add_known({.title = std::move(title),
+                            .csv_title = std::move(csv_title),
+                            .definition = std::move(definition),
+                            .source = source,
+                            .width = 84,
+                            .wish = 120,
+                            .priority = 5},
+                           value, std::move(show));
 }
 
 template <typename Words>
@@ -126,6 +127,24 @@ void add_goal(PointColumns& columns, const state::ShownSweep& sweep) {
              in_goal(sweep, &state::PointCost::predicted), show, kSearchSource);
 }
 
+void add_spread(PointColumns& columns, const std::function<Quantity(double)>& time) {
+  using Point = state::SweepPoint;
+  TableColumn* spread =
+      add_figure(columns, "±", "half_width_ns",
+                 "Half the 95 % interval of that mean; in brackets the interval itself, where that "
+                 "is more than the mean",
+                 &Point::half_width_ns, time);
+  if (spread == nullptr) return;
+  spread->cell = [rows = columns.rows(), time, half = spread->cell](std::size_t row) {
+    const Point& point = rows[row];
+    const bool is_vast = point.half_width_ns > point.step_ns;
+    return is_vast ? TableCell::words(
+                         trace::timeline::spread_text(*point.step_ns, *point.half_width_ns,
+                                                      [&](double ns) { return time(ns).text(); }))
+                   : half(row);
+  };
+}
+
 // What a sweep goes by, which is judged by rounds.
 void add_level(PointColumns& columns, const std::function<Quantity(double)>& time) {
   using Point = state::SweepPoint;
@@ -134,8 +153,7 @@ void add_level(PointColumns& columns, const std::function<Quantity(double)>& tim
       "Geometric mean of the point's runs, as of a round that is like all: what points are put in "
       "order by",
       &Point::step_ns, time);
-  add_figure(columns, "±", "half_width_ns", "Half the 95 % interval of that mean",
-             &Point::half_width_ns, time);
+  add_spread(columns, time);
   add_figure(
       columns, "Predicted", "predicted_ns",
       "Step time predicted from a run of another point; the point's own runs play no part",

@@ -6,6 +6,7 @@
 
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"
+#include "trace/timeline/words/interval_text.h"
 #include "ui/present/format.h"
 
 namespace shardlens::ui::present {
@@ -113,8 +114,11 @@ std::optional<double> number_in(const std::string& value) {
 std::string sweep_step_text(const state::SweepPoint& point) {
   if (!point.step_ns) return "";
   const auto unit = duration_unit(*point.step_ns);
-  std::string text = format_duration_in(*point.step_ns, unit).value;
-  if (point.half_width_ns) text += " ± " + format_duration_in(*point.half_width_ns, unit).value;
+  const auto show = trace::timeline::in_unit(unit);
+  std::string text = show(*point.step_ns);
+  if (point.half_width_ns) {
+    text += " " + trace::timeline::spread_text(*point.step_ns, *point.half_width_ns, show);
+  }
   return text + " " + std::string(unit);
 }
 
@@ -201,7 +205,7 @@ state::PointCost point_cost(const state::ShownSweep& sweep, const state::SweepPo
   cost.half_width = of(point.half_width_ns);
   cost.predicted = of(point.prediction.step_ns);
   if (const auto& interval = point.prediction.interval) {
-    cost.low = of(interval->low_ns);
+    cost.low = of(std::max(interval->low_ns, 0.0));
     cost.high = of(interval->high_ns);
   }
   for (const auto& run : point.runs) cost.runs.push_back(*factor * run.step_ns);

@@ -40,7 +40,7 @@ std::optional<double> cost_per_step_time(const state::ShownSweep& sweep,
                                          const state::SweepPoint& point);
 // What a point is judged by, measured and predicted; empty where that is not known.
 state::PointCost point_cost(const state::ShownSweep& sweep, const state::SweepPoint& point);
-// Such a cost as it is shown: a time, of a search for tokens "138.7 ktokens/s", or bytes.
+// Such a cost as it is shown: a time, of a search for tokens "138.7 k tokens/s", or bytes.
 Quantity search_quantity(const state::ShownSweep& sweep, double cost);
 // What is predicted of the point; "": nothing.
 std::string predicted_text(const state::ShownSweep& sweep, const state::SweepPoint& point);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <limits>
 
 #include "trace/tuning/predictable.h"
 #include "ui/present/axis.h"
@@ -78,7 +77,8 @@ std::vector<MeasuredRun> runs_along(const state::Ledger* ledger, const Settings&
 // Of the change alone: how much the run's own steps vary moves the whole curve.
 trace::tuning::Interval range_of(const CurvePoint& point, double recorded_ns) {
   if (!point.difference) return {point.step_ns, point.step_ns};
-  return {recorded_ns + point.difference->low_ns, recorded_ns + point.difference->high_ns};
+  return {std::max(recorded_ns + point.difference->low_ns, 0.0),
+          recorded_ns + point.difference->high_ns};
 }
 
 ValueScale scale_of(const KnobCurve& curve, const std::vector<MeasuredRun>& runs) {
@@ -89,7 +89,7 @@ ValueScale scale_of(const KnobCurve& curve, const std::vector<MeasuredRun>& runs
     scale.add(high_ns);
   }
   for (const MeasuredRun& run : runs) scale.add(run.step_ns);
-  scale.settle(-std::numeric_limits<double>::infinity());
+  scale.settle();
   return scale;
 }
 

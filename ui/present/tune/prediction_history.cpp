@@ -155,7 +155,7 @@ PlaceScale error_scale(const std::vector<TestedPrediction>& tested) {
     largest = std::max(largest, miss(each));
     if (!each.interval) continue;
     reach = std::max({reach, each.interval->high_ns / each.predicted_ns - 1,
-                      1 - each.interval->low_ns / each.predicted_ns});
+                      1 - std::max(each.interval->low_ns, 0.0) / each.predicted_ns});
   }
   const double shown = std::max(kLeastError, largest);
   const double half = kErrorMargin * std::max(shown, std::min(reach, kMostInterval * shown));
@@ -172,9 +172,10 @@ HistoryChart::Point history_point(const TestedPrediction& of, const HistoryScale
   point.has_interval = of.interval.has_value();
   point.is_within = of.is_within();
   if (!of.interval) return point;
-  point.low = times.of(of.interval->low_ns);
+  const double low_ns = std::max(of.interval->low_ns, 0.0);
+  point.low = times.of(low_ns);
   point.high = times.of(of.interval->high_ns);
-  point.error_low = errors.of(of.interval->low_ns / of.predicted_ns - 1);
+  point.error_low = errors.of(low_ns / of.predicted_ns - 1);
   point.error_high = errors.of(of.interval->high_ns / of.predicted_ns - 1);
   return point;
 }

@@ -9,6 +9,7 @@
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"
 #include "trace/predict/schedule/critical_calls.h"
+#include "trace/timeline/words/interval_text.h"
 #include "ui/present/format.h"
 
 namespace shardlens::ui::present {
@@ -230,14 +231,14 @@ std::string before_and_after(const std::string& before, const std::string& after
 }
 
 std::string from_to(const trace::tuning::Interval& interval) {
-  const std::string_view unit = duration_unit(interval.high_ns);
-  return format_duration_in(interval.low_ns, unit).value + " to " +
-         format_duration_in(interval.high_ns, unit).text();
+  return trace::timeline::duration_range_text(interval.low_ns, interval.high_ns);
 }
 
-std::string from_to_signed(const trace::tuning::Interval& interval) {
-  return trace::timeline::format_signed_duration(interval.low_ns) + " to " +
-         trace::timeline::format_signed_duration(interval.high_ns);
+// No step gets shorter by more than it takes.
+std::string from_to_signed(const trace::tuning::Interval& difference, double recorded_ns) {
+  using trace::timeline::format_signed_duration;
+  return format_signed_duration(std::max(difference.low_ns, -recorded_ns)) + " to " +
+         format_signed_duration(difference.high_ns);
 }
 
 std::vector<PredictionNote::Row> note_rows(const Prediction& prediction,
@@ -249,7 +250,8 @@ std::vector<PredictionNote::Row> note_rows(const Prediction& prediction,
   rows.push_back({"Step", before_and_after(span_text(prediction.recorded_step_ns),
                                            span_text(prediction.step_ns))});
   if (prediction.difference) {
-    rows.push_back({"Difference, 95 %", from_to_signed(*prediction.difference)});
+    rows.push_back(
+        {"Difference, 95 %", from_to_signed(*prediction.difference, prediction.recorded_step_ns)});
   }
   if (prediction.interval) rows.push_back({"Next mean, 95 %", from_to(*prediction.interval)});
   if (apart) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 
+#include "trace/timeline/words/interval_text.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
 
@@ -162,7 +163,7 @@ void PredictionsPanel::explain(const kit::Theme& theme, std::size_t point) const
   scope.row(nullptr, "Predicted", text(of.predicted_ns));
   if (of.interval) {
     scope.row(nullptr, "95 % interval",
-              text(of.interval->low_ns) + " to " + text(of.interval->high_ns));
+              trace::timeline::duration_range_text(of.interval->low_ns, of.interval->high_ns));
   }
   scope.row(nullptr, "Measured", text(of.measured_ns));
   scope.row(nullptr, "Off by", present::format_signed_percent(of.error()));

@@ -1,0 +1,22 @@
+#include "trace/timeline/words/interval_text.h"
+
+#include <algorithm>
+
+#include "trace/timeline/words/quantity.h"
+
+namespace shardlens::trace::timeline {
+
+std::string spread_text(double mean, double half_width, const NumberText& show) {
+  return half_width > mean ? "(0 to " + show(mean + half_width) + ")" : "± " + show(half_width);
+}
+
+NumberText in_unit(std::string_view unit) {
+  return [unit](double ns) { return format_duration_in(ns, unit).value; };
+}
+
+std::string duration_range_text(double low_ns, double high_ns) {
+  const NumberText show = in_unit(duration_unit(high_ns));
+  return show(std::max(low_ns, 0.0)) + " to " + format_duration(high_ns).text();
+}
+
+}  // namespace shardlens::trace::timeline
