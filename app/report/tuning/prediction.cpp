@@ -5,6 +5,7 @@
 
 #include "app/session/compare/run_siblings.h"
 #include "app/session/tuning/prediction_source.h"
+#include "trace/advice/facts/usable_memory.h"
 #include "trace/analysis/noise/noise_model.h"
 #include "trace/analysis/run/run_analysis.h"
 #include "trace/predict/costs/costs_file.h"
@@ -116,7 +117,13 @@ Result<PredictedRun> predict_run(const std::filesystem::path& run, const AskedSe
   return PredictedRun{.info = learnt.figures.info,
                       .prediction = std::move(forecast.prediction),
                       .step = std::move(forecast.step),
-                      .apart = apart_by_chance(run, learnt.figures)};
+                      .apart = apart_by_chance(run, learnt.figures),
+                      .usable_bytes = trace::advice::usable_bytes(learnt.figures, next.ranks)};
+}
+
+std::optional<bool> PredictedRun::fits() const {
+  const auto peak = prediction.peak_bytes();
+  return peak && usable_bytes > 0 ? std::optional(*peak <= usable_bytes) : std::nullopt;
 }
 
 Result<trace::model::StepPrediction> predict_job(const std::filesystem::path& run,

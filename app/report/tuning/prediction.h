@@ -1,6 +1,7 @@
 // What a change of settings would do to a recorded run, from that run alone. Any thread.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -19,6 +20,10 @@ struct PredictedRun {
   trace::tuning::Prediction prediction;
   trace::tuning::PredictedStep step;  // the one with the median time
   std::optional<double> apart{};      // NoiseModel::apart() of its job in its library
+  std::int64_t usable_bytes = 0;      // for tensors of a rank, where it ran; 0: not known
+
+  // None: not known.
+  std::optional<bool> fits() const;
 };
 
 // What other settings are asked for.

@@ -2,6 +2,7 @@
 
 #include "app/report/text_table.h"
 #include "trace/base/text.h"
+#include "trace/timeline/words/interval_text.h"
 #include "ui/present/format.h"
 #include "ui/present/tune/prediction_text.h"
 
@@ -85,11 +86,18 @@ Json schedule_json(const PredictedRun& run) {
 // Beside the step's time.
 std::string interval_text(const trace::tuning::Prediction& prediction) {
   if (prediction.interval) {
-    return "95 %: " + time_text(prediction.interval->low_ns) + " to " +
-           time_text(prediction.interval->high_ns);
+    return "95 %: " + trace::timeline::duration_range_text(prediction.interval->low_ns,
+                                                           prediction.interval->high_ns);
   }
   return prediction.difference ? "recorded steps drift: how sure is known of the difference alone"
                                : "recorded steps are too few, or drift: how sure is not known";
+}
+
+// Beside the peak.
+std::string shortage_text(const PredictedRun& run) {
+  if (run.fits() != false) return "";
+  return "more than the " + size_text(static_cast<double>(run.usable_bytes)) +
+         " that the run's device leaves a rank for tensors";
 }
 
 }  // namespace
@@ -114,6 +122,8 @@ Json prediction_json(const PredictedRun& run) {
           {"exposed_ms", optional_ms(prediction.exposed_ns)},
           {"wait_ms", nullptr},  // how late a rank will be is not predicted
           {"peak_memory_bytes", or_null(prediction.peak_bytes())},
+          {"usable_memory_bytes", known(run.usable_bytes > 0, run.usable_bytes)},
+          {"fits", or_null(run.fits())},
           {"recorded",
            {{"step_ms", ms(prediction.recorded_step_ns)},
             {"exposed_ms", optional_ms(prediction.recorded_exposed_ns)},
@@ -156,7 +166,7 @@ std::string prediction_text(const PredictedRun& run) {
   if (prediction.peak_bytes()) {
     table.add_row({"Peak of tensors",
                    size_text(static_cast<double>(*prediction.recorded_peak_bytes())),
-                   size_text(static_cast<double>(*prediction.peak_bytes())), ""});
+                   size_text(static_cast<double>(*prediction.peak_bytes())), shortage_text(run)});
   }
   text += table.text() + "\n" + ui::present::bound_text(run.step) +
           "\n\nCollectives of a typical step (" + std::to_string(run.step.index) +

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "trace/advice/facts/usable_memory.h"
 #include "trace/analysis/figures/memory_figures.h"
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/noise/mean_estimate.h"
@@ -107,18 +108,9 @@ std::optional<job::Settings> RunFacts::with(const std::vector<KnobValue>& change
 
 void RunFacts::measure_memory() {
   for (const auto& rank : figures.ranks) {
-    const model::MemorySample& peak = rank.peak;
-    if (!rank.has_step_memory || peak.allocated_bytes() <= 0) continue;
-    peak_bytes_ = std::max(peak_bytes_, peak.allocated_bytes());
-    if (peak.device_total_bytes <= 0 || !peak.knows(model::MemoryCategory::kOutside)) continue;
-    const std::int64_t sharing = is_gpu() ? 1 : std::max(1, ranks() / hosts_);
-    const std::int64_t beyond = std::max<std::int64_t>(
-        peak.reserved_bytes > 0 ? peak.reserved_bytes - peak.allocated_bytes() : 0, 0);
-    const std::int64_t usable =
-        peak.device_total_bytes / sharing -
-        peak.bytes[static_cast<std::size_t>(model::MemoryCategory::kOutside)] - beyond;
-    if (usable > 0) usable_bytes_ = usable_bytes_ == 0 ? usable : std::min(usable_bytes_, usable);
+    if (rank.has_step_memory) peak_bytes_ = std::max(peak_bytes_, rank.peak.allocated_bytes());
   }
+  usable_bytes_ = advice::usable_bytes(figures, ranks());
 }
 
 std::optional<predict::PlannedJob> RunFacts::job(const job::Settings& settings) const {
