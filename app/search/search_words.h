@@ -23,8 +23,9 @@ std::string ending_text(const std::string& kept);
 // Why a point was not run; "" of one that was.
 std::string why_not_text(const Belief& belief, Goal goal);
 
-// How the best stands to the start, a sentence. None: the start could not be measured.
-std::string verdict_text(const sweep::SweepPlan& plan, Goal goal,
+// How the best stands to the start, a sentence. None: the start could not be measured, which
+// `results` tells the reason of.
+std::string verdict_text(const sweep::SweepPlan& plan, const sweep::SweepResults& results,
                          const std::optional<Outcome>& outcome);
 
 }  // namespace shardlens::app::search

@@ -165,7 +165,7 @@ Json search_json(const SearchReport& report) {
           {"best", outcome ? side_json(report, outcome->best, outcome->best_cost) : Json(nullptr)},
           {"change_percent", change_json(outcome)},
           {"is_sure", outcome && outcome->is_sure()},
-          {"verdict", search::verdict_text(report.plan, report.goal(), report.standing.outcome)},
+          {"verdict", search::verdict_text(report.plan, report.results, report.standing.outcome)},
           {"apply", outcome ? Json(assignments(report, outcome->best)) : Json(nullptr)},
           {"runs", array_of(report.runs, [&](const auto& run) { return run_json(report, run); })},
           {"not_tried", std::move(not_tried)},
@@ -175,7 +175,7 @@ Json search_json(const SearchReport& report) {
 
 std::string search_text(const SearchReport& report) {
   std::string text =
-      search::verdict_text(report.plan, report.goal(), report.standing.outcome) + "\n";
+      search::verdict_text(report.plan, report.results, report.standing.outcome) + "\n";
   if (report.standing.outcome && report.standing.outcome->change) {
     text += "Use it: " + assignments(report, report.standing.outcome->best) + "\n";
   }

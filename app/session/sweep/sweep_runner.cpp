@@ -179,7 +179,7 @@ Result<bool> SweepRunner::search_in(const std::stop_token& stop, sweep::Sweep& g
                                   const auto& job) { return run_in_queue(stop, choice.slot, job); },
                        .counted = [this](const auto&) { change_state([](auto&) {}); }}));
   if (!ending) return false;
-  verdict_ = search::verdict_text(grid.plan(), grid.plan().search->goal, loop.standing().outcome);
+  verdict_ = search::verdict_text(grid.plan(), grid.results(), loop.standing().outcome);
   return true;
 }
 

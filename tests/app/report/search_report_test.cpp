@@ -67,8 +67,9 @@ TEST(SearchReport, SaysOfAPredictionThatIsNotSureThatItIsNot) {
   EXPECT_THAT(search_text(report), HasSubstr("predicted 542.4 ± 61.3 ms, which is not likely"));
   belief.predicted = sweep::PredictedCost{542.4e6, 612.9e6};
   belief.chance = 0.5;
-  EXPECT_THAT(search_text(report),
-              HasSubstr("predicted 542.4 ± 612.9 ms (not sure enough to go by), the search ended"));
+  EXPECT_THAT(
+      search_text(report),
+      HasSubstr("predicted 542.4 (0 to 1,155) ms (not sure enough to go by), the search ended"));
 }
 
 TEST(SearchReport, SaysNoIntervalThatIsWiderThanAllOfIt) {
@@ -84,7 +85,7 @@ TEST(SearchReport, GivesAnEstimateInOneUnit) {
   EXPECT_EQ(search::estimate_text(1.5 * kGiB, 0.25 * kGiB, search::Goal::kMemory),
             "1.50 ± 0.25 GiB");
   EXPECT_EQ(search::estimate_text(1e9 / 8000.0, 1e8 / 8000.0, search::Goal::kTokenRate),
-            "8.00 ± 0.80 ktokens/s");
+            "8.00 ± 0.80 k tokens/s");
 }
 
 // Each place says itself how to go on.
@@ -96,6 +97,16 @@ TEST(SearchReport, SaysWhyASearchEndedInWordsThatAreTrueAnywhere) {
   EXPECT_EQ(search::ending_text(std::string(to_string(Ending::kNoTime))), no_time);
   EXPECT_EQ(search::ending_text(std::string()), "");
   EXPECT_EQ(search::ending_text(std::string("Ended, as of old.")), "Ended, as of old.");
+}
+
+TEST(SearchReport, SaysWhyTheStartCouldNotBeMeasured) {
+  SearchReport report = made_up_report();
+  sweep::SweepResults results;
+  results[{search::kStart, 0}].failure = "rank 1 ran out of memory";
+  const SearchReport failed{.plan = report.plan, .results = results};
+  const std::string why = "could not be measured: rank 1 ran out of memory.";
+  EXPECT_THAT(search_text(failed), HasSubstr(why));
+  EXPECT_THAT(search_json(failed)["verdict"].get<std::string>(), HasSubstr(why));
 }
 
 TEST(SearchReport, IsTheContractAsJson) {
