@@ -127,6 +127,7 @@ std::shared_ptr<const ui::state::Snapshot> Controller::snapshot() {
   const auto [notice, notice_is_error] = notice_.words();
   next->notice = notice;
   next->notice_is_error = notice_is_error;
+  next->file_work = file_work();
   asks_to_close_ = asks_to_close_ && is_at_work();
   next->asks_to_close = asks_to_close_;
   next->version = snapshot_ ? snapshot_->version + 1 : 1;
@@ -136,7 +137,14 @@ std::shared_ptr<const ui::state::Snapshot> Controller::snapshot() {
 
 bool Controller::is_at_work() const {
   const auto queue = job_.queue().state();
-  return queue.phase != ui::state::JobPhase::kNone || !queue.queued.empty() || sweeps_.is_running();
+  return queue.phase != ui::state::JobPhase::kNone || !queue.queued.empty() ||
+         sweeps_.is_running() || !file_work().empty();
+}
+
+std::vector<std::string> Controller::file_work() const {
+  auto work = import_.under_way();
+  if (auto packing = packing_.under_way(); !packing.empty()) work.push_back(std::move(packing));
+  return work;
 }
 
 // Nothing can be shown yet, which is not the same as that there is nothing.

@@ -117,8 +117,9 @@ class Controller {
   LedgerRows rows() const { return library_state_.ledger->rows; }
   std::vector<std::string> taken_names() const;
 
-  // Runs or sweeps, of this window: they would end with it.
+  // Runs, sweeps, imports or packing, of this window: they would end with it.
   bool is_at_work() const;
+  std::vector<std::string> file_work() const;
   bool is_loading() const;
   void follow_job();
   void follow_library();

@@ -48,6 +48,9 @@ ClosingText closing_text(const state::Snapshot& snapshot) {
   } else if (!now.empty()) {
     out.going_on = sentence(now);
   }
+  for (const std::string& work : snapshot.file_work) {
+    out.going_on += (out.going_on.empty() ? "" : " ") + sentence(work + " goes on");
+  }
   if (runs) out.effect = "The run is stopped; what it has recorded is kept.";
   const auto add = [&](const std::string& text) {
     out.effect += (out.effect.empty() ? "" : " ") + text;
@@ -57,6 +60,7 @@ ClosingText closing_text(const state::Snapshot& snapshot) {
   } else if (queued > 0) {
     add(queued == 1 ? "The one that waits does not start." : "Those that wait do not start.");
   }
+  if (!snapshot.file_work.empty()) add("Of unfinished files nothing is kept.");
   return out;
 }
 

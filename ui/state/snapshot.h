@@ -177,8 +177,9 @@ struct Snapshot {
   ReplayState replay;
   std::string notice;  // one line about the last command, with its error
   bool notice_is_error = false;
-  bool asks_to_close = false;  // the window is to close, which would end what goes on
-  std::uint64_t version = 0;   // grows with every change
+  std::vector<std::string> file_work;  // "the import of rank0.json.gz", while that goes on
+  bool asks_to_close = false;          // the window is to close, which would end what goes on
+  std::uint64_t version = 0;           // grows with every change
 };
 
 }  // namespace shardlens::ui::state

@@ -14,10 +14,19 @@ RunPacking::RunPacking(std::filesystem::path save_dir, Notice& notice)
       worker_([this](const auto& run, const auto& wanted) { work(run, wanted); }) {}
 
 void RunPacking::pack(const std::filesystem::path& run) {
-  if (!worker_.is_idle()) {
-    return notice_.say_why_not("Another run is being packed. Try again in a moment");
+  {
+    const std::lock_guard lock(mutex_);
+    if (packed_.empty()) {
+      packed_ = run.filename().string();
+      return worker_.ask(run);
+    }
   }
-  worker_.ask(run);
+  notice_.say_why_not("Another run is being packed. Try again in a moment");
+}
+
+std::string RunPacking::under_way() const {
+  const std::lock_guard lock(mutex_);
+  return packed_.empty() ? "" : "the packing of " + packed_;
 }
 
 void RunPacking::work(const std::filesystem::path& run, const Wanted& wanted) {
@@ -34,6 +43,10 @@ void RunPacking::work(const std::filesystem::path& run, const Wanted& wanted) {
   };
   const auto packed = trace::store::pack_run(run, file, options);
   if (!wanted()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    packed_.clear();
+  }
   notice_.say(packed ? "Saved " + std::filesystem::absolute(file).lexically_normal().string()
                      : packed.error().message,
               !packed);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <mutex>
+#include <string>
 
 #include "app/session/worker/latest_worker.h"
 #include "app/session/worker/notice.h"
@@ -15,6 +17,8 @@ class RunPacking {
 
   // One at a time: another one is refused meanwhile.
   void pack(const std::filesystem::path& run);
+  // "the packing of baseline"; "" while none is packed.
+  std::string under_way() const;
 
  private:
   using Wanted = std::function<bool()>;
@@ -23,6 +27,9 @@ class RunPacking {
 
   const std::filesystem::path save_dir_;
   Notice& notice_;
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::string packed_;        // its name
 
   LatestWorker<std::filesystem::path> worker_;  // last: stops first
 };

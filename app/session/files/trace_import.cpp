@@ -28,7 +28,7 @@ void TraceImport::add(std::vector<std::filesystem::path> files, std::string left
   if (files.empty()) return;
   {
     const std::lock_guard lock(mutex_);
-    waiting_.push_back({std::move(files), std::move(left_out)});
+    requests_.push_back({std::move(files), std::move(left_out)});
   }
   wake_.notify_one();
 }
@@ -38,25 +38,38 @@ std::optional<std::filesystem::path> TraceImport::take_imported() {
   return std::exchange(imported_, std::nullopt);
 }
 
+std::vector<std::string> TraceImport::under_way() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> all;
+  for (const Request& request : requests_) {
+    all.push_back("the import of " + what_is_imported(request.files));
+  }
+  return all;
+}
+
 void TraceImport::work(const std::stop_token& stop) {
   while (true) {
     Request request;
     {
       std::unique_lock lock(mutex_);
-      if (!wake_.wait(lock, stop, [this] { return !waiting_.empty(); })) return;
-      request = std::move(waiting_.front());
-      waiting_.pop_front();
+      if (!wake_.wait(lock, stop, [this] { return !requests_.empty(); })) return;
+      request = requests_.front();
     }
+    Notice::Words outcome;
     try {
-      carry_out(request, stop);
+      outcome = carry_out(request, stop);
     } catch (const std::exception& error) {
-      notice_.say_why_not("Could not import " + what_is_imported(request.files) + ": " +
-                          error.what());
+      outcome = {"Could not import " + what_is_imported(request.files) + ": " + error.what(), true};
     }
+    {
+      const std::lock_guard lock(mutex_);
+      requests_.pop_front();
+    }
+    notice_.say(outcome.text, outcome.is_error);
   }
 }
 
-void TraceImport::carry_out(const Request& request, const std::stop_token& stop) {
+Notice::Words TraceImport::carry_out(const Request& request, const std::stop_token& stop) {
   const std::string what = what_is_imported(request.files);
   int shown = -1;
   trace::interop::ImportOptions options;
@@ -68,15 +81,13 @@ void TraceImport::carry_out(const Request& request, const std::stop_token& stop)
     return !stop.stop_requested();
   };
   const auto run = trace::interop::import_kineto(request.files, runs_dir_, options);
-  if (!run) return notice_.say_why_not(run.error().message);
-  std::string notice = "Imported " + what + ": " + trace::base::grouped(run->events) + " events";
-  for (const std::string& warning : run->warnings) notice += "; " + warning;
-  {
-    const std::lock_guard lock(mutex_);
-    imported_ = run->folder;
-  }
-  if (!request.left_out.empty()) notice += ". Not opened: " + request.left_out;
-  notice_.say(notice, !request.left_out.empty());
+  if (!run) return {run.error().message, true};
+  std::string words = "Imported " + what + ": " + trace::base::grouped(run->events) + " events";
+  for (const std::string& warning : run->warnings) words += "; " + warning;
+  if (!request.left_out.empty()) words += ". Not opened: " + request.left_out;
+  const std::lock_guard lock(mutex_);
+  imported_ = run->folder;
+  return {words, !request.left_out.empty()};
 }
 
 }  // namespace shardlens::app::session

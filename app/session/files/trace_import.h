@@ -25,6 +25,8 @@ class TraceImport {
   void add(std::vector<std::filesystem::path> files, std::string left_out = "");
   // The last run that was made; once.
   std::optional<std::filesystem::path> take_imported();
+  // "the import of rank0.json.gz", of those that are not done.
+  std::vector<std::string> under_way() const;
 
  private:
   struct Request {
@@ -33,14 +35,14 @@ class TraceImport {
   };
 
   void work(const std::stop_token& stop);
-  void carry_out(const Request& request, const std::stop_token& stop);
+  Notice::Words carry_out(const Request& request, const std::stop_token& stop);
 
   const std::filesystem::path runs_dir_;
   Notice& notice_;
 
-  std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards what follows
   std::condition_variable_any wake_;
-  std::deque<Request> waiting_;
+  std::deque<Request> requests_;  // the first is carried out
   std::optional<std::filesystem::path> imported_;
 
   std::jthread thread_;  // last: stops first

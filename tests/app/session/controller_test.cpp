@@ -465,6 +465,24 @@ TEST_F(ControllerTest, ClosingAsksFirstWhileASweepGoesOn) {
   EXPECT_TRUE(controller->snapshot()->asks_to_close);
 }
 
+// So many that they are not done before the window is asked to close.
+TEST_F(ControllerTest, ClosingAsksFirstWhileImportsGoOn) {
+  open();
+  const auto trace = folder.path() / "rank0.json";
+  std::ofstream(trace) << R"({"schemaVersion": 1, "traceEvents": [
+    {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 1000.0, "dur": 5.0,
+     "args": {"device": 0, "stream": 7, "correlation": 1}}]})";
+  for (int i = 0; i < 20; ++i) controller->execute(ui::state::OpenFiles{{trace.string()}});
+  controller->execute(ui::state::Quit{});
+  EXPECT_FALSE(controller->quit_requested());
+  const auto now = controller->snapshot();
+  EXPECT_TRUE(now->asks_to_close);
+  ASSERT_FALSE(now->file_work.empty());
+  EXPECT_EQ(now->file_work.front(), "the import of rank0.json");
+  EXPECT_TRUE(becomes([](const auto& later) { return !later.asks_to_close; })) << "they are done";
+  EXPECT_TRUE(controller->snapshot()->file_work.empty());
+}
+
 TEST_F(ControllerTest, ShowingARunThatIsGoneSaysSo) {
   open();
   controller->execute(ui::state::ShowRun{(runs / "gone").string()});

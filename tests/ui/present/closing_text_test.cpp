@@ -72,5 +72,20 @@ TEST(ClosingText, SaysThatASweepCanBeResumed) {
   EXPECT_EQ(closing_text(snapshot).effect, "The sweep can be resumed.");
 }
 
+TEST(ClosingText, NamesImportsAndPacking) {
+  state::Snapshot snapshot = running();
+  snapshot.file_work = {"the import of rank0.json.gz and 1 more", "the packing of cap 4"};
+  EXPECT_EQ(closing_text(snapshot).going_on,
+            "Run 12 is at step 34 of 300. The import of rank0.json.gz and 1 more goes on. The "
+            "packing of cap 4 goes on.");
+  EXPECT_EQ(closing_text(snapshot).effect,
+            "The run is stopped; what it has recorded is kept. Of unfinished files nothing is "
+            "kept.");
+  snapshot.job.phase = state::JobPhase::kNone;
+  snapshot.file_work.pop_back();
+  EXPECT_EQ(closing_text(snapshot).going_on, "The import of rank0.json.gz and 1 more goes on.");
+  EXPECT_EQ(closing_text(snapshot).effect, "Of unfinished files nothing is kept.");
+}
+
 }  // namespace
 }  // namespace shardlens::ui::present
