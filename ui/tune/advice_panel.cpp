@@ -38,12 +38,16 @@ double mean_step_ns(const state::Snapshot& snapshot) {
   return snapshot.run ? snapshot.run->figures.summary.step_ns.mean : 0;
 }
 
+std::string reasons(const present::AdviceRow& row) {
+  return row.unknown.empty() ? row.why : row.why + " " + row.unknown;
+}
+
 float row_height(const kit::Theme& theme, float width, const present::AdviceRow& row,
                  bool has_changes) {
   const float column = text_column(theme, width);
   const float text = kit::wrapped_height(theme, kit::Face::kMedium, column, row.title) +
                      kit::wrapped_height(theme, kit::Face::kSmall, column, row.gain) +
-                     kit::wrapped_height(theme, kit::Face::kSmall, column, row.why) +
+                     kit::wrapped_height(theme, kit::Face::kSmall, column, reasons(row)) +
                      2 * theme.px(kLineGap);
   if (are_buttons_below(theme, width)) return text + theme.px(kButtonHeight + 2 * kLineGap);
   return std::max(text, theme.px(kButtonHeight) * (has_changes ? 2 : 1) + theme.px(6));
@@ -81,8 +85,7 @@ void draw_explanation(const kit::Theme& theme, const Advice& advice,
   scope.row(nullptr, row.is_predicted ? "Predicted" : "Measured", row.gain);
   if (row.is_predicted) scope.row(nullptr, "Measured", advice.measured);
   if (!row.changes.empty()) scope.row(nullptr, "Sets", row.changes);
-  if (!row.unknown.empty()) scope.note("Gain not known: " + row.unknown);
-  scope.note(row.why);
+  scope.note(reasons(row));
   for (const auto& evidence : advice.evidence) scope.note(present::evidence_text(evidence));
 }
 
@@ -90,7 +93,9 @@ void draw_explanation(const kit::Theme& theme, const Advice& advice,
 std::string text_without_rows(const state::Snapshot& snapshot) {
   if (snapshot.replay.active) return "This is said of a whole run, not of one that is replayed";
   if (!snapshot.advice) return snapshot.run ? "Looking at the run…" : "No run to look at";
-  return snapshot.advice->advice.empty() ? present::no_advice_text(*snapshot.advice) : "";
+  if (!snapshot.advice->advice.empty()) return "";
+  const std::string not_tried = present::not_tried_text(*snapshot.advice);
+  return present::no_advice_text(*snapshot.advice) + (not_tried.empty() ? "" : ". " + not_tried);
 }
 
 bool draw_without_rows(const kit::Theme& theme, const state::Rect& area,
@@ -161,7 +166,7 @@ void AdvicePanel::draw_row(const kit::Theme& theme, const state::Rect& rect, con
   paragraph(kit::Face::kSmall, row.is_predicted ? p.text : p.text_secondary, row.gain);
   if (below) buttons = text.take_top(theme.px(kButtonHeight), theme.px(2 * kLineGap));
   draw_buttons(theme, buttons, advice, snapshot, commands);
-  paragraph(kit::Face::kSmall, p.text_muted, row.why);
+  paragraph(kit::Face::kSmall, p.text_muted, reasons(row));
 }
 
 float AdvicePanel::draw_rows(const kit::Theme& theme, const state::Rect& body, std::size_t columns,
@@ -179,7 +184,10 @@ float AdvicePanel::draw_rows(const kit::Theme& theme, const state::Rect& body, s
     draw_row(theme, {x, body.y + ends[column], width, height}, advice, snapshot, commands);
     ends[column] += height + theme.px(kRowGap);
   }
-  return std::ranges::max(ends);
+  const float end = std::ranges::max(ends);
+  const state::Rect foot{body.x, body.y + end, body.w, body.h};
+  return end + kit::text_wrapped(theme, foot, kit::Face::kSmall, theme.colors().text_muted,
+                                 present::not_tried_text(*snapshot.advice));
 }
 
 void AdvicePanel::draw(const kit::Theme& theme, const state::Rect& rect,

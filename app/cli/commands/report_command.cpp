@@ -32,7 +32,7 @@ trace::base::Result<report::RunReport> load(const ReportArguments& options) {
 
 std::string json_of(const report::RunReport& report, bool with_advice) {
   report::Json json = report::report_json(report);
-  if (with_advice) json["advice"] = report::advice_json(report::advice_of(report.figures).view);
+  if (with_advice) json["advice"] = report::advice_json(report::advice_of(report.figures));
   return report::dump_json(json);
 }
 

@@ -37,26 +37,22 @@ Json one_json(const Advice& advice) {
 
 }  // namespace
 
-AdviceOfRun advice_of(const trace::analysis::RunFigures& figures) {
+ui::state::AdviceView advice_of(const trace::analysis::RunFigures& figures) {
   session::PredictionSource source;
-  const auto learnt = source.learn(figures);
-  return {.view = session::advise_run(figures, learnt), .refused = learnt.refused};
+  return session::advise_run(figures, source.learn(figures));
 }
 
 Json advice_json(const ui::state::AdviceView& view) { return array_of(view.advice, one_json); }
 
-std::string advice_text(const AdviceOfRun& of_run, double step_ns) {
-  const ui::state::AdviceView& view = of_run.view;
-  const std::string not_tried =
-      of_run.refused.empty() || view.steps == 0
-          ? ""
-          : "\nOther settings could not be tried. " + of_run.refused + "\n";
+std::string advice_text(const ui::state::AdviceView& view, double step_ns) {
+  std::string not_tried = ui::present::not_tried_text(view);
+  if (!not_tried.empty()) not_tried = "\n" + not_tried + "\n";
   if (view.advice.empty()) return "\n" + ui::present::no_advice_text(view) + "\n" + not_tried;
   std::string text = "\nWhat would help\n";
   for (const Advice& advice : view.advice) {
     const auto row = ui::present::advice_row(advice, step_ns);
     text += "\n" + row.title + ": " + row.gain + "\n  " + row.why + "\n";
-    if (!row.unknown.empty()) text += "  Gain not known: " + row.unknown + "\n";
+    if (!row.unknown.empty()) text += "  " + row.unknown + "\n";
     if (!row.changes.empty()) text += "  Try it: " + row.changes + "\n";
     for (const Evidence& evidence : advice.evidence) {
       text += "  See " + ui::present::evidence_text(evidence) + "\n";

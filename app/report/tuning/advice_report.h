@@ -9,16 +9,12 @@
 
 namespace shardlens::app::report {
 
-struct AdviceOfRun {
-  ui::state::AdviceView view;
-  std::string refused;  // why other settings cannot be tried, sentences; "": they were
-};
 // Reads what the rules need beyond the figures. Slow.
-AdviceOfRun advice_of(const trace::analysis::RunFigures& figures);
+ui::state::AdviceView advice_of(const trace::analysis::RunFigures& figures);
 
 // The array `advice` of the report: docs/ADVICE.md.
 Json advice_json(const ui::state::AdviceView& view);
 // `step_ns`: the run's mean.
-std::string advice_text(const AdviceOfRun& of_run, double step_ns);
+std::string advice_text(const ui::state::AdviceView& view, double step_ns);
 
 }  // namespace shardlens::app::report

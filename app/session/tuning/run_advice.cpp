@@ -31,6 +31,7 @@ ui::state::AdviceView advise_run(const trace::analysis::RunFigures& figures,
   return {.folder = figures.info.folder,
           .advice = trace::advice::advise(run),
           .looked_at = trace::advice::looked_at(run),
+          .refused = learnt.refused,
           .steps = figures.summary.steps_measured};
 }
 

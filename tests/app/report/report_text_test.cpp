@@ -118,7 +118,7 @@ TEST_F(ReportText, SaysWhyItIsNotKnownHowMuchWasSent) {
 }
 
 TEST(AdviceText, SaysWhatCouldNotBeTried) {
-  AdviceOfRun advice{.view = {.folder = "", .steps = 3}, .refused = "It does not tell its sizes."};
+  ui::state::AdviceView advice{.folder = "", .refused = "It does not tell its sizes.", .steps = 3};
   const std::string text = advice_text(advice, 1e6);
   EXPECT_TRUE(contains(text, "Nothing that this run tells would help")) << text;
   EXPECT_TRUE(contains(text, "could not be tried. It does not tell its sizes.\n")) << text;

@@ -81,6 +81,17 @@ TEST_F(AdvicePanelTest, SaysWhatItGainsAndWhatWasMeasuredWhereThatIsNotKnown) {
   EXPECT_THAT(shown, Contains("costs 2.10 ms on average"));
 }
 
+TEST_F(AdvicePanelTest, SaysWhatIsNotKnownAndWhatCouldNotBeTried) {
+  const auto says = [&](const char* words) { return testing::Contains(HasSubstr(words)); };
+  EXPECT_THAT(texts(), says("No knob does this."));
+  EXPECT_THAT(texts(), Not(says("could not be tried")));
+  view_.refused = "Its trace tells no sizes.";
+  EXPECT_THAT(texts(), says("Other settings could not be tried."));
+  view_.advice.clear();
+  EXPECT_THAT(texts(), says("Nothing that this run tells would help"));
+  EXPECT_THAT(texts(), says("could not be tried"));
+}
+
 TEST_F(AdvicePanelTest, LinesDoNotBreakWithinNumbers) {
   Advice advice = straggler_advice();
   advice.why.clear();

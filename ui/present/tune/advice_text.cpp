@@ -38,7 +38,9 @@ AdviceRow advice_row(const Advice& advice, double step_ns) {
                 .is_predicted = advice.gain.has_value(),
                 .why = advice.why,
                 .changes = changes_text(advice),
-                .unknown = advice.gain ? "" : advice.gain_unknown,
+                .unknown = advice.gain || advice.gain_unknown.empty()
+                               ? ""
+                               : "Gain not known: " + advice.gain_unknown,
                 .shows = advice.evidence.empty() ? "" : evidence_text(advice.evidence.front())};
   if (advice.gain) {
     row.gain = "saves " + saved_text(*advice.gain);
@@ -47,6 +49,11 @@ AdviceRow advice_row(const Advice& advice, double step_ns) {
   }
   if (!advice.costs.empty()) row.why += " Costs: " + advice.costs;
   return row;
+}
+
+std::string not_tried_text(const state::AdviceView& view) {
+  const bool were_tried = view.refused.empty() || view.steps == 0;
+  return were_tried ? "" : "Other settings could not be tried. " + view.refused;
 }
 
 std::string no_advice_text(const state::AdviceView& view) {

@@ -13,7 +13,7 @@ struct AdviceRow {
   bool is_predicted = false;  // `gain` is one
   std::string why;            // with what it costs
   std::string changes;        // "bucket_cap_mb=4"; "": no knob does it
-  std::string unknown;        // why no gain is predicted; "" where one is
+  std::string unknown;        // "Gain not known: …"; "" where one is predicted
   std::string shows;          // where a click leads: "step 41, rank 1: bucket 3 (4.00 MiB)"
 };
 
@@ -23,5 +23,7 @@ std::string evidence_text(const trace::advice::Evidence& evidence);
 std::string changes_text(const trace::advice::Advice& advice);
 // Where there is no advice: that there is none, and what was looked at.
 std::string no_advice_text(const state::AdviceView& view);
+// "Other settings could not be tried. …"; "": they were.
+std::string not_tried_text(const state::AdviceView& view);
 
 }  // namespace shardlens::ui::present
