@@ -53,14 +53,23 @@ void StepTable::set_world_size(std::size_t ranks) {
   }
 }
 
+bool StepTable::is_skipped(std::int64_t index) const {
+  return steps_.empty() ? skip_steps_ > 0 : index - steps_.front().index < skip_steps_;
+}
+
 StepFigures StepTable::new_step(std::int64_t index) const {
   StepFigures step;
   step.index = index;
-  step.warmup = index < skip_steps_;
+  step.warmup = is_skipped(index);
   step.start_ns = INT64_MAX;
   step.end_ns = INT64_MIN;
   step.ranks.resize(ranks_);
   return step;
+}
+
+// Once the first step is another one.
+void StepTable::mark_skipped() {
+  for (StepFigures& step : steps_) step.warmup = is_skipped(step.index);
 }
 
 void StepTable::append(std::int64_t index) {
@@ -93,6 +102,7 @@ void StepTable::make_room(const std::vector<model::Step>& rows) {
   }
   steps_ = std::move(steps);
   reports_ = std::move(reports);
+  mark_skipped();
 }
 
 std::size_t StepTable::position_of(std::int64_t index) {
@@ -102,6 +112,7 @@ std::size_t StepTable::position_of(std::int64_t index) {
   if (found != steps_.end() && found->index == index) return static_cast<std::size_t>(position);
   steps_.insert(found, new_step(index));
   reports_.insert(reports_.begin() + position, {std::vector<Report>(ranks_), 0});
+  if (position == 0) mark_skipped();
   return static_cast<std::size_t>(position);
 }
 

@@ -10,6 +10,7 @@ namespace shardlens::trace::analysis {
 
 class StepTable {
  public:
+  // The first `skip_steps` that there are, of a run that was resumed not those numbered so.
   explicit StepTable(std::int64_t skip_steps) : skip_steps_(skip_steps) {}
 
   // Every step has a breakdown per rank; zero for a rank that has not reported it.
@@ -39,7 +40,9 @@ class StepTable {
     std::size_t present = 0;
   };
 
+  bool is_skipped(std::int64_t index) const;
   StepFigures new_step(std::int64_t index) const;
+  void mark_skipped();
   void make_room(const std::vector<model::Step>& rows);
   void append(std::int64_t index);
   std::size_t position_of(std::int64_t index);

@@ -269,7 +269,7 @@ std::set<std::size_t> RecordedSteps::reductions_of_steps() const {
   std::set<std::size_t> counts;
   for (const auto& [key, step] : steps_) {
     const auto& [rank, index] = key;
-    if (rank != 0 || index < first_step_) continue;
+    if (rank != 0 || index < first_step()) continue;
     // Behind what was read last nothing is known of them.
     const bool is_read =
         !calls.empty() && step.end_ns > calls.front() && step.start_ns <= calls.back();
@@ -381,7 +381,7 @@ auto RecordedSteps::finished() const -> const std::map<int, FinishedRank>& {
   for (const auto& [rank, told] : by_rank_) {
     const DeviceTimes device = told.device.times_of(told.compute_lane());
     FinishedRank& finished = finished_[rank] = told.finished(device);
-    for (auto step = steps_.lower_bound({rank, first_step_});
+    for (auto step = steps_.lower_bound({rank, first_step()});
          step != steps_.end() && step->first.first == rank; ++step) {
       const model::Step& row = step->second;
       if (!row.full_detail) continue;

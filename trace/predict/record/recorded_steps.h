@@ -31,9 +31,9 @@ class RecordedSteps {
   // no step, more would not, either.
   static constexpr std::size_t kMostLaunches = 2'000'000;
 
-  // Of a run of `ranks` ranks, from `first_step` on.
-  RecordedSteps(int ranks, std::int64_t first_step)
-      : ranks_(ranks), first_step_(first_step), calls_(ranks) {}
+  // Of a run of `ranks` ranks, without its first `skip_steps`.
+  RecordedSteps(int ranks, std::int64_t skip_steps)
+      : ranks_(ranks), skip_steps_(skip_steps), calls_(ranks) {}
 
   // Nothing any more once that is enough.
   void learn(const model::Batch& batch);
@@ -119,6 +119,10 @@ class RecordedSteps {
   void learn_events(const model::EventRun& run);
   static void add_computed(const model::Event& event, Rank& rank);
   bool is_gradient(int rank, model::StringId name);
+  // Of those that count: a run that was resumed does not begin with step 0.
+  std::int64_t first_step() const {
+    return skip_steps_ + (steps_.empty() ? 0 : steps_.begin()->first.second);
+  }
   static std::size_t most_wanted(std::size_t launches);
   std::size_t detailed() const;
   void see_if_enough();
@@ -129,7 +133,7 @@ class RecordedSteps {
   std::map<int, base::Intervals> communication_work(const WorkingTime& working_ns) const;
 
   int ranks_ = 1;
-  std::int64_t first_step_ = 0;
+  std::int64_t skip_steps_ = 0;
   bool is_enough_ = false;
   std::size_t look_again_ = kMostSteps;  // once that many steps were told of, or
   std::size_t look_at_launches_ = kMostLaunches;

@@ -62,5 +62,17 @@ TEST(StepTable, IsTheSameInWhateverOrderStepsCome) {
   }
 }
 
+TEST(StepTable, SkipsTheFirstStepsOfAResumedRun) {
+  std::vector<model::Step> all = rows(2, 4);
+  for (model::Step& row : all) row.index = 8 + row.index / 3;
+  std::ranges::reverse(all);
+  for (std::size_t in_one_go : {1u, 3u, 8u}) {
+    const StepTable table = table_of(all, in_one_go);
+    std::vector<bool> skipped;
+    for (const StepFigures& step : table.steps()) skipped.push_back(step.warmup);
+    EXPECT_EQ(skipped, (std::vector<bool>{true, true, false, false})) << in_one_go;
+  }
+}
+
 }  // namespace
 }  // namespace shardlens::trace::analysis

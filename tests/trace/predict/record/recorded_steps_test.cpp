@@ -156,6 +156,17 @@ TEST_F(RecordedStepsTest, BeforeTheFirstThatCountsAreLeftOut) {
   EXPECT_EQ(found[0].index, 1);
 }
 
+TEST_F(RecordedStepsTest, OfAResumedRunAreCountedFromItsOwnFirst) {
+  recorded_ = RecordedSteps(2, 1);
+  learn_plan(1, {{8, 16}});
+  for (std::int64_t step : {8, 9}) {
+    for (int rank : {0, 1}) learn(rank, step);
+  }
+  const auto found = steps();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].index, 9);
+}
+
 TEST_F(RecordedStepsTest, TakeAsManyAsTheyNeed) {
   learn_plan(1, {{8, 16}});
   std::int64_t step = 0;
