@@ -85,7 +85,7 @@ std::vector<std::string> point_names(const SweepPlan& plan) {
   }
   const bool are_short_enough = are_told_apart(names);
   for (std::size_t i = 0; i < names.size(); ++i) {
-    names[i] = plan.name + "-" + (are_short_enough ? names[i] : "point " + std::to_string(i + 1));
+    names[i] = plan.name + ", " + (are_short_enough ? names[i] : "point " + std::to_string(i + 1));
   }
   return names;
 }

@@ -85,12 +85,12 @@ TEST(SweepReport, PredictionsStandBesideWhatWasMeasured) {
   EXPECT_EQ(sweep_json(report)["points"][2]["not_predicted"], "no run was measured so far");
   EXPECT_THAT(sweep_text(report),
               HasSubstr("Not predicted: bucket_cap_mb=1 and 2 more: no run was measured so far\n"));
-  report.predictions.from = "caps-cap 4, run 1";
+  report.predictions.from = "caps, cap 4, run 1";
   report.predictions.points = {{.step_ns = 198e6, .interval = {{190e6, 206e6}}},
                                {.reason = "the other points are predicted from a run of this one"},
                                {.step_ns = 301e6}};
   const Json json = sweep_json(report);
-  EXPECT_EQ(json["predicted_from"], "caps-cap 4, run 1");
+  EXPECT_EQ(json["predicted_from"], "caps, cap 4, run 1");
   const Json& first = json["points"][0]["predicted_ms"];
   EXPECT_DOUBLE_EQ(first["mean"], 198);
   EXPECT_DOUBLE_EQ(first["low"], 190);
@@ -103,7 +103,7 @@ TEST(SweepReport, PredictionsStandBesideWhatWasMeasured) {
   const std::string text = sweep_text(report);
   EXPECT_THAT(text, HasSubstr("predicted"));
   EXPECT_THAT(text, HasSubstr("198.0 ms"));
-  EXPECT_THAT(text, HasSubstr("Predicted from the run \"caps-cap 4, run 1\" alone\n"));
+  EXPECT_THAT(text, HasSubstr("Predicted from the run \"caps, cap 4, run 1\" alone\n"));
 }
 
 TEST(SweepReport, TextHasALineForEachPointAndWhatIsBest) {

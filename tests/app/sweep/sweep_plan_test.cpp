@@ -31,8 +31,8 @@ TEST(SweepPlan, EachPointComesFirstAboutAsOften) {
 
 TEST(SweepPlan, RunsAreNamedByTheSweepAndByWhatVaries) {
   const SweepPlan plan = made_up_plan({0.25, 25}, 2);
-  EXPECT_THAT(point_names(plan), ElementsAre("caps-cap 0.25", "caps-cap 25"));
-  EXPECT_EQ(run_name(point_names(plan)[1], 1), "caps-cap 25, run 2");
+  EXPECT_THAT(point_names(plan), ElementsAre("caps, cap 0.25", "caps, cap 25"));
+  EXPECT_EQ(run_name(point_names(plan)[1], 1), "caps, cap 25, run 2");
 }
 
 TEST(SweepPlan, PointsWhoseShortNamesAreTheSameAreNumbered) {
@@ -40,7 +40,7 @@ TEST(SweepPlan, PointsWhoseShortNamesAreTheSameAreNumbered) {
   plan.points.varied = {trace::job::find_knob("data")};
   plan.points.settings[0].data = "/here/texts";
   plan.points.settings[1].data = "/there/texts";
-  EXPECT_THAT(point_names(plan), ElementsAre("caps-point 1", "caps-point 2"));
+  EXPECT_THAT(point_names(plan), ElementsAre("caps, point 1", "caps, point 2"));
 }
 
 TEST(SweepPlan, RefusesNamesThatCannotBeAFolders) {
@@ -70,8 +70,8 @@ TEST(SweepNames, OfStrategiesSayWhatEachObeys) {
   plan.points = *grid_of({}, {"sharding_strategy=ddp,full_shard", "bucket_cap_mb=4",
                               "backward_prefetch=post", "forward_prefetch=true"});
   EXPECT_THAT(point_names(plan),
-              testing::ElementsAre("s-ddp, cap 4",
-                                   "s-full_shard, backward prefetch post, forward prefetch"));
+              testing::ElementsAre("s, ddp, cap 4",
+                                   "s, full_shard, backward prefetch post, forward prefetch"));
 }
 
 }  // namespace

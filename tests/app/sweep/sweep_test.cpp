@@ -90,7 +90,7 @@ TEST_F(SweepTest, RunsEachPointInEveryRoundAndTagsItsRuns) {
   EXPECT_EQ(sweep.results().size(), 6u);
   for (const auto& run : trace::store::list_runs(folder.path()).runs) {
     EXPECT_EQ(run.tags, std::vector<std::string>{"caps"});
-    EXPECT_THAT(run.name, testing::StartsWith("caps-cap "));
+    EXPECT_THAT(run.name, testing::StartsWith("caps, cap "));
   }
 }
 
@@ -169,11 +169,11 @@ TEST_F(SweepTest, RefusesOtherSettingsUnderTheSameName) {
 TEST_F(SweepTest, RefusesNamesThatOtherRunsHaveBeforeAnythingRuns) {
   begun({.settings = request.points->settings[1],
          .runs_dir = folder.path(),
-         .name = "caps-cap 4, run 2"});
+         .name = "caps, cap 4, run 2"});
   const auto refused = open();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::kUsage);
-  EXPECT_THAT(refused.error().message, AllOf(HasSubstr("'caps-cap 4, run 2'"),
+  EXPECT_THAT(refused.error().message, AllOf(HasSubstr("'caps, cap 4, run 2'"),
                                              HasSubstr("another name"), HasSubstr("rename")));
   EXPECT_TRUE(sweep_names(folder.path()).empty());
 }

@@ -164,7 +164,7 @@ TEST(SweepVerdict, CallsTheHighestRateTheHighest) {
   for (auto& [slot, result] : results) result.measure->tokens_per_s = rates[i++];
   const auto verdict = verdict_of(plan, results);
   EXPECT_THAT(verdict.why, HasSubstr("Highest was bucket_cap_mb=2"));
-  EXPECT_THAT(verdict.why, HasSubstr("ktokens/s"));
+  EXPECT_THAT(verdict.why, HasSubstr(" k tokens/s"));
   EXPECT_NEAR(*verdict.points[0].tokens_per_s, std::sqrt(1000 * 1100.), 1e-6);
 }
 

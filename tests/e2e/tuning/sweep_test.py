@@ -60,7 +60,7 @@ class Sweeps(harness.ShardlensTest):
         self.assertIn(sweep['best']['settings'], [point['settings'] for point in sweep['points']])
         self.assertIn('bucket_cap_mb=', sweep['best']['why'])
         self.assertNotIn('bucket_cap_mb', sweep['settings'])
-        self.assertEqual(self.names(), ['caps-cap 1, run 1', 'caps-cap 1, run 2', 'caps-cap 25, run 1', 'caps-cap 25, run 2'])
+        self.assertEqual(self.names(), ['caps, cap 1, run 1', 'caps, cap 1, run 2', 'caps, cap 25, run 1', 'caps, cap 25, run 2'])
         self.assertEqual({tuple(run['tags']) for run in self.json('runs')}, {('caps',)})
 
         folders = self.run_folders()
@@ -134,10 +134,10 @@ class Sweeps(harness.ShardlensTest):
         self.assertIn("there is no sweep 'caps'", refused('sweep', '--resume', 'caps', code=1))
 
     def test_names_that_are_taken_are_refused_before_anything_runs(self):
-        self.shardlens('generate', 'caps-cap 25, run 2', '--ranks', '1', '--events', '10')
+        self.shardlens('generate', 'caps, cap 25, run 2', '--ranks', '1', '--events', '10')
         error = self.shardlens(*SWEEP, '--over', 'bucket_cap_mb=1,25', '--name', 'caps', code=2).stderr
-        self.assertIn("'caps-cap 25, run 2'. Choose another name", error)
-        self.assertEqual(self.names(), ['caps-cap 25, run 2'])
+        self.assertIn("'caps, cap 25, run 2'. Choose another name", error)
+        self.assertEqual(self.names(), ['caps, cap 25, run 2'])
 
 
 if __name__ == '__main__':

@@ -94,7 +94,7 @@ TEST_F(SweepPanelTest, SaysWhatIsDashedOnlyWhereSomethingIs) {
     auto window = this->window();
     window.frames(3);
     return window.probe().shows(
-        "Dashed: predicted from the run “caps-cap 0.25, run 1” alone, "
+        "Dashed: predicted from the run “caps, cap 0.25, run 1” alone, "
         "before a point's own runs");
   };
   EXPECT_TRUE(says_dashed());

@@ -55,7 +55,7 @@ state::ShownSweep sample_sweep() {
       "beyond noise";
   sweep.runs_done = 12;
   sweep.seconds_left = 0;
-  sweep.predicted_from = "caps-cap 0.25, run 1";
+  sweep.predicted_from = "caps, cap 0.25, run 1";
   sweep.banners = {"CPU run: shows how it works, not how fast a GPU is"};
   return sweep;
 }
