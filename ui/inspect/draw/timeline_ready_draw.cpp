@@ -18,7 +18,8 @@ using trace::timeline::Piece;
 using trace::timeline::RowPicture;
 using Gather = DrawnCollective::Gather;
 
-constexpr float kMarkHeight = 10, kLeastBoxRow = 20, kLeastNamedBox = 12;
+// A low row's boxes stay high enough for a figure as long as its marks can be seen.
+constexpr float kMarkHeight = 10, kLeastMark = 6, kLeastNamedBox = 12;
 
 class ReadyRow {
  public:
@@ -27,8 +28,9 @@ class ReadyRow {
       : c_(canvas), theme_(canvas.theme), place_(place), picture_(picture), names_(names) {
     boxes_ = place.area;
     marks_ = place.area;
-    if (place.area.h < theme_.px(kLeastBoxRow)) return;
-    marks_ = boxes_.take_top(theme_.px(kMarkHeight));
+    const float beside_boxes = place.area.h - theme_.px(kLeastNamedBox);
+    if (beside_boxes < theme_.px(kLeastMark)) return;
+    marks_ = boxes_.take_top(std::min(beside_boxes, theme_.px(kMarkHeight)));
   }
 
   std::optional<RowItem> draw();
@@ -79,7 +81,7 @@ state::Rect ReadyRow::box_of(const Piece& piece) const {
 
 template <typename Visit>
 void ReadyRow::visit_sizes(Visit&& visit) const {
-  if (!has_boxes()) return;
+  if (boxes_.h < theme_.px(kLeastNamedBox)) return;
   for (const Piece& piece : picture_.pieces) {
     const state::Rect box = box_of(piece);
     if (is_reduction(piece) && !call(piece).unit && is_visible(box)) {
