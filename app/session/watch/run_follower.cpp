@@ -277,9 +277,19 @@ void RunFollower::add_diagnosis(ui::state::RunView& view, std::int64_t now_ns) c
 
 void RunFollower::add_rank_logs(ui::state::RunView& view) const {
   if (info_.status != RunStatus::kFailed) return;
+  constexpr std::string_view kErrorPrefix = "error: ";  // which records do without
+  // Most of it the rank has recorded, too.
+  const auto is_recorded = [&](const LogLine& line) {
+    std::string_view text = line.text;
+    if (text.starts_with(kErrorPrefix)) text.remove_prefix(kErrorPrefix.size());
+    return std::ranges::any_of(log_, [&](const LogLine& recorded) {
+      return recorded.rank == line.rank && recorded.text == text;
+    });
+  };
   for (int rank = 0; rank < info_.world_size; ++rank) {
-    const auto tail = rank_log_lines(info_.folder, rank, kRankLogLines, info_.end_ns);
-    view.log.insert(view.log.end(), tail.begin(), tail.end());
+    for (auto& line : rank_log_lines(info_.folder, rank, kRankLogLines, info_.end_ns)) {
+      if (!is_recorded(line)) view.log.push_back(std::move(line));
+    }
   }
 }
 
