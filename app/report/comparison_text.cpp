@@ -33,7 +33,7 @@ std::string figure_text(double value, FigureUnit unit) {
     case FigureUnit::kNone:
       break;
   }
-  return ui::present::format_number(value);
+  return loss_text(value);
 }
 
 std::string verdict(const trace::analysis::FigureDifference& figure) {
@@ -101,7 +101,11 @@ std::string settings_text(const ComparedRuns& compared) {
 }
 
 std::string signed_text(double difference, FigureUnit unit) {
-  if (unit == FigureUnit::kFraction) return ui::present::format_signed_percent(difference);
+  // Of two shares, which the relative difference beside it is in, too.
+  if (unit == FigureUnit::kFraction) {
+    return trace::timeline::signed_text(
+        difference, ui::present::format_number(std::abs(100 * difference)) + " points");
+  }
   return trace::timeline::signed_text(difference, figure_text(std::abs(difference), unit));
 }
 

@@ -85,7 +85,7 @@ TEST(PredictionHistoryReport, HoldsPredictionsAgainstMeasurements) {
   history.worst = 0;
   const std::string text = history_text(history);
   EXPECT_THAT(text, HasSubstr("run 7"));
-  EXPECT_THAT(text, HasSubstr("95.0 ms to 105.0 ms"));
+  EXPECT_THAT(text, HasSubstr("95.0 to 105.0 ms"));
   EXPECT_THAT(text, HasSubstr("+10.0 %"));
   EXPECT_THAT(text, HasSubstr("outside"));
   const Json json = history_json(history);
