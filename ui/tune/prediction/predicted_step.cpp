@@ -18,7 +18,7 @@ using trace::tuning::PredictedStep;
 
 constexpr float kGapAbove = 6, kCalls = 20, kRibbon = 14, kLine = 16, kBetween = 4;
 constexpr std::size_t kMostWordLines = 2;  // of words; more is explained on hovering
-constexpr float kLeastRoom = 136;          // below it the measured rows need all
+constexpr float kLeastRoom = 120;          // below it the measured rows need all
 constexpr double kQuiet = 0.5;             // of a predicted box's own colour
 
 class Strip {
