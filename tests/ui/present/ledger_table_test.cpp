@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -269,6 +270,46 @@ TEST(LedgerTable, HeadingsAreWideEnoughToBeRead) {
       EXPECT_GE(column.width, letters * 6.2f + 12) << column.title;
     }
   }
+}
+
+// One odd run must not take the place of what a sweep varies.
+TEST(LedgerTable, SettingsThatTellMostRunsApartStayLongest) {
+  state::Ledger ledger = *sample_snapshot({.live = false}).ledger;
+  for (std::size_t i = 0; i < ledger.rows.size(); ++i) {
+    ledger.rows[i].settings = {};
+    ledger.rows[i].settings.bucket_cap_mb = 1 + static_cast<double>(i);
+  }
+  ledger.rows[0].settings.model = "small";
+  const LedgerTable table = ledger_table(ledger);
+  EXPECT_GT(find_column(table, "Bucket cap")->priority, find_column(table, "Model")->priority);
+}
+
+TEST(LedgerTable, ExposedOutlivesTagsAndAllButThreeSettings) {
+  state::Ledger ledger = *sample_snapshot({.live = false}).ledger;
+  auto& settings = ledger.rows[0].settings;
+  settings.model = "small";
+  settings.batch_per_rank = 3;
+  settings.sequence_length = 64;
+  settings.dropout = 0.5;
+  settings.precision = trace::job::Precision::kBf16;
+  for (state::LedgerRow& row : ledger.rows) row.tags = {"caps"};
+  const LedgerTable table = ledger_table(ledger);
+  const int exposed = find_column(table, "Exposed")->priority;
+  EXPECT_GT(exposed, find_column(table, "Tags")->priority);
+  const auto stays_longer = [&](const LedgerColumn& column) {
+    return !column.key.empty() && column.key != "ranks" && column.priority > exposed;
+  };
+  EXPECT_EQ(std::ranges::count_if(table.columns, stays_longer), 3);
+}
+
+TEST(LedgerTable, AnExamplesNumberIsNotTakenForARuns) {
+  state::LedgerRow row = sample_snapshot({.live = false}).ledger->rows.front();
+  row.name = "H200, ddp";
+  row.ordinal = "example 3";
+  row.is_bundled = true;
+  row.simulated = false;
+  EXPECT_EQ(name_cell(row).text, "H200, ddp");
+  EXPECT_EQ(name_cell(row).unit, "example 3");
 }
 
 TEST(LedgerTable, ASettingThatDoesNotApplyIsBlankAndMakesNoDifference) {

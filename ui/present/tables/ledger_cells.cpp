@@ -11,7 +11,11 @@
 
 namespace shardlens::ui::present {
 
+// An example's number stands behind, so that nobody takes it for that of an own run.
 TableCell name_cell(const state::LedgerRow& row) {
+  if (row.is_bundled) {
+    return {.text = row.name, .unit = row.ordinal + (row.simulated ? ", simulated" : "")};
+  }
   std::string text = row.name;
   const auto digit = row.ordinal.find_first_of("0123456789");
   if (digit != std::string::npos) text = row.ordinal.substr(digit) + " · " + row.name;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <utility>
 #include <variant>
 
@@ -70,19 +71,59 @@ double setting_number(const state::LedgerRow& row, const trace::job::Knob& knob)
       knob.member);
 }
 
-// Those that tell the user's own runs apart stay longest. What tells examples apart, or them from
-// own runs, matters less than what was measured, unless there is nothing else.
-void add_settings(Builder& builder) {
-  constexpr int kMostSettings = 12, kOfOwnRuns = 250, kOfExamplesAlone = 230, kOfExamples = 75;
-  static_assert(kOfExamplesAlone - kMostSettings > kTellsRunsApart);
-  const auto& rows = builder.ledger.rows;
-  const int of_examples = std::ranges::any_of(rows, is_own) ? kOfExamples : kOfExamplesAlone;
-  int added = 0;
+// How many of the rows that are counted have another value than most of them.
+std::size_t exceptions(const std::vector<state::LedgerRow>& rows, const CellOf& cell_of,
+                       bool is_counted(const state::LedgerRow&)) {
+  std::map<std::string, std::size_t> counts;
+  std::size_t all = 0, most = 0;
+  for (const state::LedgerRow& row : rows) {
+    const std::string text = is_counted(row) ? cell_of(row).text : "";
+    if (text.empty()) continue;
+    ++all;
+    most = std::max(most, ++counts[text]);
+  }
+  return all - most;
+}
+
+struct ShownSetting {
+  const trace::job::Knob* knob;
+  CellOf cell_of;
+  std::size_t exceptions = 0;
+  int place = 0;  // among all, those first that tell most runs apart
+};
+
+std::vector<ShownSetting> shown_settings(const std::vector<state::LedgerRow>& rows,
+                                         std::size_t most) {
+  const bool has_own = std::ranges::any_of(rows, is_own);
+  std::vector<ShownSetting> shown;
   for (const trace::job::Knob& knob : trace::job::knobs()) {
     if (knob.name == "steps" || knob.name == "ranks" || knob.name == "seed") continue;
     const auto cell_of = [&knob](const state::LedgerRow& row) { return setting_cell(row, knob); };
-    if (added >= kMostSettings || !rows_differ(rows, cell_of)) continue;
-    ++added;
+    if (!rows_differ(rows, cell_of)) continue;
+    shown.push_back({&knob, cell_of, exceptions(rows, cell_of, has_own ? is_own : is_any)});
+  }
+  std::vector<ShownSetting*> order;
+  for (ShownSetting& setting : shown) order.push_back(&setting);
+  std::ranges::stable_sort(order, std::ranges::greater{}, &ShownSetting::exceptions);
+  for (std::size_t i = 0; i < order.size(); ++i) order[i]->place = static_cast<int>(i);
+  std::erase_if(shown, [most](const ShownSetting& setting) {
+    return static_cast<std::size_t>(setting.place) >= most;
+  });
+  return shown;
+}
+
+// The first few of those that tell the user's own runs apart stay longest. What tells examples
+// apart, or them from own runs, matters less than what was measured, unless there is nothing else.
+void add_settings(Builder& builder) {
+  constexpr int kMostSettings = 12, kOfExamplesAlone = 230, kOfExamples = 75;
+  constexpr int kFirst = 5, kOfFirst = 250, kOfOthers = 79;  // of own runs
+  static_assert(kOfExamplesAlone - kMostSettings > kTellsRunsApart);
+  const auto& rows = builder.ledger.rows;
+  const int of_examples = std::ranges::any_of(rows, is_own) ? kOfExamples : kOfExamplesAlone;
+  for (const ShownSetting& setting : shown_settings(rows, kMostSettings)) {
+    const trace::job::Knob& knob = *setting.knob;
+    const CellOf& cell_of = setting.cell_of;
+    const int of_own = setting.place < kFirst ? kOfFirst : kOfOthers;
     std::size_t longest = 0;
     for (const state::LedgerRow& row : rows) longest = std::max(longest, cell_of(row).text.size());
     const float values = static_cast<float>(longest) * 7.3f + 14;
@@ -93,7 +134,7 @@ void add_settings(Builder& builder) {
         .figure = true,
         .width = std::clamp(values, 40.0f, 184.0f),
         .wish = values,
-        .priority = (rows_differ(rows, cell_of, is_own) ? kOfOwnRuns : of_examples) - added};
+        .priority = (rows_differ(rows, cell_of, is_own) ? of_own : of_examples) - setting.place};
     const auto type = trace::job::type_name(knob);
     if (type == "integer" || type == "number") {
       column.number = [&knob](const state::LedgerRow& row) {
@@ -163,7 +204,8 @@ void add_communication(Builder& builder) {
                .definition = "Communication that no computation hides, per step",
                .figure = true,
                .width = 80,
-               .priority = 95,
+               // Of what tells runs apart only three settings stay longer.
+               .priority = kTellsRunsApart + 47,
                .number = [](const state::LedgerRow& row) { return known(row.summary.exposed_ns); }},
               exposed_cell);
   builder.add(
@@ -299,21 +341,20 @@ float longest_text(const state::Ledger& ledger, const CellOf& cell_of) {
   return static_cast<float>(letters) * 6.4f + 14;
 }
 
-// The user's own, so they stay as long as settings do.
 void add_words(Builder& builder) {
   builder.add({.title = "Tags",
                .definition = "Words to find runs by; right-click on a run to change them",
                .figure = false,
                .width = 64,
                .wish = longest_text(builder.ledger, tags_cell),
-               .priority = kTellsRunsApart + 10},
+               .priority = 60},
               tags_cell);
   builder.add({.title = "Note",
                .definition = "The user's own words; right-click on a run to change them",
                .figure = false,
                .width = 96,
                .wish = longest_text(builder.ledger, note_cell),
-               .priority = 85},
+               .priority = 55},
               note_cell);
 }
 
@@ -321,6 +362,7 @@ void add_run(Builder& builder) {
   builder.add({.title = "Run",
                .definition = "By the number that it was given once, named by what differs",
                .figure = false,
+               .is_name = true,
                .width = 156,
                .least = 132,
                .wish = longest_name(builder.ledger),

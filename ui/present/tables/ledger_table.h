@@ -15,11 +15,12 @@ struct LedgerColumn {
   std::string title = {};
   std::string key = {};  // a setting's name; "" for figures
   std::string definition = {};
-  bool figure = false;  // set in the monospaced face
-  float width = 80;     // of scale 1
-  float least = 0;      // what it can do with where columns that matter would go; 0: `width`
-  float wish = 0;       // what its longest text would take, given where there is room
-  int priority = 0;     // low ones go first when the window is narrow
+  bool figure = false;   // set in the monospaced face
+  bool is_name = false;  // cut in its middle: names of a sweep begin alike
+  float width = 80;      // of scale 1
+  float least = 0;       // what it can do with where columns that matter would go; 0: `width`
+  float wish = 0;        // what its longest text would take, given where there is room
+  int priority = 0;      // low ones go first when the window is narrow
   // Made only for rows on screen: a library may hold thousands.
   std::function<TableCell(const state::LedgerRow&, const state::JobState&)> cell = {};
   // What it is sorted by; NaN: not known. None: by the text.
