@@ -118,8 +118,14 @@ std::vector<std::string> point_cells(const SweepReport& report, std::size_t i,
                                      std::string_view unit, bool by_tokens) {
   const PointVerdict& point = report.verdict.points[i];
   std::vector<std::string> cells;
-  for (const auto* knob : report.plan.points.varied) {
-    cells.push_back(trace::job::value_text(report.plan.points.settings[i], *knob));
+  // Where strategies vary, what a point's own does not obey says nothing of it.
+  const auto& settings = report.plan.points.settings[i];
+  const auto& varied = report.plan.points.varied;
+  const bool strategies_vary =
+      std::ranges::find(varied, trace::job::find_knob("sharding_strategy")) != varied.end();
+  for (const auto* knob : varied) {
+    const bool is_told = !strategies_vary || trace::job::applies(*knob, settings.sharding_strategy);
+    cells.push_back(is_told ? trace::job::value_text(settings, *knob) : "");
   }
   cells.push_back(time_cell(point.step_ns, unit));
   cells.push_back(spread_cell(point, unit));

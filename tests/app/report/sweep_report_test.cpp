@@ -117,6 +117,17 @@ TEST(SweepReport, TextHasALineForEachPointAndWhatIsBest) {
                         "end)\n"));
 }
 
+TEST(SweepReport, TextSaysOfAPointOnlyWhatItsStrategyObeys) {
+  SweepReport report = three_points();
+  auto& points = report.plan.points;
+  points.varied.insert(points.varied.begin(), trace::job::find_knob("sharding_strategy"));
+  points.settings[1].sharding_strategy = trace::job::Strategy::kFullShard;
+  const std::string text = sweep_text(report);
+  const auto row = text.substr(text.find("  full_shard "));
+  EXPECT_THAT(row.substr(0, row.find(" ms")), testing::Not(HasSubstr(" 4 ")));
+  EXPECT_THAT(text, HasSubstr("  ddp "));
+}
+
 TEST(SweepReport, TextSaysWhatWasStoppedAndWhy) {
   auto plan = sweep::made_up_plan({100, 101, 200}, 6);
   std::mt19937_64 random(5);

@@ -296,7 +296,18 @@ TEST(SweepTable, HasARowForEachPointAndOnlyColumnsThatSaySomething) {
   EXPECT_EQ(without.columns.size(), table.columns.size() - 1);
 }
 
-// Its points cost what `searched` says, in another order than they are numbered in.
+TEST(SweepTable, SaysOfAPointOnlyWhatItsStrategyObeys) {
+  auto sweep = sample_grid_sweep();
+  sweep.varied = {trace::job::find_knob("sharding_strategy"),
+                  trace::job::find_knob("bucket_cap_mb")};
+  for (auto& point : sweep.points) point.values = {"ddp", "4"};
+  sweep.points[1].settings.sharding_strategy = trace::job::Strategy::kFullShard;
+  const auto shown = std::make_shared<const state::ShownSweep>(sweep);
+  const Table table = sweep_table(shown);
+  EXPECT_EQ(table.columns[1].cell(0).text, "4");
+  EXPECT_EQ(table.columns[1].cell(1).text, "") << "full_shard has no buckets";
+}
+
 // By Student's t of a few runs that scatter.
 TEST(SweepWords, AnIntervalEndsAtZero) {
   auto sweep = sample_sweep();
@@ -313,6 +324,7 @@ TEST(SweepWords, AnIntervalEndsAtZero) {
   EXPECT_EQ(point_cost(sweep, sweep.points[0]).low, 0);
 }
 
+// Its points cost what `searched` says, in another order than they are numbered in.
 state::ShownSweep sample_search(const std::string& goal, double unit) {
   auto sweep = sample_grid_sweep();
   sweep.search = state::ShownSearch{goal, 600, ""};

@@ -31,7 +31,9 @@ void add_value_column(PointColumns& columns, const state::ShownSweep& sweep, std
        .width = 90,
        .wish = 140,
        .priority = 10},
-      [best, index](const state::SweepPoint& point) {
+      [&sweep, best, index](const state::SweepPoint& point) {
+        const auto place = static_cast<std::size_t>(&point - sweep.points.data());
+        if (!is_obeyed(sweep, place, index)) return TableCell{};
         return TableCell::words(point.values[index],
                                 &point == best ? state::Tone::kText : state::Tone::kSecondary);
       });

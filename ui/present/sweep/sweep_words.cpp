@@ -34,14 +34,6 @@ std::string time_left_text(const state::ShownSweep& sweep) {
                                                    : "";
 }
 
-// Where strategies vary, what a point's own does not obey says nothing of it.
-bool is_obeyed(const state::ShownSweep& sweep, std::size_t point, std::size_t knob) {
-  const auto* strategy = trace::job::find_knob("sharding_strategy");
-  const bool varies = std::ranges::find(sweep.varied, strategy) != sweep.varied.end();
-  return !varies ||
-         trace::job::applies(*sweep.varied[knob], sweep.points[point].settings.sharding_strategy);
-}
-
 // Each behind what `begin` says of its knob.
 template <typename Begin>
 std::string obeyed_values(const state::ShownSweep& sweep, std::size_t point,
@@ -93,6 +85,13 @@ std::string standing_text(state::SweepStanding standing, const std::optional<dou
       return "not run";
   }
   return "";
+}
+
+bool is_obeyed(const state::ShownSweep& sweep, std::size_t point, std::size_t knob) {
+  const auto* strategy = trace::job::find_knob("sharding_strategy");
+  const bool varies = std::ranges::find(sweep.varied, strategy) != sweep.varied.end();
+  return !varies ||
+         trace::job::applies(*sweep.varied[knob], sweep.points[point].settings.sharding_strategy);
 }
 
 std::string sweep_point_text(const state::ShownSweep& sweep, std::size_t point) {

@@ -14,6 +14,8 @@ namespace shardlens::ui::present {
 // Beside the best, in words of noise: "+3.1 % slower". `slower_by`: none: not known.
 std::string standing_text(state::SweepStanding standing, const std::optional<double>& slower_by,
                           std::string_view slower = "slower");
+// Whether it says something of a point: where strategies vary, not what the point's own disobeys.
+bool is_obeyed(const state::ShownSweep& sweep, std::size_t point, std::size_t knob);
 // "bucket_cap_mb=4, overlap_comm=false": where strategies vary, what the point's own obeys
 std::string sweep_point_text(const state::ShownSweep& sweep, std::size_t point);
 // The same in a chart: those values alone, "4 · false".
