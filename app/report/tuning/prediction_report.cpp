@@ -96,8 +96,7 @@ std::string interval_text(const trace::tuning::Prediction& prediction) {
 // Beside the peak.
 std::string shortage_text(const PredictedRun& run) {
   if (run.fits() != false) return "";
-  return "more than the " + size_text(static_cast<double>(run.usable_bytes)) +
-         " that the run's device leaves a rank for tensors";
+  return "more than the " + size_text(static_cast<double>(run.usable_bytes)) + " a rank has there";
 }
 
 }  // namespace

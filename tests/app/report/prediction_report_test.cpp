@@ -50,6 +50,22 @@ TEST(PredictionReport, TellsByHowMuchTwoRunsDifferByChance) {
   EXPECT_THAT(prediction_text(*run), HasSubstr("± 25.0 ms"));
 }
 
+TEST(PredictionReport, SaysWhereItsPeakDoesNotFit) {
+  auto run = predict_with({"batch_per_rank=16"});
+  ASSERT_TRUE(run) << run.error().message;
+  run->usable_bytes = *run->prediction.peak_bytes();
+  EXPECT_EQ(prediction_json(*run)["fits"], true);
+  EXPECT_THAT(prediction_text(*run), Not(HasSubstr("more than the")));
+  --run->usable_bytes;
+  EXPECT_EQ(prediction_json(*run)["fits"], false);
+  EXPECT_EQ(prediction_json(*run)["usable_memory_bytes"], run->usable_bytes);
+  EXPECT_THAT(prediction_text(*run), HasSubstr(" a rank has there\n"));
+  run->usable_bytes = 0;
+  EXPECT_TRUE(prediction_json(*run)["fits"].is_null()) << "not known";
+  EXPECT_TRUE(prediction_json(*run)["usable_memory_bytes"].is_null());
+  EXPECT_THAT(prediction_text(*run), Not(HasSubstr("more than the")));
+}
+
 TEST(PredictionReport, RefusesWhereNothingElseChanges) {
   const auto run = predict_with({"gradient_as_bucket_view=true", "learning_rate=0.5"});
   ASSERT_FALSE(run);
