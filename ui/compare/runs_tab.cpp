@@ -24,10 +24,12 @@ constexpr float kLowSentence = 28;  // a row that has no room for a title's lett
 
 constexpr float kMostForSettings = 0.4f, kFewestForSettings = 120;
 
-// At the row's end, where there is room.
-void draw_settings(const kit::Theme& theme, state::Rect& row, const std::string& text) {
+// At the row's end, where there is room: what `sentence` leaves, if that is more.
+void draw_settings(const kit::Theme& theme, state::Rect& row, const std::string& text,
+                   const std::string& sentence) {
   const float wanted = kit::text_width(theme, kit::Face::kBody, text);
-  const float width = std::min(wanted, std::round(row.w * kMostForSettings));
+  const float left = row.w - kit::text_width(theme, kit::Face::kTitle, sentence) - theme.px(24);
+  const float width = std::min(wanted, std::round(std::max(row.w * kMostForSettings, left)));
   if (width < std::min(wanted, theme.px(kFewestForSettings))) return;
   const state::Rect box = row.take_right(width + theme.px(8), theme.px(12));
   kit::text_in(theme, box, kit::Face::kBody, theme.colors().text_secondary, text);
@@ -135,11 +137,11 @@ void RunsTab::draw_sentences(const kit::Theme& theme, const CompareLayout& layou
       kit::shape(trend == present::Trend::kUp ? kit::Shape::kUp : kit::Shape::kDown,
                  mark.center_x(), mark.center_y(), theme.px(11), kit::color(p.text));
     }
-    if (const auto& difference = view.differences[i - 1]) {
-      draw_settings(theme, row, present::settings_text(difference->comparison));
-    }
     const auto sentence = sentence_of(view, i);
     const std::string text = view.runs[i].name + ": " + sentence.text;
+    if (const auto& difference = view.differences[i - 1]) {
+      draw_settings(theme, row, present::settings_text(difference->comparison), text);
+    }
     draw_sentence(theme, row, text);
     kit::explain(theme, row, text, sentence.caveat);
   }

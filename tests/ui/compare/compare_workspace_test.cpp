@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <memory>
 #include <string>
 #include <utility>
@@ -166,6 +167,58 @@ TEST(CompareWorkspace, ChipsShowWhereLongNamesDiffer) {
                                              text.ends_with("ends in " + run.ordinal);
                                     }),
               1);
+  }
+}
+
+TEST(CompareWorkspace, SettingsThatAreCutAreExplained) {
+  for (const std::size_t runs : {2u, 3u}) {
+    HeadlessWindow window{1280, 800, in_compare()};
+    state::Snapshot snapshot = compared_snapshot(runs);
+    auto view = std::make_shared<state::ComparisonView>(*snapshot.comparison);
+    auto changed = std::make_shared<trace::analysis::RunDifference>(*view->differences[0]);
+    for (int i = 0; i < 12; ++i) {
+      changed->comparison.settings.push_back({"setting_" + std::to_string(i), "before", "after"});
+    }
+    view->differences[0] = changed;
+    snapshot.comparison = view;
+    window.frames(snapshot, 3);
+    const auto& texts = window.probe().texts;
+    const auto cut = std::ranges::find_if(texts, [](const auto& text) {
+      return text.text.starts_with("bucket_cap_mb ") && text.text.ends_with("…");
+    });
+    ASSERT_NE(cut, texts.end());
+    window.move_to(snapshot, cut->rect.center_x(), cut->rect.center_y());
+    window.frames(snapshot, 3);
+    EXPECT_TRUE(window.probe().shows("What it was told otherwise")) << runs;
+    EXPECT_TRUE(window.probe().shows("setting_11 before")) << runs;
+  }
+}
+
+TEST(CompareWorkspace, SettingsHaveTheRoomThatTheSentenceLeaves) {
+  state::Snapshot snapshot = compared_snapshot(2);
+  auto view = std::make_shared<state::ComparisonView>(*snapshot.comparison);
+  auto changed = std::make_shared<trace::analysis::RunDifference>(*view->differences[0]);
+  changed->comparison.settings.push_back({"activation_checkpointing", "0", std::string(24, '1')});
+  view->differences[0] = changed;
+  view->runs[1].name = "B";
+  snapshot.comparison = view;
+  HeadlessWindow window{1280, 800, in_compare()};
+  window.frames(snapshot, 3);
+  EXPECT_TRUE(window.probe().shows(", activation_checkpointing 0 → 111111111111111111111111"));
+}
+
+TEST(CompareWorkspace, BucketsHaveFiguresWhereTheirRowNamesTheUnit) {
+  for (const int height : {720, 800, 1000}) {
+    HeadlessWindow window{1280, height, in_compare()};
+    window.frames(compared_snapshot(2), 3);
+    const auto& texts = window.probe().texts;
+    const auto label = std::ranges::find(texts, "Buckets, MiB", &kit::DrawProbe::Text::text);
+    if (label == texts.end()) continue;
+    const auto row = texts_in(window.probe(), {label->rect.right(), label->rect.y - 6,
+                                               static_cast<float>(window.width()), 26});
+    EXPECT_TRUE(std::ranges::any_of(row, [](const std::string& text) {
+      return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) != 0;
+    })) << height;
   }
 }
 
