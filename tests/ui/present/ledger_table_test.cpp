@@ -302,6 +302,27 @@ TEST(LedgerTable, ExposedOutlivesTagsAndAllButThreeSettings) {
   EXPECT_EQ(std::ranges::count_if(table.columns, stays_longer), 3);
 }
 
+TEST(LedgerTable, ExamplesAloneKeepTheirNames) {
+  state::Ledger ledger = *sample_snapshot({.live = false}).ledger;
+  for (state::LedgerRow& row : ledger.rows) {
+    row.is_bundled = true;
+    row.name = "H200, full_shard, no prefetch";
+    row.settings = {};
+  }
+  auto& odd = ledger.rows[0].settings;
+  odd.model = "small";
+  odd.batch_per_rank = 3;
+  odd.sequence_length = 64;
+  odd.dropout = 0.5;
+  odd.precision = trace::job::Precision::kBf16;
+  odd.oversubscribe = true;
+  odd.evaluation_fraction = 0.25;
+  odd.lora_rank = 4;
+  LedgerTable table = ledger_table(ledger);
+  fit_columns(table, 950);
+  EXPECT_GE(table.columns.front().width, 200) << "in which the name can be read";
+}
+
 TEST(LedgerTable, AnExamplesNumberIsNotTakenForARuns) {
   state::LedgerRow row = sample_snapshot({.live = false}).ledger->rows.front();
   row.name = "H200, ddp";

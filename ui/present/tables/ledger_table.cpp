@@ -115,15 +115,14 @@ std::vector<ShownSetting> shown_settings(const std::vector<state::LedgerRow>& ro
 // The first few of those that tell the user's own runs apart stay longest. What tells examples
 // apart, or them from own runs, matters less than what was measured, unless there is nothing else.
 void add_settings(Builder& builder) {
-  constexpr int kMostSettings = 12, kOfExamplesAlone = 230, kOfExamples = 75;
-  constexpr int kFirst = 5, kOfFirst = 250, kOfOthers = 79;  // of own runs
-  static_assert(kOfExamplesAlone - kMostSettings > kTellsRunsApart);
+  constexpr int kMostSettings = 12, kFirst = 4;
+  constexpr int kOfOwnRuns = 250, kOfExamplesAlone = 230, kOfExamples = 75, kOfOthers = 79;
   const auto& rows = builder.ledger.rows;
   const int of_examples = std::ranges::any_of(rows, is_own) ? kOfExamples : kOfExamplesAlone;
   for (const ShownSetting& setting : shown_settings(rows, kMostSettings)) {
     const trace::job::Knob& knob = *setting.knob;
     const CellOf& cell_of = setting.cell_of;
-    const int of_own = setting.place < kFirst ? kOfFirst : kOfOthers;
+    const int first = rows_differ(rows, cell_of, is_own) ? kOfOwnRuns : of_examples;
     std::size_t longest = 0;
     for (const state::LedgerRow& row : rows) longest = std::max(longest, cell_of(row).text.size());
     const float values = static_cast<float>(longest) * 7.3f + 14;
@@ -134,7 +133,7 @@ void add_settings(Builder& builder) {
         .figure = true,
         .width = std::clamp(values, 40.0f, 184.0f),
         .wish = values,
-        .priority = (rows_differ(rows, cell_of, is_own) ? of_own : of_examples) - setting.place};
+        .priority = (setting.place < kFirst ? first : std::min(first, kOfOthers)) - setting.place};
     const auto type = trace::job::type_name(knob);
     if (type == "integer" || type == "number") {
       column.number = [&knob](const state::LedgerRow& row) {
