@@ -55,6 +55,12 @@ std::vector<int> ranks_in(const std::string& list) {
   return ranks;
 }
 
+// "3" tells nobody that it is a group.
+std::string title_of(const std::string& group) {
+  const bool is_number = group.find_first_not_of("0123456789") == std::string::npos;
+  return is_number ? "group " + group : group;
+}
+
 }  // namespace
 
 int named_ranks(const std::vector<CarriedOut>& collectives) {
@@ -150,8 +156,8 @@ void KinetoCollectives::make_groups(const KinetoJob& job, int world_size, RowIds
     const int id = static_cast<int>(groups_.size());
     if (!groups_.try_emplace(group.name, id).second) continue;
     const bool is_named = !group.description.empty() && group.description != "undefined";
-    group_rows_.push_back(
-        {0, id, ids.intern(is_named ? group.description : group.name), backend, group.ranks});
+    group_rows_.push_back({0, id, ids.intern(title_of(is_named ? group.description : group.name)),
+                           backend, group.ranks});
   }
   if (!groups_.empty() || calls_.empty() || world_size == 0 || job.group_count > 1) return;
   std::vector<int> all;
@@ -171,7 +177,8 @@ int KinetoCollectives::named_group(const KinetoEvent& event, RowIds& ids) {
   }
   const int id = static_cast<int>(groups_.size());
   groups_.emplace(event.group, id);
-  group_rows_.push_back({0, id, ids.intern(event.group), ids.intern("nccl"), std::move(ranks)});
+  group_rows_.push_back(
+      {0, id, ids.intern(title_of(event.group)), ids.intern("nccl"), std::move(ranks)});
   return id;
 }
 
@@ -253,7 +260,9 @@ std::vector<DdpReduction> KinetoCollectives::reductions() const {
     const model::Collective& row = rows_[i];
     if (row.function != Function::kAllReduce || calls_[i].asked_ns == kNoCall) continue;
     const std::int64_t elements = in_elements_of(calls_[i].made.event, row.function);
-    reductions.push_back({calls_[i].asked_ns, elements, row.bytes, i});
+    const std::string_view type = data_type_of(calls_[i].made.event).name;
+    const bool is_of_integers = type.find("int") != type.npos;
+    reductions.push_back({calls_[i].asked_ns, elements, row.bytes, i, is_of_integers});
   }
   std::ranges::stable_sort(reductions, {}, &DdpReduction::asked_ns);
   return reductions;

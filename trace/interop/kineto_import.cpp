@@ -112,6 +112,15 @@ base::Result<void> check_numbers(const KinetoFile& file) {
                         " ranks: look at its distributedInfo");
 }
 
+base::Result<void> check_steps(const KinetoFile& file) {
+  const auto step = file.rows.repeated_step();
+  if (!step) return {};
+  return base::fail(base::ErrorKind::kForeign,
+                    "'" + file.path.string() + "' marks step " + base::grouped(*step) +
+                        " more than once, as where traces of several ranks were merged: give one "
+                        "file per rank, as the profiler exported it");
+}
+
 base::Result<void> check_one_job(const std::vector<KinetoFile>& files) {
   for (const KinetoFile& file : files) {
     TRY(check_numbers(file));
@@ -237,10 +246,11 @@ base::Result<void> Import::number_ranks() {
     const std::string path = file.path.string();
     const auto [found, is_new] = by_rank_.try_emplace(rank, std::move(file));
     if (!is_new) {
-      return base::fail(base::ErrorKind::kUsage, "'" + found->second.path.string() + "' and '" +
-                                                     path + "' are both of rank " +
-                                                     std::to_string(rank) +
-                                                     ": give one file per rank of one job");
+      return base::fail(base::ErrorKind::kUsage,
+                        "'" + found->second.path.string() + "' and '" + path +
+                            "' are both of rank " + std::to_string(rank) +
+                            ": give one file per rank, of one job and one session of "
+                            "its profiler");
     }
     result_.ranks.push_back(rank);
   }
@@ -285,6 +295,7 @@ base::Result<void> Import::describe() {
     if (file.rows.uses_gpu()) info_.device = "cuda";
     if (file.rows.has_parts()) should_tell_parts.insert(rank);
     file.rows.collect(world_size_, file.job);
+    TRY(check_steps(file));
   }
   tell_groups();
   for (auto& [rank, file] : by_rank_) {

@@ -31,12 +31,15 @@ std::optional<std::int64_t> marked_step(const Annotation& annotation) {
   return number;
 }
 
+// Of collectives and sharded units, within whatever phase.
+bool is_mark(std::string_view name) {
+  return name.starts_with("nccl:") || name.starts_with("FSDP::") || name.starts_with(kFsdp1Prefix);
+}
+
 // What users and PyTorch call the phases of a step.
 base::Phase phase_named(std::string_view name) {
   const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
-  const bool is_mark =
-      name.starts_with("nccl:") || name.starts_with("FSDP::") || name.starts_with(kFsdp1Prefix);
-  if (is_mark) return base::Phase::kOther;
+  if (is_mark(name)) return base::Phase::kOther;
   if (name.starts_with("Optimizer.step") || has("## optimizer")) return base::Phase::kOptimizer;
   if (has("backward")) return base::Phase::kBackward;
   if (has("forward") && !has("DistributedDataParallel")) return base::Phase::kForward;
@@ -106,8 +109,25 @@ void KinetoPhases::make_steps(const base::Interval& recorded) {
     step.loss = step.gradient_norm = std::numeric_limits<double>::quiet_NaN();
     step.full_detail = true;
     // The GPU works on after the host has left the step: until the next one begins.
-    if (i + 1 < steps_.size()) step.end_ns = steps_[i + 1].start_ns;
+    const bool has_next = i + 1 < steps_.size() && steps_[i + 1].index == step.index + 1;
+    if (has_next) step.end_ns = steps_[i + 1].start_ns;
   }
+}
+
+std::optional<std::int64_t> KinetoPhases::repeated_step() const {
+  std::set<std::int64_t> seen;
+  for (const model::Step& step : steps_) {
+    if (!seen.insert(step.index).second) return step.index;
+  }
+  return {};
+}
+
+std::set<std::pair<std::string, std::int64_t>> KinetoPhases::begins_by_thread() const {
+  std::set<std::pair<std::string, std::int64_t>> begins;
+  for (const auto& [annotation, phase] : marked_) {
+    if (!is_mark(annotation.name)) begins.emplace(annotation.thread, annotation.start_ns);
+  }
+  return begins;
 }
 
 void KinetoPhases::add_passes(std::span<const TrainingPass> passes,
@@ -132,11 +152,16 @@ void KinetoPhases::add_passes(std::span<const TrainingPass> passes,
     }
   }
   const base::Intervals by_program = base::normalize(std::move(backwards));
+  const auto begins = begins_by_thread();
   for (std::size_t i = 0; i < passes.size(); ++i) {
     const base::Interval& backward = passes[i].backward;
     if (base::length_within(by_program, backward) > 0) continue;
-    added.push_back({{"backward", passes[i].backward_thread, backward.start_ns, ends_ns[i]},
-                     base::Phase::kBackward});
+    const std::string& thread = passes[i].backward_thread;
+    // Gloo's threads note the ends of collectives late, when the host has gone on already.
+    const auto next = begins.lower_bound({thread, backward.end_ns});
+    const bool goes_on = next != begins.end() && next->first == thread;
+    const std::int64_t end_ns = goes_on ? std::min(ends_ns[i], next->second) : ends_ns[i];
+    added.push_back({{"backward", thread, backward.start_ns, end_ns}, base::Phase::kBackward});
   }
   marked_.insert(marked_.end(), added.begin(), added.end());
 }

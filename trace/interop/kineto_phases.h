@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "trace/base/phase.h"
@@ -28,8 +31,8 @@ class KinetoPhases {
   // `recorded` is one step.
   KinetoPhases(std::vector<Annotation> annotations, const base::Interval& recorded);
 
-  // Where the program marks no forward or backward itself. `ends_ns`: until when the host is in
-  // each backward.
+  // Where the program marks no forward or backward itself. `ends_ns`: until when the host may
+  // be in each backward, at the latest until what its thread does next is annotated.
   void add_passes(std::span<const TrainingPass> passes, std::span<const std::int64_t> ends_ns);
   // Names units in marks that do not: "FullyShardedDataParallel._pre_forward (module 2)".
   void name_units(const UnitMarks& marks);
@@ -37,6 +40,8 @@ class KinetoPhases {
   void finish(RowIds& ids);
 
   const std::vector<model::Step>& steps() const { return steps_; }  // by start; until move_to()
+  // A number that several of them have, as where traces were merged.
+  std::optional<std::int64_t> repeated_step() const;
   // "": where the program marks them; else what to say behind the trace's name.
   std::string_view where_steps_are_from() const { return where_from_; }
 
@@ -54,6 +59,8 @@ class KinetoPhases {
   void make_steps(const base::Interval& recorded);
   void add_marked_steps();
   void add_steps_of_optimizer(const base::Interval& recorded);
+  // When a thread begins to do what is annotated.
+  std::set<std::pair<std::string, std::int64_t>> begins_by_thread() const;
 
   std::vector<Marked> marked_;
   std::vector<model::Step> steps_;

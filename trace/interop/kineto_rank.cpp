@@ -41,6 +41,7 @@ void KinetoRank::add(const KinetoEvent& event) {
   if (std::abs(event.start_ns) >= base::kLatestTimeNs || event.duration_ns >= base::kLatestTimeNs) {
     return leave_out("their times are no dates");
   }
+  if (event.duration_ns < 0) return leave_out("their durations are negative or no numbers");
   times_.add(event.start_ns);
   autograd_.add(event);
   fsdp1_.add(event);

@@ -36,6 +36,7 @@ class KinetoRank {
 
   // Once all is added, before what follows. `world_size`: 0 where nothing tells it.
   void collect(int world_size, const KinetoJob& job);
+  std::optional<std::int64_t> repeated_step() const { return phases_->repeated_step(); }
   // Collectives that name no group: for groups_of_calls(), and by their steps.
   UnnamedCalls unnamed_calls(int rank) const;
   RankCalls steps_of_unnamed() const;

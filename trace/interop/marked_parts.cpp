@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "trace/interop/marks/ddp_buckets.h"
+#include "trace/model/untold.h"
 
 namespace shardlens::trace::interop {
 
@@ -40,6 +41,9 @@ std::string add_buckets(std::span<const TrainingPass> passes, KinetoCollectives&
   const DdpBuckets found = find_ddp_buckets(backwards_of(passes, collectives.reductions()));
   for (const DdpBuckets::Tag& tag : found.tags) {
     collectives.tag(tag.call, model::TagKind::kBucket, tag.bucket);
+  }
+  for (const std::size_t call : found.used_parameters) {
+    collectives.tag(call, model::TagKind::kNamed, -1, ids.intern(model::kUsedParameters));
   }
   for (std::size_t plan = 0; plan < found.plans.size(); ++plan) {
     for (std::size_t index = 0; index < found.plans[plan].size(); ++index) {

@@ -20,6 +20,9 @@ inline constexpr std::string_view kUnknownGroups =
     "and how fast is not known. Import the traces of all ranks together; record with NCCL, whose "
     "collectives name their group, or a job with one group";
 
+// Tag of what DDP reduces with find_unused_parameters beside buckets.
+inline constexpr std::string_view kUsedParameters = "used parameters";
+
 // Behind what a rank's `sources` say, of a trace that marks no steps.
 inline constexpr std::string_view kStepsOfOptimizer =
     ", which marks no steps: each ends with its optimizer's";

@@ -21,7 +21,8 @@ DdpBackward backward_of(const std::vector<std::int64_t>& elements) {
 }
 
 void reduce(DdpBackward& backward, std::int64_t asked_ns, std::int64_t elements) {
-  backward.reductions.push_back({asked_ns, elements, 4 * elements, backward.reductions.size()});
+  backward.reductions.push_back(
+      {asked_ns, elements, 4 * elements, backward.reductions.size(), false});
 }
 
 TEST(DdpBuckets, HoldTheGradientsUpToTheOneAtWhichTheirReductionIsAskedFor) {
@@ -41,6 +42,21 @@ TEST(DdpBuckets, HoldTheGradientsUpToTheOneAtWhichTheirReductionIsAskedFor) {
   EXPECT_EQ(found.tags[1].bucket, 1);
 }
 
+TEST(DdpBuckets, AreNotWhatTellsOfUnusedParameters) {
+  DdpBackward backward = backward_of({3, 4});
+  reduce(backward, 21, 7);
+  reduce(backward, 22, 2);
+  backward.reductions.back().is_of_integers = true;
+  const auto found = find_ddp_buckets(std::vector{backward, backward});
+  EXPECT_EQ(found.why_none, "");
+  ASSERT_EQ(found.plans.size(), 1u);
+  EXPECT_EQ(found.plans[0].size(), 1u);
+  EXPECT_EQ(found.tags.size(), 2u);
+  EXPECT_EQ(found.used_parameters, (std::vector<std::size_t>{1, 1}));
+  backward.reductions.back().is_of_integers = false;
+  EXPECT_THAT(find_ddp_buckets(std::vector{backward}).why_none, HasSubstr("at one gradient"));
+}
+
 TEST(DdpBuckets, AreAskedForInTheLastMicroBatchOnly) {
   DdpBackward reduced = backward_of({3, 4}), other = reduced;
   reduce(reduced, 22, 7);
@@ -56,7 +72,7 @@ TEST(DdpBuckets, ArePlannedAgainAfterAFirstStepButNotTwice) {
   reduce(second, 22, 4);
   EXPECT_EQ(find_ddp_buckets(std::vector{first, second, second}).plans.size(), 2u);
   const auto found = find_ddp_buckets(std::vector{first, second, first});
-  EXPECT_THAT(found.why_none, HasSubstr("change from step to step"));
+  EXPECT_THAT(found.why_none, HasSubstr("change from one backward pass to another"));
   EXPECT_TRUE(found.plans.empty() && found.tags.empty());
 }
 

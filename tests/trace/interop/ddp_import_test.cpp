@@ -6,6 +6,7 @@
 #include <random>
 
 #include "tests/trace/interop/ddp_traces.h"
+#include "trace/base/intervals.h"
 
 namespace shardlens::trace::interop {
 namespace {
@@ -18,6 +19,25 @@ class DdpImport : public KinetoImport {
     const ImportedRun run = import_job<DdpTraceWriter>(job);
     warnings_ = run.warnings;
     return open(run.folder);
+  }
+  // Of rank 0.
+  static std::vector<base::Interval> phases_of(const Run& run, base::Phase phase) {
+    std::vector<base::Interval> times;
+    for (const model::Batch& batch : run.batches) {
+      for (const model::Span& span : batch.spans) {
+        if (span.rank != 0 || span.depth != 0 || span.phase != phase) continue;
+        times.push_back({span.start_ns, span.end_ns});
+      }
+    }
+    return times;
+  }
+  static std::int64_t phase_count(const Run& run, base::Phase phase) {
+    return std::ssize(phases_of(run, phase));
+  }
+  static std::int64_t phase_sum(const Run& run, base::Phase phase) {
+    std::int64_t sum = 0;
+    for (const base::Interval& time : phases_of(run, phase)) sum += time.end_ns - time.start_ns;
+    return sum;
   }
   std::vector<std::string> warnings_;
 };
@@ -81,15 +101,40 @@ TEST_F(DdpImport, MarksForwardAndBackwardWhereTheProgramDoesNot) {
   for (const bool on_gpu : {false, true}) {
     job.on_gpu = on_gpu;
     const Run run = imported(job);
-    std::map<base::Phase, int> phases;
+    EXPECT_EQ(phase_count(run, base::Phase::kForward), 8);
+    EXPECT_EQ(phase_count(run, base::Phase::kBackward), 8);
+    EXPECT_EQ(phase_count(run, base::Phase::kOptimizer), 4);
+  }
+}
+
+TEST_F(DdpImport, BackwardIsOverWhereTheHostHasGoneOnBeforeTheEndOfACollectiveIsNoted) {
+  DdpJob job{.gradients = {1000, 2000}, .buckets = {1, 1}, .steps = 4};
+  const std::int64_t backward_ns = phase_sum(imported(job), base::Phase::kBackward);
+  job.noted_late_us = 450;  // beyond the optimizer, into the next forward
+  const Run run = imported(job);
+  EXPECT_EQ(phase_count(run, base::Phase::kForward), 4);
+  EXPECT_EQ(phase_count(run, base::Phase::kOptimizer), 4);
+  EXPECT_NEAR(static_cast<double>(phase_sum(run, base::Phase::kBackward)),
+              static_cast<double>(backward_ns), 4 * 6'000);
+}
+
+TEST_F(DdpImport, NamesWhatTellsOfUnusedParameters) {
+  for (const bool on_gpu : {false, true}) {
+    DdpJob job{.gradients = {1000, 2000, 500}, .buckets = {2, 1}, .on_gpu = on_gpu};
+    job.looks_for_unused = true;
+    const Run run = imported(job);
+    EXPECT_TRUE(warnings_.empty()) << testing::PrintToString(warnings_);
+    EXPECT_EQ(run.figures.buckets.size(), 2u);
+    int named = 0;
     for (const model::Batch& batch : run.batches) {
-      for (const model::Span& span : batch.spans) {
-        if (span.rank == 0 && span.depth == 0) ++phases[span.phase];
+      for (const model::Collective& call : batch.collectives) {
+        if (call.tag_kind != model::TagKind::kNamed) continue;
+        EXPECT_EQ(run.strings.get(call.rank, call.tag_name), "used parameters");
+        EXPECT_EQ(call.bytes, 3 * 4);
+        ++named;
       }
     }
-    EXPECT_EQ(phases[base::Phase::kForward], 8);
-    EXPECT_EQ(phases[base::Phase::kBackward], 8);
-    EXPECT_EQ(phases[base::Phase::kOptimizer], 4);
+    EXPECT_EQ(named, 2 * job.steps);
   }
 }
 

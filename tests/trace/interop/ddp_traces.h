@@ -17,10 +17,14 @@ struct DdpJob {
   int steps = 6, micro_batches = 1;
   bool reduces_each = false;  // every micro-batch
   bool on_gpu = false, has_shapes = true, marks_phases = false;
+  int pairs = 1;                                       // of ranks: TraceWriter's mesh
+  std::string group = "0";                             // in which a GPU reduces
+  bool looks_for_unused = false;                       // and sums up which parameters were used
   std::string type = "float", reduced_type = "float";  // as C++ calls them
   double gradient_us = 200, forward_us = 500, optimizer_us = 300;
   double latency_us = 40, us_per_element = 0.002;
   double ahead_us = 0;             // rank 1's clock
+  double noted_late_us = 0;        // ends of Gloo's collectives: the host has gone on before
   std::int64_t more_elements = 0;  // in each all-reduce: of nothing that is a gradient
 
   std::int64_t elements_of(std::size_t bucket) const {
@@ -41,7 +45,7 @@ class DdpTraceWriter : public TraceWriter {
     for (int step = 0; step < job_.steps; ++step) {
       write_step(step, job_.optimizer_us, [&] { write_passes(); });
     }
-    return text_of_rank();
+    return text_of_rank(job_.pairs);
   }
 
  private:
@@ -50,7 +54,11 @@ class DdpTraceWriter : public TraceWriter {
     return "\"Input type\":[\"" + type + "\"],\"Input Dims\":[[" + std::to_string(elements) + "]]";
   }
   void reduce(std::size_t bucket) {
-    const std::int64_t elements = job_.elements_of(bucket);
+    all_reduce(job_.elements_of(bucket), job_.reduced_type, bucket % 2 == 0 ? "80" : "81");
+    const bool is_last = bucket + 1 == job_.buckets.size();
+    if (is_last && job_.looks_for_unused) all_reduce(std::ssize(job_.gradients), "int", "80");
+  }
+  void all_reduce(std::int64_t elements, const std::string& type, const std::string& thread) {
     const double duration = job_.latency_us + job_.us_per_element * static_cast<double>(elements);
     const double start = std::max(reduced_, (job_.on_gpu ? gpu_ : host_) + 3);
     reduced_ = start + duration;
@@ -60,15 +68,15 @@ class DdpTraceWriter : public TraceWriter {
                                  : "";
     add("cpu_op", "c10d::allreduce_", "77", host_, 2, dims);
     if (!job_.on_gpu) {
-      return add("user_annotation", "gloo:all_reduce", bucket % 2 == 0 ? "80" : "81", start,
-                 duration, shape(elements, job_.reduced_type));
+      return add("user_annotation", "gloo:all_reduce", thread, start, duration + job_.noted_late_us,
+                 shape(elements, type));
     }
     const std::string count = std::to_string(elements);
-    const std::string c10 = job_.reduced_type == "float" ? "Float" : job_.reduced_type.substr(5);
+    const std::string c10 = type == "float" ? "Float" : type == "int" ? "Int" : type.substr(5);
     launch("ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", "20", start, duration,
            ",\"Collective name\":\"allreduce\",\"In msg nelems\":" + count +
                ",\"Out msg nelems\":" + count + ",\"dtype\":\"" + c10 +
-               "\",\"Process Group Name\":\"0\"");
+               "\",\"Process Group Name\":\"" + job_.group + "\"");
   }
   void write_backward(bool reduces) {
     const std::string node = "autograd::engine::evaluate_function: ";

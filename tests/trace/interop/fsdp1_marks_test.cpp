@@ -77,6 +77,18 @@ class Marked {
     return *this;
   }
 
+  // Of autograd.
+  template <typename Body>
+  void node(const Body& within) {
+    KinetoEvent event;
+    event.category = KinetoCategory::kOperator;
+    event.name = "autograd::engine::evaluate_function: MmBackward0";
+    event.start_ns = now_ns_++;
+    within();
+    event.duration_ns = ++now_ns_ - event.start_ns;
+    marks_.add(event);
+  }
+
   UnitMarks finish() {
     return marks_.finish([](const base::Interval&) { return true; });
   }
@@ -151,6 +163,27 @@ TEST(Fsdp1Marks, NestModulesInTheirNames) {
   EXPECT_THAT(trace.hooked(units),
               ElementsAre("root", "module 2", "module 2.2", "module 2.1", "module 2.2",
                           "module 2.1", "module 2", "module 1", "module 1", "root"));
+}
+
+TEST(Fsdp1Marks, OfOneTensorHooksComeInTheOrderInWhichForwardLeftModules) {
+  Marked trace;
+  for (int pass = 0; pass < 2; ++pass) {
+    trace.forward(true, true, [&] {
+      trace.module();
+      trace.forward(false, true, [&] { trace.module(); });
+    });
+    trace.node([&] { trace.hooks("<<<"); });  // the root returns what modules 2 and 2.1 returned
+    trace.hooks(">>");
+    trace.node([&] { trace.hooks("<"); });
+    trace.hooks(">>");
+  }
+  const UnitMarks units = trace.finish();
+  EXPECT_EQ(units.why_none(), "");
+  const std::vector<std::string> hooked{"module 2.1", "module 2", "root",     "module 2.1",
+                                        "module 2",   "module 1", "module 1", "root"};
+  std::vector<std::string> twice = hooked;
+  twice.insert(twice.end(), hooked.begin(), hooked.end());
+  EXPECT_EQ(trace.hooked(units), twice);
 }
 
 TEST(Fsdp1Marks, CallModulesByTheirClassWhereThatTellsAllApart) {

@@ -50,6 +50,43 @@ TEST_F(KinetoBounds, ZerosOfCuptiAndEndlessDurationsAreLeftOutWhereverTheyStand)
   EXPECT_EQ(run.figures.info.end_ns - run.figures.info.start_ns, 95'000);
 }
 
+TEST_F(KinetoBounds, WhatHasNoDurationIsLeftOutAndNotTakenForNothing) {
+  std::vector<std::string> events;
+  for (const char* dur : {"5", "-5", "NaN", "Infinity", "null", "\"-3\"", "0"}) {
+    events.push_back(kernel_at("1700000000000000", dur));
+  }
+  const auto imported = import_kineto(std::vector{write("odd.json", trace_of(events, ""))}, runs());
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_THAT(imported->warnings,
+              testing::Contains(HasSubstr("5 events were left out: their durations are negative")));
+  EXPECT_EQ(open(imported->folder).figures.ranks[0].totals.compute_events, 2);
+}
+
+TEST_F(KinetoBounds, AStepThatIsMissingIsNoPartOfTheOneBeforeIt) {
+  std::vector<std::string> events;
+  for (const int step : {1, 2, 4}) {
+    events.push_back(complete("user_annotation", "ProfilerStep#" + std::to_string(step), "77",
+                              1000 + 100 * step, 90));
+  }
+  const auto imported = import_kineto(std::vector{write("gap.json", trace_of(events, ""))}, runs());
+  ASSERT_TRUE(imported) << imported.error().message;
+  const Run run = open(imported->folder);
+  const auto& steps = run.figures.steps;
+  ASSERT_EQ(steps.size(), 3u);
+  EXPECT_EQ(steps[0].shown().step_ns, 100'000) << "until the next one begins";
+  EXPECT_EQ(steps[1].shown().step_ns, 90'000);
+}
+
+TEST_F(KinetoBounds, ATraceThatMarksAStepTwiceIsOfSeveralRanksAndRefused) {
+  const std::vector events{complete("user_annotation", "ProfilerStep#7", "77", 1000, 90),
+                           complete("user_annotation", "ProfilerStep#7", "78", 1001, 90)};
+  const auto imported =
+      import_kineto(std::vector{write("merged.json", trace_of(events, ""))}, runs());
+  ASSERT_FALSE(imported);
+  EXPECT_THAT(imported.error().message, HasSubstr("merged.json' marks step 7 more than once"));
+  EXPECT_THAT(imported.error().message, HasSubstr("one file per rank"));
+}
+
 TEST_F(KinetoBounds, NumbersOfStepsThatNoJobCountsMarkNone) {
   for (const char* number : {"-9223372036854775808", "-1", "4294967296", "", "1x"}) {
     const std::vector events{complete("user_annotation", std::string("ProfilerStep#") + number,

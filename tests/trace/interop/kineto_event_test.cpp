@@ -116,7 +116,7 @@ TEST(KinetoEvents, RefuseWhatIsNoEvent) {
   const auto odd = parsed(R"({"ph":"X","cat":"kernel","name":"k","ts":"x","dur":-4,
                               "args":{"stream":"default","correlation":-1}})");
   ASSERT_TRUE(odd);
-  EXPECT_EQ(odd->duration_ns, 0);
+  EXPECT_EQ(odd->duration_ns, -1);
   EXPECT_EQ(odd->stream, -1);
 }
 

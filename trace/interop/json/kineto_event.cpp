@@ -245,6 +245,16 @@ std::int64_t microseconds_to_ns(std::string_view text) {
   return text.front() == '-' ? whole * 1000 - digits : whole * 1000 + digits;
 }
 
+namespace {
+
+// −1: a negative one, or no number.
+std::int64_t duration_of(std::string_view token) {
+  const bool is_number = !token.empty() && token.front() >= '0' && token.front() <= '9';
+  return is_number ? microseconds_to_ns(token) : -1;
+}
+
+}  // namespace
+
 struct KinetoParser::State {
   ondemand::parser parser;
   std::string phase;
@@ -274,7 +284,7 @@ bool KinetoParser::parse(std::string_view text, KinetoEvent& event) try {
     } else if (key == "ts") {
       event.start_ns = microseconds_to_ns(unquoted(token_of(value)));
     } else if (key == "dur") {
-      event.duration_ns = std::max<std::int64_t>(0, microseconds_to_ns(unquoted(token_of(value))));
+      event.duration_ns = duration_of(unquoted(token_of(value)));
     } else if (key == "args") {
       for (auto argument : value.get_object()) {
         const std::string_view name = argument.unescaped_key();

@@ -26,9 +26,9 @@ struct KinetoEvent {
   KinetoCategory category = KinetoCategory::kOther;
   std::string category_text;
   std::string name;
-  std::string process, thread;  // as written: numbers, or names
-  std::int64_t start_ns = 0;    // from the trace's base time
-  std::int64_t duration_ns = 0;
+  std::string process, thread;   // as written: numbers, or names
+  std::int64_t start_ns = 0;     // from the trace's base time
+  std::int64_t duration_ns = 0;  // −1: what stands there is none
   int device = -1;
   int stream = -1;
   std::uint64_t correlation = 0;

@@ -9,7 +9,6 @@ namespace shardlens::trace::interop {
 
 namespace {
 
-constexpr std::string_view kNode = "autograd::engine::evaluate_function: ";
 constexpr std::string_view kGradient = "torch::autograd::AccumulateGrad";
 
 base::Interval time_of(const KinetoEvent& event) {
@@ -21,8 +20,9 @@ base::Interval time_of(const KinetoEvent& event) {
 void AutogradPasses::add(const KinetoEvent& event) {
   const std::string_view name = event.name;
   if (event.category != KinetoCategory::kOperator) return;
-  if (name.starts_with(kNode)) {
-    nodes_.push_back({time_of(event), event.thread, name.substr(kNode.size()) == kGradient});
+  if (name.starts_with(kAutogradNode)) {
+    nodes_.push_back(
+        {time_of(event), event.thread, name.substr(kAutogradNode.size()) == kGradient});
   } else if (name == kGradient && event.input_elements >= 0) {
     const TorchType type = torch_type_of_input(event.input_type);
     const auto [start_ns, end_ns] = time_of(event);

@@ -14,6 +14,7 @@
 
 namespace shardlens::trace::interop {
 
+inline constexpr std::string_view kAutogradNode = "autograd::engine::evaluate_function: ";
 inline constexpr std::string_view kDdpForward = "DistributedDataParallel.forward";
 
 // A forward pass, and the backward pass that follows it.

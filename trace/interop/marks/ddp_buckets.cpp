@@ -25,14 +25,20 @@ struct Launch {
   std::size_t gradients = 0;
 };
 
-// Those that were asked for while a gradient was accumulated: others are not DDP's.
-std::vector<Launch> launches_of(const DdpBackward& backward) {
+// Those that were asked for while a gradient was accumulated: others are not DDP's. Gradients are
+// no integers: what is are numbers of how often parameters were used.
+std::vector<Launch> launches_of(const DdpBackward& backward,
+                                std::vector<std::size_t>& used_parameters) {
   std::vector<Launch> launches;
   for (const DdpReduction& reduction : backward.reductions) {
     const auto next = std::ranges::upper_bound(backward.gradients, reduction.asked_ns, {},
                                                &DdpGradient::start_ns);
     if (next == backward.gradients.begin()) continue;
     if (std::prev(next)->end_ns < reduction.asked_ns) continue;
+    if (reduction.is_of_integers) {
+      used_parameters.push_back(reduction.call);
+      continue;
+    }
     launches.push_back({&reduction, static_cast<std::size_t>(next - backward.gradients.begin())});
   }
   return launches;
@@ -99,15 +105,21 @@ bool is_same_plan(const std::vector<DdpBucket>& a, const std::vector<DdpBucket>&
   return std::ranges::equal(a, b, has_same);
 }
 
+DdpBuckets none(std::string why) {
+  DdpBuckets found;
+  found.why_none = std::move(why);
+  return found;
+}
+
 }  // namespace
 
 DdpBuckets find_ddp_buckets(std::span<const DdpBackward> backwards) {
   DdpBuckets found;
   for (const DdpBackward& backward : backwards) {
-    const auto launches = launches_of(backward);
+    const auto launches = launches_of(backward, found.used_parameters);
     if (launches.empty()) continue;  // a micro-batch that is not reduced
     auto plan = plan_of(backward, launches);
-    if (!plan) return {.plans = {}, .tags = {}, .why_none = plan.error().message};
+    if (!plan) return none(plan.error().message);
     for (std::size_t i = 0; i < launches.size(); ++i) {
       found.tags.push_back({launches[i].reduction->call, static_cast<int>(i)});
     }
@@ -115,7 +127,9 @@ DdpBuckets find_ddp_buckets(std::span<const DdpBackward> backwards) {
       found.plans.push_back(std::move(*plan));
     }
     if (found.plans.size() > kMostPlans) {
-      return {.plans = {}, .tags = {}, .why_none = "its buckets change from step to step"};
+      return none(
+          "its buckets change from one backward pass to another (as with several modules that are "
+          "wrapped by DDP)");
     }
   }
   if (found.plans.empty()) {

@@ -22,6 +22,7 @@ struct DdpReduction {
   std::int64_t elements = -1;  // −1: not told
   std::int64_t bytes = -1;
   std::size_t call = 0;  // whatever the caller knows it by
+  bool is_of_integers = false;
 };
 
 // One backward pass of a rank; both in order of time.
@@ -46,11 +47,14 @@ struct DdpBuckets {
     int bucket = 0;
   };
   std::vector<Tag> tags;  // of the reductions that are DDP's
-  std::string why_none;   // a clause; "": there are plans
+  // Calls that add up which parameters were used (find_unused_parameters).
+  std::vector<std::size_t> used_parameters;
+  std::string why_none;  // a clause; "": there are plans
 };
 
-// DDP asks for a bucket's reduction while it is told of its last gradient. Sure is only what holds
-// in every pass: reductions lie in the order of gradients, and hold as many elements.
+// DDP asks for a bucket's reduction, and for that of which parameters were used, while it is told
+// of its last gradient. Sure is only what holds in every pass: reductions lie in the order of
+// gradients, and hold as many elements.
 DdpBuckets find_ddp_buckets(std::span<const DdpBackward> backwards);
 
 }  // namespace shardlens::trace::interop

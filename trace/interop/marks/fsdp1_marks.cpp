@@ -10,6 +10,7 @@
 
 #include "trace/base/result.h"
 #include "trace/base/text.h"
+#include "trace/interop/marks/autograd_passes.h"
 
 namespace shardlens::trace::interop {
 
@@ -219,10 +220,11 @@ Result<std::vector<std::string>> name_units(std::vector<Pass>& passes, const Mod
   return name_units(passes, "module ", [](const Forward&, int n) { return std::to_string(n); });
 }
 
-// Marks a pass's units.
+// Marks a pass's units. `nodes`: of autograd, by start.
 class PassMarker {
  public:
-  PassMarker(const Pass& pass, UnitMarks& marks) : pass_(pass), marks_(marks) {
+  PassMarker(const Pass& pass, const std::vector<Interval>& nodes, UnitMarks& marks)
+      : pass_(pass), nodes_(nodes), marks_(marks) {
     for (const Forward& forward : pass.forwards) {
       if (forward.gathers()) entered_.push_back(&forward);
     }
@@ -260,8 +262,9 @@ class PassMarker {
                     base::grouped(std::ssize(left_)) + " modules that forward went through");
     }
     std::vector<std::int64_t> entered_ns(pass_.forwards.size());  // by unit
+    const auto in_backward = order_in_backward(enters);
     for (std::size_t i = 0; i < enters.size(); ++i) {
-      const Forward& forward = *left_[left_.size() - 1 - i];
+      const Forward& forward = *in_backward[i];
       entered_ns[index(forward)] = enters[i].time.end_ns;
       marks_.add(Kind::kBackward, {enters[i].time, forward.unit});
       marks_.add(Kind::kGather, {before_prefetch(enters[i]), forward.unit});
@@ -285,6 +288,24 @@ class PassMarker {
   static Interval before_prefetch(const Hook& hook) {
     return {hook.time.start_ns, hook.prefetch->start_ns};
   }
+  // The reverse of the order in which forward left them. But modules that return what one within
+  // them returned have their hooks at one tensor, which runs them in the order of forward.
+  std::vector<const Forward*> order_in_backward(const std::vector<Hook>& enters) const {
+    std::vector<const Forward*> order(left_.rbegin(), left_.rend());
+    for (std::size_t begin = 0, i = 1; i <= enters.size(); ++i) {
+      if (i < enters.size() && is_one_node(enters[begin].time, enters[i].time)) continue;
+      std::reverse(order.begin() + static_cast<std::ptrdiff_t>(begin),
+                   order.begin() + static_cast<std::ptrdiff_t>(i));
+      begin = i;
+    }
+    return order;
+  }
+  bool is_one_node(const Interval& first, const Interval& second) const {
+    const auto next = std::ranges::upper_bound(nodes_, second.start_ns, {}, &Interval::start_ns);
+    if (next == nodes_.begin()) return false;
+    const Interval& node = *std::prev(next);
+    return node.start_ns <= first.start_ns && second.end_ns <= node.end_ns;
+  }
   static std::size_t index(const Forward& forward) {
     return static_cast<std::size_t>(forward.unit);
   }
@@ -295,16 +316,17 @@ class PassMarker {
   }
 
   const Pass& pass_;
+  const std::vector<Interval>& nodes_;
   UnitMarks& marks_;
   std::vector<const Forward*> entered_, left_;  // those that gather, in order
   std::vector<const Forward*> before_;          // by unit: the one that was left before; null: none
 };
 
 Result<std::vector<std::string>> mark_units(std::vector<Pass>& passes, const ModuleNames& modules,
-                                            UnitMarks& marks) {
+                                            const std::vector<Interval>& nodes, UnitMarks& marks) {
   TRY_ASSIGN(auto names, name_units(passes, modules));
   for (const Pass& pass : passes) {
-    PassMarker marker(pass, marks);
+    PassMarker marker(pass, nodes, marks);
     marker.mark_forward();
     TRY(marker.mark_backward(&pass == &passes.back()));
   }
@@ -318,6 +340,8 @@ void Fsdp1Marks::add(const KinetoEvent& event) {
   if (event.category == KinetoCategory::kPython && event.name.starts_with(kModule)) {
     modules_.push_back({time, event.name.substr(kModule.size())});
   }
+  const bool is_node = event.category == KinetoCategory::kOperator;
+  if (is_node && event.name.starts_with(kAutogradNode)) nodes_.push_back(time);
   if (event.category != KinetoCategory::kAnnotation) return;
   if (const auto what = what_of(event.name)) marks_.push_back({time, *what});
 }
@@ -328,12 +352,13 @@ UnitMarks Fsdp1Marks::finish(const std::function<bool(const base::Interval&)>& i
     return std::pair(mark.time.start_ns, -mark.time.end_ns);
   });
   std::ranges::stable_sort(modules_, {}, [](const Module& module) { return module.time.start_ns; });
+  std::ranges::sort(nodes_);
   UnitMarks found;
   if (marks_.empty()) return found;
   PassReader reader(marks_);
   for (const Interval& time : reader.root_forwards()) found.add_forward(time);
   auto passes = std::move(reader).of_root();
-  auto names = passes ? mark_units(*passes, ModuleNames(modules_), found)
+  auto names = passes ? mark_units(*passes, ModuleNames(modules_), nodes_, found)
                       : tl::make_unexpected(passes.error());
   if (names) {
     found.finish(std::move(*names), true);

@@ -26,8 +26,8 @@ class Fsdp1Marks {
   // Once, without those whose times cannot be believed. Modules are told apart by their place in
   // forward, "module 2", or within another one, "module 2.1"; where Python's calls were recorded,
   // by the names that PyTorch gives them there, "Block_1". Backward comes to them in the reverse of
-  // the order in which forward leaves them, and is through with the gradients of each in the
-  // reverse of the order in which forward enters them.
+  // the order in which forward leaves them (of those with one output in that very order), and is
+  // through with the gradients of each in the reverse of the order in which forward enters them.
   UnitMarks finish(const std::function<bool(const base::Interval&)>& is_believed);
 
   struct Mark {
@@ -53,6 +53,7 @@ class Fsdp1Marks {
  private:
   std::vector<Mark> marks_;
   std::vector<Module> modules_;
+  std::vector<base::Interval> nodes_;  // of autograd
 };
 
 }  // namespace shardlens::trace::interop
