@@ -113,21 +113,12 @@ Result<void> check_run(const analysis::RunFigures& figures) {
         "Name a run without.");
   }
   if (info.world_size == 0) return refuse(std::string(model::kUnknownRanks) + ".");
-  const auto has_unknown_group = [](const auto& rank) {
-    return std::ranges::any_of(rank.recent_completed,
-                               [](const auto& call) { return call.process_group < 0; });
-  };
-  if (std::ranges::any_of(figures.ranks, has_unknown_group)) {
-    return refuse(std::string(model::kUnknownGroups) + ".");
-  }
   if (info.world_size < 2) return refuse("One rank reduces nothing. Name a run with several.");
   if (s.communication == job::Communication::kNone) {
     return refuse("The run reduced nothing (communication: none), so it tells no cost.");
   }
   if (!has_units && s.find_unused_parameters) {
-    return refuse(
-        "With find_unused_parameters buckets are not in the order in which gradients come, which a "
-        "prediction needs. Record one without.");
+    return refuse(std::string(kUnusedAreLookedFor));
   }
   const auto told_nothing = [](const auto& rank) { return rank.info.device.empty(); };
   if (const auto silent = std::ranges::count_if(figures.ranks, told_nothing); silent > 0) {

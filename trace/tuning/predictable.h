@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,10 @@
 #include "trace/tuning/prediction.h"
 
 namespace shardlens::trace::tuning {
+
+inline constexpr std::string_view kUnusedAreLookedFor =
+    "With find_unused_parameters buckets are not in the order in which gradients come, which a "
+    "prediction needs. Record one without.";
 
 // Why something cannot be predicted.
 inline tl::unexpected<base::Error> refuse(std::string why) {

@@ -85,6 +85,10 @@ StepPlanner::StepPlanner(const analysis::RunFigures& figures,
     job_ = analysis::planned_job(figures.ranks.front(), figures.info);
     cores_ = cores_named(figures.ranks.front().info.device_name);
   }
+  const auto& groups = recorded.ranks_of_parts();
+  if (recorded.has_buckets() && !groups.empty() && *groups.begin() < recorded_.ranks) {
+    bucket_group_ = *groups.begin();
+  }
   if (job_) recorded_bytes_ = predict::predict_peak_bytes(*job_);
   auto gradients = recorded.gradients();
   const std::size_t units = recorded.unit_names().size();
@@ -183,6 +187,10 @@ Result<StepPlan> StepPlanner::plan(const Settings& settings) const {
   return plan;
 }
 
+std::int64_t StepPlanner::reducing_ranks(const Settings& settings) const {
+  return bucket_group_ > 0 ? bucket_group_ : settings.ranks;
+}
+
 Result<StepPlan> StepPlanner::plan_buckets(const Settings& settings) const {
   if (!told_units_.empty()) TRY(check_units(settings));
   if (gradient_bytes_.empty()) {
@@ -205,7 +213,7 @@ Result<StepPlan> StepPlanner::plan_buckets(const Settings& settings) const {
       .micro_batches = static_cast<std::size_t>(settings.gradient_accumulation_steps),
       .recorded_micro_batches = static_cast<std::size_t>(recorded_.gradient_accumulation_steps),
       .reduces_each = settings.sync_each_batch,
-      .ranks = static_cast<int>(settings.ranks)};
+      .ranks = static_cast<int>(reducing_ranks(settings))};
   if (recomputes) {
     plan.second_forwards = clock_->second_forwards(settings);
     plan.gradient_places = clock_->gradient_places();

@@ -69,6 +69,8 @@ class StepPlanner {
   void tell_units(const predict::RecordedSteps& recorded);
   bool tells_units(const predict::StepWork& step) const;
   void tell_habits(const job::Settings& settings, predict::UnitProgramPlan& plan) const;
+  // Ranks that reduce a bucket together.
+  std::int64_t reducing_ranks(const job::Settings& settings) const;
   std::vector<predict::UpdatePlan::Sum> norm_sums(const job::Settings& settings) const;
   void add_update(const job::Settings& settings, double slower, StepPlan& plan) const;
   base::Result<void> add_costs(const job::Settings& settings, double slower, StepPlan& plan) const;
@@ -84,6 +86,7 @@ class StepPlanner {
   std::optional<std::int64_t> cores_;         // of the machine; none: not known
   std::optional<predict::PlannedJob> job_;    // as recorded; none: its shape is not known
   std::int64_t recorded_bytes_ = 0;           // estimated at the peak
+  std::int64_t bucket_group_ = 0;             // ranks that reduce a bucket together, if not all
   std::vector<std::int64_t> gradient_bytes_;  // in the order in which they come
   std::vector<std::string> gradient_names_;   // their parameters
   std::optional<LayerClock> clock_;  // none: neither the model's shape is known nor its units

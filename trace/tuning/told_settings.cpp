@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "trace/model/untold.h"
+
 namespace shardlens::trace::tuning {
 
 using base::Result;
@@ -156,6 +158,7 @@ Settings told_by_all(const model::RunInfo& info) {
 Result<ToldSettings> told_by_buckets(const model::RunInfo& info, const RecordedSteps& recorded) {
   const auto gradients = recorded.gradients();
   if (gradients.empty()) return refuse_gradients(recorded);
+  if (recorded.looks_for_unused()) return refuse(std::string(kUnusedAreLookedFor));
   std::vector<std::int64_t> bytes;
   for (const auto& gradient : gradients) bytes.push_back(gradient.bytes);
   const auto caps = predict::fitting_caps(bytes, recorded.bucket_sizes());
@@ -173,6 +176,12 @@ Result<ToldSettings> told_by_buckets(const model::RunInfo& info, const RecordedS
   const auto reduced = recorded.reduced_type();
   TRY_ASSIGN(settings.communication_hook, told_hook(reduced));
   told.knobs = told_knobs(info, kToldByBuckets);
+  const auto& groups = recorded.ranks_of_parts();
+  if (!groups.empty() && *groups.begin() < info.world_size) {
+    // More ranks might be in other groups, and where these lie no trace tells.
+    std::erase(told.knobs, job::find_knob("ranks"));
+    std::erase(told.knobs, job::find_knob("simulate_link"));
+  }
   // What hooks halve are gradients of 32 bits.
   const bool are_wide = reduced.is_halved || reduced.name == "float32";
   if (are_wide) told.knobs.push_back(job::find_knob("communication_hook"));
@@ -263,6 +272,9 @@ Result<ToldSettings> told_by_units(const model::RunInfo& info, const RecordedSte
 }  // namespace
 
 Result<ToldSettings> told_settings(const model::RunInfo& info, const RecordedSteps& recorded) {
+  if (recorded.ranks_of_parts().contains(0)) {
+    return refuse(std::string(model::kUnknownGroups) + ".");
+  }
   // Hosts are not in a trace.
   if (recorded.contradicts_one_clock()) {
     return refuse(

@@ -109,9 +109,11 @@ class ImportedPrediction(torch_traces.TorchTracesTest):
 
     def test_what_a_trace_lacks_is_said(self):
         self.assertIn('record_shapes=True', self.refused('shapeless'))
-        self.assertEqual(len(self.imported['unused']['warnings']), 1)
-        for said in (self.imported['unused']['warnings'][0], self.refused('unused')):
-            self.assertIn('find_unused_parameters', said)
+        self.assertEqual(self.imported['unused']['warnings'], [])
+        self.assertEqual([bucket['bytes'] for bucket in self.json('report', 'unused')['buckets']], self.said['unused'])
+        self.assertIn('find_unused_parameters', self.refused('unused'))
+        used = self.json('query', 'unused', "select distinct bytes from collective where tag = 'used parameters'")
+        self.assertEqual(used['rows'], [[24 * 4]], 'how often each of 24 parameters was used')
         self.json('import', str(self.traces / 'one.rank0.json'), '-o', 'alone')
         self.assertIn('Import the files of all ranks together', self.refused('alone'))
 

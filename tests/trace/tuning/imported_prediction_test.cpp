@@ -212,11 +212,38 @@ TEST_F(ImportedPrediction, RefusesWhatTheTraceDoesNotTellByName) {
   job.ahead_us = 20'000;
   EXPECT_THAT(why_not(job), HasSubstr("clocks of several machines"));
   job = some_job();
+  job.looks_for_unused = true;
+  EXPECT_THAT(why_not(job), HasSubstr("With find_unused_parameters"));
+  job = some_job();
   job.steps = 3;
   EXPECT_THAT(why_not(job), HasSubstr("at least 4 steps"));
   job = some_job();
   job.buckets = {1, 1, 9, 1};
   EXPECT_THAT(why_not(job), HasSubstr("No bucket caps"));
+}
+
+TEST_F(ImportedPrediction, OfBucketsThatGroupsReduceIsOfAsManyRanks) {
+  DdpJob job = some_job();
+  job.on_gpu = true;
+  job.pairs = 2;
+  const auto group_of = [&](const std::string& group) {
+    job.group = group;
+    const auto predictor = learn(job, 4);
+    EXPECT_TRUE(predictor) << predictor.error().message;
+    Settings next = predictor->info().settings;
+    next.bucket_cap_mb = next.first_bucket_mb = 1;
+    const auto step = predictor->predict_step(next, kTypicalStep);
+    EXPECT_TRUE(step) << step.error().message;
+    EXPECT_EQ(step->program.calls.size(), 3u);
+    const auto refused = refuse_untold(*predictor->told(), {job::find_knob("ranks")});
+    EXPECT_EQ(refused.has_value(), group == "0") << "other ranks are in other groups";
+    return step->program.calls.front().group;
+  };
+  EXPECT_EQ(group_of("0"), 4);
+  EXPECT_EQ(group_of("2"), 2);
+  job.on_gpu = false;
+  EXPECT_THAT(why_not(job, 4), HasSubstr("process group is not known"))
+      << "of Gloo's calls: all ranks meet";
 }
 
 TEST(RecordedFromOutside, LacksGradientsAndBuckets) {

@@ -12,6 +12,11 @@ void MatchedCalls::add(const model::ProcessGroup& group) {
   groups_[{group.rank, group.id}] = {group.ranks.front(), static_cast<int>(group.ranks.size())};
 }
 
+int MatchedCalls::ranks_of(const model::Collective& call) const {
+  const auto group = groups_.find({call.rank, call.process_group});
+  return group == groups_.end() ? ranks_ : group->second.size;
+}
+
 MatchedCalls::Key MatchedCalls::add(const model::Collective& call) {
   const auto group = groups_.try_emplace({call.rank, call.process_group}, Group{0, ranks_}).first;
   const auto& [first_rank, size] = group->second;

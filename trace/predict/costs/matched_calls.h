@@ -37,6 +37,8 @@ class MatchedCalls {
   void add(const model::ProcessGroup& group);
   // Returns what it is a part of. Calls of groups that have been told.
   Key add(const model::Collective& call);
+  // Of its group.
+  int ranks_of(const model::Collective& call) const;
 
   // Whether ranks cannot have had one clock: of more than a tenth of the all-reduces one of them
   // had ended, by its own, long before another came.

@@ -7,6 +7,7 @@
 #include <ranges>
 #include <string_view>
 
+#include "trace/model/untold.h"
 #include "trace/predict/record/time_window.h"
 
 namespace shardlens::trace::predict {
@@ -39,12 +40,18 @@ void append(std::vector<Interval>& times, const Interval& time) {
   }
 }
 
-// A bucket is waited for where backward has no gradient left to compute.
-bool is_awaited(std::int64_t bucket_end_ns, const std::vector<std::int64_t>& gradients_ns,
-                const std::vector<Interval>& backwards) {
+// Until when a bucket is waited for; none: backward has gradients left to compute. `is_noted_late`:
+// the host may have gone on before its end is noted.
+std::optional<std::int64_t> awaited_until(std::int64_t bucket_end_ns,
+                                          const std::vector<std::int64_t>& gradients_ns,
+                                          const std::vector<Interval>& backwards,
+                                          bool is_noted_late) {
   const auto gradient = std::ranges::upper_bound(gradients_ns, bucket_end_ns);
-  const auto phase = std::ranges::lower_bound(backwards, bucket_end_ns, {}, &Interval::end_ns);
-  return gradient == gradients_ns.end() || phase == backwards.end() || *gradient > phase->end_ns;
+  const auto next = std::ranges::upper_bound(backwards, bucket_end_ns, {}, &Interval::start_ns);
+  if (next == backwards.begin()) return bucket_end_ns;
+  const std::int64_t backward_end_ns = std::prev(next)->end_ns;
+  if (gradient != gradients_ns.end() && *gradient <= backward_end_ns) return std::nullopt;
+  return is_noted_late ? std::min(bucket_end_ns, backward_end_ns) : bucket_end_ns;
 }
 
 }  // namespace
@@ -79,9 +86,9 @@ auto RecordedSteps::Rank::finished(const DeviceTimes& times) const -> FinishedRa
   std::ranges::sort(rank.unit_marks, {}, &UnitMark::time_ns);
   for (UnitMark& mark : rank.unit_marks) at_device(mark.time_ns);
   for (const std::int64_t end_ns : bucket_ends_ns) {
-    if (is_awaited(end_ns, rank.gradients_ns, rank.backwards)) {
-      rank.awaited_ends_ns.push_back(end_ns);
-    }
+    const auto until =
+        awaited_until(end_ns, rank.gradients_ns, rank.backwards, /*is_noted_late=*/!is_on_device);
+    if (until) rank.awaited_ends_ns.push_back(*until);
   }
   std::ranges::sort(rank.awaited_ends_ns);
   return rank;
@@ -148,6 +155,12 @@ void RecordedSteps::learn_calls(const model::Batch& batch) {
     if (is_bucket && call.rank == 0) {
       bucket_call_ = call;
       if (call.tag_index == 0) first_calls_ns_.push_back(call.enqueued_ns);
+    }
+    if (is_bucket || call.tag_kind == model::TagKind::kUnit) {
+      ranks_of_parts_.insert(call.process_group < 0 ? 0 : calls_.ranks_of(call));
+    }
+    if (call.tag_kind == model::TagKind::kNamed) {
+      looks_for_unused_ |= strings_.get(call.rank, call.tag_name) == model::kUsedParameters;
     }
     if (const auto of_unit = unit_call(call, strings_.get(call.rank, call.tag_name))) {
       rank.unit_calls.push_back(*of_unit);

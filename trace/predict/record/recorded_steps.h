@@ -47,6 +47,8 @@ class RecordedSteps {
   // Those that DDP reduces, in the order in which they come: that of the plan that PyTorch makes
   // after the first step. Empty: the run has no buckets.
   std::vector<Gradient> gradients() const;
+  // The program looks for unused parameters: PyTorch plans by their order, and not by gradients'.
+  bool looks_for_unused() const { return looks_for_unused_; }
   bool has_buckets() const { return !buckets_.empty(); }
   std::vector<std::size_t> bucket_sizes() const;  // gradients of each
   // What the run says of why it has none; "": nothing.
@@ -58,6 +60,9 @@ class RecordedSteps {
     bool is_halved = false;  // half the bytes that gradients have
   };
   ReducedType reduced_type() const;
+  // How many ranks took part in what was gathered and reduced of buckets and units: each number
+  // that there was. 0: of some of that it is not known.
+  const std::set<int>& ranks_of_parts() const { return ranks_of_parts_; }
   // How often steps reduced all buckets or units: of rank 0, each number that there was.
   std::set<std::size_t> reductions_of_steps() const;
   // The root first; empty: the run has no units.
@@ -142,6 +147,8 @@ class RecordedSteps {
   std::map<int, model::Bucket> buckets_;  // of rank 0's last plan, by place
   int plan_ = -1;
   std::string why_no_buckets_, why_no_units_;
+  std::set<int> ranks_of_parts_;
+  bool looks_for_unused_ = false;
   model::Collective bucket_call_;             // any of rank 0; without a tag: none
   std::vector<std::int64_t> first_calls_ns_;  // of rank 0: when bucket 0 was asked for
   std::map<int, model::Unit> units_;          // of rank 0, by index

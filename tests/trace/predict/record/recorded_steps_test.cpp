@@ -2,10 +2,29 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 namespace shardlens::trace::predict {
 namespace {
 
 constexpr int kName = 1;
+
+TEST(RecordedStepsOfGroups, TellHowManyRanksReduceABucket) {
+  RecordedSteps steps(4, 0);
+  model::Batch batch;
+  batch.process_groups.push_back({.rank = 0, .id = 1, .name = 0, .backend = 0, .ranks = {0, 2}});
+  model::Collective call;
+  call.process_group = -1;  // of another call: it is not known
+  batch.collectives.push_back(call);
+  call.tag_kind = model::TagKind::kBucket;
+  call.process_group = 1;
+  batch.collectives.push_back(call);
+  steps.learn(batch);
+  EXPECT_EQ(steps.ranks_of_parts(), std::set{2});
+  batch.collectives.back().process_group = -1;
+  steps.learn(batch);
+  EXPECT_EQ(steps.ranks_of_parts(), (std::set{0, 2}));
+}
 
 // Steps of 1000 ns from 1000 on, of two ranks with two gradients, in as many micro-batches as
 // wanted.
@@ -113,6 +132,59 @@ TEST_F(RecordedStepsTest, TellWhenGradientsWereReady) {
   EXPECT_EQ(only.backward_begin.computed_ns, 100);
   EXPECT_EQ(only.end.computed_ns, 300);
   EXPECT_EQ(computed(only.gradients), (std::vector<std::int64_t>{111, 211}));
+}
+
+TEST_F(RecordedStepsTest, WaitedUntilBackwardWasOverWhereEndsOfCallsAreNotedLater) {
+  const auto update_ns = [](std::int64_t backward_end_ns, std::int64_t call_end_ns) {
+    RecordedSteps recorded(1, 0);
+    model::Batch batch;
+    model::Bucket bucket;
+    bucket.plan = 1;
+    bucket.bytes = 8;
+    bucket.parameter_bytes = {8};
+    batch.buckets.push_back(bucket);
+    batch.strings.push_back(
+        {0, kName, "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"});
+    model::Step step;
+    step.start_ns = 0;
+    step.end_ns = 2'000'000;
+    step.full_detail = true;
+    batch.steps.push_back(step);
+    model::EventRun run;
+    for (const auto& [start, end, name] :
+         {std::tuple{0, 400'000, 0}, {390'000, 400'000, kName}, {1'000'000, 1'900'000, 0}}) {
+      model::Event event;
+      event.start_ns = start;
+      event.duration_ns = end - start;
+      event.name = static_cast<model::StringId>(name);
+      event.flags = name == 0 ? model::kEventCompute : 0;
+      run.events.push_back(event);
+    }
+    batch.events.push_back(run);
+    for (const auto& [phase, start, end] :
+         {std::tuple{base::Phase::kForward, std::int64_t{0}, std::int64_t{100'000}},
+          {base::Phase::kBackward, 100'000, backward_end_ns}}) {
+      model::Span span;
+      span.phase = phase;
+      span.start_ns = start;
+      span.end_ns = end;
+      batch.spans.push_back(span);
+    }
+    model::Collective call;
+    call.function = call.executed = model::CollectiveFunction::kAllReduce;
+    call.tag_kind = model::TagKind::kBucket;
+    call.tag_index = 0;
+    call.bytes = 8;
+    call.start_ns = 400'000;
+    call.end_ns = call_end_ns;
+    batch.collectives.push_back(call);
+    recorded.learn(batch);
+    const auto steps = recorded.steps([](const auto&, double, double) { return 0.0; });
+    EXPECT_EQ(steps.size(), 1u);
+    return steps.empty() ? 0 : steps[0].ranks[0].micro_batches[0].end.computed_ns;
+  };
+  EXPECT_EQ(update_ns(950'000, 950'000), 400'000) << "it computed that long, and waited for more";
+  EXPECT_EQ(update_ns(950'000, 1'400'000), 400'000) << "noted while the next step computes";
 }
 
 TEST_F(RecordedStepsTest, TellSeveralMicroBatchesOneAfterTheOther) {
