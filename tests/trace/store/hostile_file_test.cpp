@@ -55,6 +55,7 @@ TEST_P(HostileFile, IsRefusedByNameBeforeAnythingOfItRuns) {
     ASSERT_FALSE(opened) << file;
     EXPECT_THAT(opened.error().message, HasSubstr(GetParam().told));
     EXPECT_THAT(opened.error().message, HasSubstr(file.filename().string()));
+    EXPECT_THAT(opened.error().message, testing::Not(HasSubstr("\n")));
     EXPECT_FALSE(open_for_writing(file));
     EXPECT_FALSE(query_run(run, "select * from step", {}));
     EXPECT_FALSE(pack_run(run, folder / "packed.shardlens", {}));
@@ -97,6 +98,10 @@ INSTANTIATE_TEST_SUITE_P(
                     "drop table setting; create table setting(key TEXT PRIMARY KEY NOT NULL, value "
                     "TEXT NOT NULL)",
                     "'setting' is not as"},
+        HostileCase{"SchemaOfSeveralLines",
+                    "pragma writable_schema=on; update sqlite_schema set sql='create table meta(\"a"
+                    "\nb' where name='meta'",
+                    "unrecognized token: \"\"a b\""},
         HostileCase{"MissingTable", "drop table span", "lacks the table 'span'"}),
     [](const auto& of) { return of.param.name; });
 

@@ -108,7 +108,7 @@ base::Result<OwnedStatement> prepare(Database& connection, const std::string& sq
   const int code = sqlite3_prepare_v2(connection.get(), sql.c_str(), -1, &raw, &rest);
   OwnedStatement statement(raw);
   if (code == SQLITE_AUTH) return wrong_sql("only reading is possible, with SELECT", sql);
-  if (code != SQLITE_OK) return wrong_sql(sqlite3_errmsg(connection.get()), sql);
+  if (code != SQLITE_OK) return wrong_sql(message_of(connection.get()), sql);
   if (!statement) return wrong_sql("it is empty", sql);
   if (!sqlite3_stmt_readonly(statement.get()) || sqlite3_column_count(statement.get()) == 0) {
     return wrong_sql("only reading is possible, with SELECT", sql);
@@ -135,11 +135,11 @@ base::Error step_error(sqlite3* connection, int code, const std::string& sql) {
     case SQLITE_NOMEM:
       return {base::ErrorKind::kFailed, "the query needs too much memory: ask for less at once"};
     case SQLITE_CORRUPT:
-      return {base::ErrorKind::kDamaged, sqlite3_errmsg(connection)};
+      return {base::ErrorKind::kDamaged, message_of(connection)};
     case SQLITE_IOERR:
-      return {base::ErrorKind::kIo, sqlite3_errmsg(connection)};
+      return {base::ErrorKind::kIo, message_of(connection)};
     default:
-      return wrong_sql(sqlite3_errmsg(connection), sql).value();
+      return wrong_sql(message_of(connection), sql).value();
   }
 }
 

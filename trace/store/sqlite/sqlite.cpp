@@ -101,9 +101,16 @@ base::Error foreign_file(const std::string& file) {
           "beginning is damaged: move it away to read the other ranks"};
 }
 
+std::string message_of(sqlite3* connection) {
+  std::string message = sqlite3_errmsg(connection);
+  std::ranges::replace_if(
+      message, [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return message;
+}
+
 base::Error sqlite_error(sqlite3* connection, int code, const std::string& file,
                          std::string_view action) {
-  const std::string reason = connection ? sqlite3_errmsg(connection) : sqlite3_errstr(code);
+  const std::string reason = connection ? message_of(connection) : sqlite3_errstr(code);
   if (is_full_code(code)) {
     return {base::ErrorKind::kDiskFull,
             "cannot write " + file + ": " + reason +

@@ -20,6 +20,10 @@
 
 namespace shardlens::trace::store {
 
+// What SQLite says of its last error, on one line: it repeats what a query or a file's schema
+// holds.
+std::string message_of(sqlite3* connection);
+
 // Of a file that is no trace; `file` is the one that the user knows.
 base::Error foreign_file(const std::string& file);
 // Decides by SQLite's code what kind of failure it was; `action` completes "cannot …".

@@ -120,7 +120,7 @@ base::Result<std::int64_t> RowExport::fill_table(Database& target, const ExportT
     return base::fail(base::ErrorKind::kFailed, "the export was stopped; nothing was written");
   // Only what is read can be damaged, and that says so itself.
   if ((code & 0xff) == SQLITE_CORRUPT) {
-    return base::fail(base::ErrorKind::kDamaged, sqlite3_errmsg(target.get()));
+    return base::fail(base::ErrorKind::kDamaged, message_of(target.get()));
   }
   return tl::make_unexpected(
       sqlite_error(target.get(), sqlite3_extended_errcode(target.get()), target.file(), "write"));
