@@ -2,8 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include "tests/trace/store/testing/known_events.h"
 
 namespace shardlens::trace::store {
@@ -43,7 +41,8 @@ TEST_F(EventTables, EndAtOnceWhenInterrupted) {
 
 TEST_F(EventTables, FailOnlyWhereTheRowOfADamagedChunkWouldBeNeeded) {
   for (const std::string damage :
-       {"kind = 'kernol'", "count = -1", "count = 1 << 50", "rank = 1 << 40"}) {
+       {"kind = 'kernol'", "count = -1", "count = 1 << 50", "rank = 1 << 40",
+        "lane = lane + (1 << 32)", "last_ns = first_ns - 1"}) {
     const fs::path copy = *folder_ / "headers.shardlens";
     fs::copy_file(packed_, copy, fs::copy_options::overwrite_existing);
     {

@@ -42,7 +42,9 @@ std::optional<base::Error> visit_news(Database& database, const std::string& sel
   return forward.error();
 }
 
-std::optional<ChunkRow> chunk_row(const Statement& row) {
+}  // namespace
+
+ChunkRow chunk_row(const Statement& row) {
   ChunkRow chunk;
   chunk.row_id = row.integer(0);
   // Row ids of a rank begin with it.
@@ -51,16 +53,14 @@ std::optional<ChunkRow> chunk_row(const Statement& row) {
   chunk.header = {row.integer(4), row.integer(5), row.integer(6), static_cast<int>(row.integer(7)),
                   row.integer(8)};
   const std::int64_t count = chunk.header.count;
-  const bool fits = chunk.rank >= 0 && row.integer(1) == chunk.rank &&
-                    row.integer(2) == chunk.lane && chunk.header.first_ns <= chunk.header.last_ns &&
-                    count >= 0 && count <= static_cast<std::int64_t>(kMostChunkEvents);
   const auto kind = base::enum_from_text(row.text(3), model::EventKind::kAllocation);
-  if (!fits || !kind) return std::nullopt;
-  chunk.kind = *kind;
+  chunk.kind = kind.value_or(chunk.kind);
+  chunk.makes_sense = kind && chunk.rank >= 0 && row.integer(1) == chunk.rank &&
+                      row.integer(2) == chunk.lane &&
+                      chunk.header.first_ns <= chunk.header.last_ns && count >= 0 &&
+                      count <= static_cast<std::int64_t>(kMostChunkEvents);
   return chunk;
 }
-
-}  // namespace
 
 struct ChunkFile::Connection {
   std::shared_ptr<TraceFile> trace;  // it belongs to
@@ -107,17 +107,14 @@ base::Result<ChunkFile::News> ChunkFile::tail() {
 }
 
 void ChunkFile::read_chunks(Database& database, News& news) {
-  // The data is last in the row: SQLite does not touch its pages.
-  const auto problem = visit_news(
-      database, "select row_id,rank,lane,kind,first_ns,last_ns,count,codec,checksum from chunk",
-      last_chunk_, [&](const Statement& row) {
-        const auto chunk = chunk_row(row);
-        if (chunk) {
-          news.chunks.push_back(*chunk);
-        } else {
-          ++news.damaged_rows;
-        }
-      });
+  const auto problem = visit_news(database, kSelectChunks, last_chunk_, [&](const Statement& row) {
+    const ChunkRow chunk = chunk_row(row);
+    if (chunk.makes_sense) {
+      news.chunks.push_back(chunk);
+    } else {
+      ++news.damaged_rows;
+    }
+  });
   if (problem) news.problems.push_back(problem->message);
   if (news.damaged_rows == 0) return;
   news.problems.push_back(database.file() + " is damaged (" + std::to_string(news.damaged_rows) +

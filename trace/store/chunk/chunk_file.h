@@ -24,7 +24,14 @@ struct ChunkRow {
   int lane = 0;
   model::EventKind kind = model::EventKind::kKernel;
   ChunkHeader header;
+  bool makes_sense = false;
 };
+
+// The data is last in the row: SQLite does not touch its pages.
+inline constexpr const char* kSelectChunks =
+    "select row_id,rank,lane,kind,first_ns,last_ns,count,codec,checksum from chunk";
+// From such a row.
+ChunkRow chunk_row(const Statement& row);
 
 class ChunkFile {
  public:

@@ -44,8 +44,7 @@ std::string rows_of_rank(std::string_view table, int rank) {
   if (std::ranges::find(kByColumn, table) != kByColumn.end()) {
     return "where rank = " + std::to_string(rank);
   }
-  return "where row_id between " + std::to_string(first_row_id(rank) + 1) + " and " +
-         std::to_string(first_row_id(rank + 1) - 1);
+  return "where " + numbered_of(rank);
 }
 
 base::Result<std::uint64_t> sum_of_rows(Database& database, std::string_view table,

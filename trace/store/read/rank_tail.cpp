@@ -8,24 +8,12 @@
 #include "trace/base/text.h"
 #include "trace/store/chunk/chunk_codec.h"
 #include "trace/store/chunk/chunk_opener.h"
+#include "trace/store/sqlite/read_transaction.h"
 #include "trace/store/table/schema.h"
 
 namespace shardlens::trace::store {
 
 namespace {
-
-// A read transaction: everything read inside it comes from the same commit of the writer.
-class ReadTransaction {
- public:
-  explicit ReadTransaction(Database& database) : database_(database) {}
-  ~ReadTransaction() { static_cast<void>(database_.execute("commit")); }
-  ReadTransaction(const ReadTransaction&) = delete;
-  ReadTransaction& operator=(const ReadTransaction&) = delete;
-  base::Result<void> begin() { return database_.execute("begin"); }
-
- private:
-  Database& database_;
-};
 
 // Of one poll: about half a minute of a live run.
 constexpr std::int64_t kMostCommits = 256;
@@ -383,9 +371,7 @@ base::Result<model::Batch> RankTail::read_facts(Database& database) {
 }
 
 base::Result<std::optional<RankTail::Commits>> RankTail::commits(Database& database) const {
-  const std::string of_rank = " from batch where row_id > " + std::to_string(first_row_id(rank_)) +
-                              " and row_id < " + std::to_string(first_row_id(rank_ + 1)) +
-                              " order by row_id ";
+  const std::string of_rank = " from batch where " + numbered_of(rank_) + " order by row_id ";
   Commits range;
   TRY_ASSIGN(range.first_ns, database.integer("select committed_ns" + of_rank + "limit 1"));
   if (range.first_ns == 0) return std::optional<Commits>();

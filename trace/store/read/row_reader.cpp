@@ -3,26 +3,10 @@
 #include <algorithm>
 #include <string>
 
+#include "trace/store/sqlite/read_transaction.h"
 #include "trace/store/table/schema.h"
 
 namespace shardlens::trace::store {
-
-namespace {
-
-// What one call reads comes from one state of the file.
-class RowSnapshot {
- public:
-  explicit RowSnapshot(Database& database) : database_(database) {}
-  ~RowSnapshot() { static_cast<void>(database_.execute("commit")); }
-  RowSnapshot(const RowSnapshot&) = delete;
-  RowSnapshot& operator=(const RowSnapshot&) = delete;
-  base::Result<void> begin() { return database_.execute("begin"); }
-
- private:
-  Database& database_;
-};
-
-}  // namespace
 
 RowReader::RowReader(int rank) : rank_(rank), last_string_(first_row_id(rank)) {}
 
@@ -95,7 +79,7 @@ base::Result<void> RowReader::read_tables(Database& database, RowPart& part) {
 }
 
 base::Result<RowPart> RowReader::read_some(Database& database, std::int64_t most) {
-  RowSnapshot snapshot(database);
+  ReadTransaction snapshot(database);
   TRY(snapshot.begin());
   RowPart part;
   left_ = std::max<std::int64_t>(most, 1);

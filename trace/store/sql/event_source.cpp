@@ -15,12 +15,6 @@ tl::unexpected<base::Error> damaged_events(const Database& file, const std::stri
       file.file() + " is damaged (" + why + "): see what can still be read with shardlens verify");
 }
 
-// Row ids of a rank, for the tables that have them.
-std::string rows_of_rank(int rank) {
-  return " where row_id > " + std::to_string(first_row_id(rank)) + " and row_id < " +
-         std::to_string(first_row_id(rank + 1));
-}
-
 // Calls visit(row) for each row; it may fail.
 template <typename Visit>
 base::Result<void> for_each_row(Database& file, const std::string& sql, Visit&& visit) {
@@ -59,31 +53,17 @@ base::Result<void> EventSource::read_headers() {
   if (headers_read_) return {};
   for (Database* file : files_) {
     const auto add = [&](const Statement& row) -> base::Result<void> {
-      ChunkPlace place;
-      place.file = file;
-      place.row_id = row.integer(8);
-      // Row ids of a rank begin with it.
-      place.rank = static_cast<int>(place.row_id >> kRankShift);
-      place.lane = static_cast<int>(row.integer(1));
-      place.header = {row.integer(3), row.integer(4), row.integer(5),
-                      static_cast<int>(row.integer(6)), row.integer(7)};
-      const auto kind = base::enum_from_text(row.text(2), model::EventKind::kAllocation);
-      const std::int64_t count = place.header.count;
-      const bool is_own = place.rank >= 0 && row.integer(0) == place.rank;
-      if (kind && is_own && count >= 0 && count <= static_cast<std::int64_t>(kMostChunkEvents)) {
-        add_chunk(place, *kind);
+      ChunkPlace place{chunk_row(row), file};
+      if (place.makes_sense) {
+        add_chunk(place, place.kind);
         return {};
       }
-      place.is_damaged = true;
       place.header.count = 0;
       for (int any = 0; any < model::kEventKindCount; ++any)
         add_chunk(place, static_cast<model::EventKind>(any));
       return {};
     };
-    TRY(for_each_row(*file,
-                     "select rank,lane,kind,first_ns,last_ns,count,codec,checksum,row_id from "
-                     "chunk order by row_id",
-                     add));
+    TRY(for_each_row(*file, std::string(kSelectChunks) + " order by row_id", add));
   }
   headers_read_ = true;
   return {};
@@ -102,7 +82,7 @@ base::Result<const std::vector<int>*> EventSource::ranks(model::EventKind kind) 
 base::Result<RankNames> EventSource::read_names(Database& file, int rank) {
   RankNames names;
   names.strings.resize(1);
-  TRY(for_each_row(file, "select id,text from string" + rows_of_rank(rank),
+  TRY(for_each_row(file, "select id,text from string where " + numbered_of(rank),
                    [&](const Statement& row) -> base::Result<void> {
                      const std::int64_t id = row.integer(0);
                      if (id < 1 || id > std::int64_t{model::kMostStringId}) {
@@ -113,12 +93,12 @@ base::Result<RankNames> EventSource::read_names(Database& file, int rank) {
                      names.strings[index] = row.text(1);
                      return {};
                    }));
-  TRY(for_each_row(file, "select lane,name from lane" + rows_of_rank(rank),
+  TRY(for_each_row(file, "select lane,name from lane where " + numbered_of(rank),
                    [&](const Statement& row) -> base::Result<void> {
                      names.lanes[static_cast<int>(row.integer(0))] = row.text(1);
                      return {};
                    }));
-  TRY(for_each_row(file, "select start_ns,end_ns,step from step" + rows_of_rank(rank),
+  TRY(for_each_row(file, "select start_ns,end_ns,step from step where " + numbered_of(rank),
                    [&](const Statement& row) -> base::Result<void> {
                      names.steps.push_back({row.integer(0), row.integer(1), row.integer(2)});
                      return {};
@@ -135,7 +115,7 @@ base::Result<const RankNames*> EventSource::names(const ChunkPlace& place) {
 }
 
 base::Result<void> EventSource::check(const ChunkPlace& place) const {
-  if (!place.is_damaged) return {};
+  if (place.makes_sense) return {};
   return damaged_events(*place.file, "the row of a chunk makes no sense, at rank " +
                                          std::to_string(place.rank) + ", lane " +
                                          std::to_string(place.lane));

@@ -12,21 +12,16 @@
 #include "trace/base/result.h"
 #include "trace/model/events.h"
 #include "trace/store/chunk/chunk_codec.h"
+#include "trace/store/chunk/chunk_file.h"
 #include "trace/store/chunk/chunk_opener.h"
 #include "trace/store/sqlite/sqlite.h"
 
 namespace shardlens::trace::store {
 
-// A chunk that was not decoded.
-struct ChunkPlace {
+// A chunk that was not decoded. What one held whose row makes no sense is not known: it stands
+// among those of every kind, and a query that would need it fails, no other.
+struct ChunkPlace : ChunkRow {
   Database* file = nullptr;
-  std::int64_t row_id = 0;
-  int rank = 0;
-  int lane = 0;
-  ChunkHeader header;
-  // Its row makes no sense. What it held is not known, so it stands among those of every kind, and
-  // a query that would need it fails, no other.
-  bool is_damaged = false;
 };
 
 // What the events of one rank name.

@@ -68,6 +68,11 @@ std::vector<TableSchema> make_tables() {
 
 }  // namespace
 
+std::string numbered_of(int rank) {
+  return "row_id > " + std::to_string(first_row_id(rank)) + " and row_id < " +
+         std::to_string(first_row_id(rank + 1));
+}
+
 std::vector<std::string> mark_names() {
   std::vector<std::string> names;
   for_each_row_list([&](auto list) {

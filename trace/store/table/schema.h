@@ -21,6 +21,8 @@ inline constexpr int kRankShift = 40;
 inline std::int64_t first_row_id(int rank) {
   return (static_cast<std::int64_t>(rank) << kRankShift);
 }
+// "row_id > … and row_id < …": its rows, of the tables that number them.
+std::string numbered_of(int rank);
 
 struct TableSchema {
   std::string name;

@@ -21,13 +21,6 @@ namespace {
 constexpr std::size_t kMostDamage = 1000;
 constexpr const char* kMostPageProblems = "20";
 
-std::string is_numbered_of(int rank) {
-  return "row_id > " + std::to_string(first_row_id(rank)) + " and row_id < " +
-         std::to_string(first_row_id(rank + 1));
-}
-
-std::string range_of_rank(int rank) { return " where " + is_numbered_of(rank); }
-
 // A run's own file has rows of no rank, a rank's of that one, a packed run of any.
 std::vector<int> belonging(std::vector<int> ranks, const std::filesystem::path& file) {
   const std::string name = file.filename();
@@ -202,7 +195,7 @@ void FileCheck::check_chunk(const ChunkRow& row) {
 
 // Rows are numbered one by one, and every commit says how far it came.
 void FileCheck::check_counts(int rank) {
-  const std::string of_rank = range_of_rank(rank);
+  const std::string of_rank = " where " + numbered_of(rank);
   for (const std::string& mark : mark_names()) {
     const std::string table = mark.substr(std::string_view("last_").size());
     const auto told = database_.integer("select " + mark + " from batch" + of_rank +
@@ -250,7 +243,7 @@ void FileCheck::check_strays(const std::vector<int>& ranks) {
     std::int64_t known = is_meta ? count_rows("meta", rows_of_rank("meta", kRunRank)) : 0;
     for (const int rank : ranks) {
       // A rank that has not committed anything has no checksum that would cover another's number.
-      const std::string numbers = is_meta ? " and " + is_numbered_of(rank) : "";
+      const std::string numbers = is_meta ? " and " + numbered_of(rank) : "";
       known += count_rows(table.name, rows_of_rank(table.name, rank) + numbers);
     }
     if (all <= known) continue;  // fewer: a table could not be counted, which is told
