@@ -25,6 +25,10 @@ std::size_t display_width(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, starts_code_point));
 }
 
+namespace {
+float shown_width(std::string_view text) { return static_cast<float>(display_width(text)); }
+}  // namespace
+
 std::string cut_to_width(std::string_view text, std::size_t width) {
   if (display_width(text) <= width) return std::string(text);
   std::size_t kept = 0;
@@ -52,7 +56,10 @@ void TextTable::add_row(std::vector<std::string> cells) {
   for (std::size_t i = 0; i < cells.size(); ++i) {
     std::ranges::replace_if(
         cells[i], [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
-    cells[i] = cut_to_width(trace::base::printable_line(cells[i]), columns_[i].longest);
+    const auto& [heading, align, longest, is_name] = columns_[i];
+    const std::string line = trace::base::printable_line(cells[i]);
+    cells[i] = is_name ? ui::present::elide_middle(line, static_cast<float>(longest), shown_width)
+                       : cut_to_width(line, longest);
   }
   rows_.push_back(std::move(cells));
 }

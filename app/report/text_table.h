@@ -16,6 +16,7 @@ class TextTable {
     std::string heading;
     Align align = Align::kLeft;
     std::size_t longest = 60;  // longer texts are cut with "…"
+    bool is_name = false;      // … in their middle: names of a sweep begin alike
   };
   explicit TextTable(std::vector<Column> columns);
 

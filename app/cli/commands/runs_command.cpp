@@ -69,7 +69,7 @@ int list(const RunsArguments& options) {
                                 : session::listed_runs(options.runs_dir);
   report::Json all = report::Json::array();
   report::TextTable table({{"run", report::Align::kRight},
-                           {"name"},
+                           {.heading = "name", .is_name = true},
                            {"started"},
                            {"status"},
                            {"ranks", report::Align::kRight},

@@ -60,8 +60,8 @@ std::string history_text(const PredictionHistory& history) {
   std::string text;
   if (!history.tested.empty()) {
     TextTable table({{"run"},
-                     {"name"},
-                     {"predicted from"},
+                     {.heading = "name", .is_name = true},
+                     {.heading = "predicted from", .is_name = true},
                      {"predicted", Align::kRight},
                      {"95 %", Align::kRight},
                      {"measured", Align::kRight},

@@ -260,6 +260,13 @@ TEST(TextTable, AlignsByWhatIsSeen) {
   EXPECT_EQ(table.text(""), "name       time\nµs            1\nlong name    10\n");
 }
 
+TEST(TextTable, CutsNamesInTheirMiddle) {
+  TextTable table({{.heading = "name", .longest = 12, .is_name = true}});
+  table.add_row({"a sweep, cap 25, run 2"});
+  table.add_row({"short"});
+  EXPECT_EQ(table.text("", false), "a swee…run 2\nshort\n");
+}
+
 TEST(TextTable, CutsLongTextsAndKeepsToOneLine) {
   TextTable table({{"", Align::kLeft, 5}});
   table.add_row({"ab\ncdefgh"});
