@@ -132,6 +132,7 @@ std::set<std::pair<std::string, std::int64_t>> KinetoPhases::begins_by_thread() 
 
 void KinetoPhases::add_passes(std::span<const TrainingPass> passes,
                               std::span<const std::int64_t> ends_ns) {
+  if (passes.empty()) return;
   std::vector<base::Interval> backwards;
   std::vector<Marked> added;
   for (auto& [annotation, phase] : marked_) {

@@ -271,9 +271,10 @@ void StepPlanner::tell_habits(const Settings& settings, predict::UnitProgramPlan
     using Awaited = predict::UnitProgramPlan::Awaited;
     plan.before_reduction = habits_.are_wrapped ? Awaited::kNothing : Awaited::kOwnGroup;
   }
-  // What has no parameters of its own is no unit to FullyShardedDataParallel, and prefetches none.
-  plan.schedule.root_prefetches =
-      !habits_.are_wrapped || !plan.units.front().gathered_bytes.empty();
+  // What has no parameters of its own is no unit to FullyShardedDataParallel, and prefetches none;
+  // nor does a root to which backward comes when the last unit is gathered.
+  const bool is_unit = !plan.units.front().gathered_bytes.empty();
+  plan.schedule.root_prefetches = !habits_.are_wrapped || (is_unit && habits_.comes_root_first);
   // FullyShardedDataParallel makes views of parameters as it gathers them, and autograd comes to
   // what was made later first: to the next unit's forward before the views of one that was gathered
   // ahead of that. Behind its gradients nothing is left to gather ahead then.

@@ -75,7 +75,8 @@ if __name__ == '__main__':
 MODULES = [f'module {i + 1}' for i in range(4)]
 ALL = [*MODULES, 'module 5', 'module 6']  # where the root holds nothing of its own
 NAMES = {'nested': ['root', *(name for module in MODULES for name in (module, f'{module}.1'))],
-         'stacked': ['root', *(f'Block_{i}' for i in range(4))], 'bare': ['root', *ALL], 'bare_ahead': ['root', *ALL]}
+         'stacked': ['root', *(f'Block_{i}' for i in range(4))], 'returned': ['root', *ALL[:5]],
+         'bare': ['root', *ALL], 'bare_ahead': ['root', *ALL]}
 
 
 def calls(strategy='full_shard', backward='pre', ahead=False, micro_batches=1, each=False, bare=False):
@@ -131,7 +132,7 @@ class ImportedFsdp(torch_traces.UnitTracesTest):
         'recomputed': {'recomputes': True}, 'whole': {'sharding_strategy': ShardingStrategy.NO_SHARD},
         'bare': {'wrapped': [torch.nn.Embedding, Head]},
         'bare_ahead': {'wrapped': [torch.nn.Embedding, Head], 'forward_prefetch': True},
-        'nested': {'wrapped': [Up]}, 'frozen': {'frozen': True}}""")
+        'returned': {'wrapped': [Head]}, 'nested': {'wrapped': [Up]}, 'frozen': {'frozen': True}}""")
 
     def test_units_are_those_of_pytorch(self):
         for name, elements in self.said.items():
@@ -172,6 +173,11 @@ class ImportedFsdp(torch_traces.UnitTracesTest):
                 _, scheduled = self.scheduled(name, *settings(asked))
                 self.assertEqual(scheduled, calls(**asked, bare=True), f'{name} → {other}')
                 self.assertEqual(self.calls_of_steps(other), STEPS * [scheduled])
+
+    def test_backward_comes_to_a_root_behind_the_module_whose_output_it_returns(self):
+        _, scheduled = self.scheduled('returned')
+        self.assertEqual(self.calls_of_steps('returned'), STEPS * [scheduled])
+        self.assertEqual(scheduled[6:8], ['module 5 backward gather', 'module 4 backward gather, prefetched'])
 
     def test_what_a_trace_does_not_tell_is_refused_by_name(self):
         for knob in ('batch_per_rank=4', 'limit_all_gathers=false', 'wrap_policy=size', 'precision=bf16'):

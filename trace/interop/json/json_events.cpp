@@ -25,8 +25,10 @@ base::Result<JsonEvents> JsonEvents::open(const std::filesystem::path& file) {
     return base::fail(base::ErrorKind::kMissing, "there is no file '" + file.string() + "'");
   }
   if (!std::filesystem::is_regular_file(file, error)) {
-    return base::fail(base::ErrorKind::kUsage,
-                      "'" + file.string() + "' is not a file: give .json or .json.gz");
+    return base::fail(
+        base::ErrorKind::kUsage,
+        "'" + file.string() +
+            "' is no file: name the traces themselves, .json or .json.gz, one per rank");
   }
   JsonEvents events(file);
   events.file_bytes_ = static_cast<std::int64_t>(std::filesystem::file_size(file, error));

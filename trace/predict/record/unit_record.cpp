@@ -40,6 +40,16 @@ struct Overlap {
   }
 };
 
+bool comes_root_first(std::span<const UnitMark> marks) {
+  std::vector<UnitMark> in_order(marks.begin(), marks.end());
+  std::ranges::stable_sort(in_order, {}, &UnitMark::time_ns);
+  const auto begins_backward = [](const UnitMark& before, const UnitMark& mark) {
+    return before.what == UnitMark::What::kForward && mark.what == UnitMark::What::kBackward;
+  };
+  const auto before = std::ranges::adjacent_find(in_order, begins_backward);
+  return before == in_order.end() || std::next(before)->unit == 0;
+}
+
 }  // namespace
 
 std::optional<UnitCall> unit_call(const model::Collective& call, std::string_view tag) {
@@ -81,6 +91,7 @@ bool is_mark_of_wrapped(std::string_view text) { return text.starts_with(kWrappe
 
 UnitHabits unit_habits(const UnitRecord& record) {
   UnitHabits habits;
+  habits.comes_root_first = comes_root_first(record.marks);
   std::size_t gathers_in_forward = 0;  // of the last unit
   Overlap gathers, reductions;
   for (const UnitCall& call : record.calls) {

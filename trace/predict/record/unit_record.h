@@ -55,6 +55,8 @@ struct UnitHabits {
   bool are_replicated = false;         // their sums are added up across groups
   // The host waited in every such call: nothing was computed beside it.
   bool do_gathers_block = false, do_reductions_block = false;
+  // In backward. A root that returns what another unit returned comes behind that.
+  bool comes_root_first = true;
   bool are_wrapped = false;  // by FullyShardedDataParallel, not by fully_shard
 };
 
