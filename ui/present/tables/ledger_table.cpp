@@ -3,36 +3,19 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <map>
 #include <utility>
 #include <variant>
 
 #include "ui/present/format.h"
 #include "ui/present/tables/ledger_cells.h"
+#include "ui/present/tables/ledger_settings.h"
 
 namespace shardlens::ui::present {
 
 namespace {
 
-using CellOf = std::function<TableCell(const state::LedgerRow&)>;
-
 // Nearly as wide as the title is in the window's face, so that headings can be read.
 float title_width(std::string_view title) { return static_cast<float>(title.size()) * 6.2f + 20; }
-
-bool is_any(const state::LedgerRow&) { return true; }
-// No example, whose job may be another one.
-bool is_own(const state::LedgerRow& row) { return !row.is_bundled && !row.is_imported; }
-
-// Among the rows that have a value and are counted.
-bool rows_differ(const std::vector<state::LedgerRow>& rows, const CellOf& cell_of,
-                 bool is_counted(const state::LedgerRow&) = is_any) {
-  std::string first;
-  return std::any_of(rows.begin(), rows.end(), [&](const state::LedgerRow& row) {
-    const std::string text = is_counted(row) ? cell_of(row).text : "";
-    if (first.empty()) first = text;
-    return !text.empty() && text != first;
-  });
-}
 
 struct Builder {
   const state::Ledger& ledger;
@@ -71,58 +54,17 @@ double setting_number(const state::LedgerRow& row, const trace::job::Knob& knob)
       knob.member);
 }
 
-// How many of the rows that are counted have another value than most of them.
-std::size_t exceptions(const std::vector<state::LedgerRow>& rows, const CellOf& cell_of,
-                       bool is_counted(const state::LedgerRow&)) {
-  std::map<std::string, std::size_t> counts;
-  std::size_t all = 0, most = 0;
-  for (const state::LedgerRow& row : rows) {
-    const std::string text = is_counted(row) ? cell_of(row).text : "";
-    if (text.empty()) continue;
-    ++all;
-    most = std::max(most, ++counts[text]);
-  }
-  return all - most;
-}
-
-struct ShownSetting {
-  const trace::job::Knob* knob;
-  CellOf cell_of;
-  std::size_t exceptions = 0;
-  int place = 0;  // among all, those first that tell most runs apart
-};
-
-std::vector<ShownSetting> shown_settings(const std::vector<state::LedgerRow>& rows,
-                                         std::size_t most) {
-  const bool has_own = std::ranges::any_of(rows, is_own);
-  std::vector<ShownSetting> shown;
-  for (const trace::job::Knob& knob : trace::job::knobs()) {
-    if (knob.name == "steps" || knob.name == "ranks" || knob.name == "seed") continue;
-    const auto cell_of = [&knob](const state::LedgerRow& row) { return setting_cell(row, knob); };
-    if (!rows_differ(rows, cell_of)) continue;
-    shown.push_back({&knob, cell_of, exceptions(rows, cell_of, has_own ? is_own : is_any)});
-  }
-  std::vector<ShownSetting*> order;
-  for (ShownSetting& setting : shown) order.push_back(&setting);
-  std::ranges::stable_sort(order, std::ranges::greater{}, &ShownSetting::exceptions);
-  for (std::size_t i = 0; i < order.size(); ++i) order[i]->place = static_cast<int>(i);
-  std::erase_if(shown, [most](const ShownSetting& setting) {
-    return static_cast<std::size_t>(setting.place) >= most;
-  });
-  return shown;
-}
-
 // The first few of those that tell the user's own runs apart stay longest. What tells examples
 // apart, or them from own runs, matters less than what was measured, unless there is nothing else.
 void add_settings(Builder& builder) {
   constexpr int kMostSettings = 12, kFirst = 4;
   constexpr int kOfOwnRuns = 250, kOfExamplesAlone = 230, kOfExamples = 75, kOfOthers = 79;
   const auto& rows = builder.ledger.rows;
-  const int of_examples = std::ranges::any_of(rows, is_own) ? kOfExamples : kOfExamplesAlone;
+  const int of_examples = std::ranges::any_of(rows, is_own_run) ? kOfExamples : kOfExamplesAlone;
   for (const ShownSetting& setting : shown_settings(rows, kMostSettings)) {
     const trace::job::Knob& knob = *setting.knob;
     const CellOf& cell_of = setting.cell_of;
-    const int first = rows_differ(rows, cell_of, is_own) ? kOfOwnRuns : of_examples;
+    const int first = rows_differ(rows, cell_of, is_own_run) ? kOfOwnRuns : of_examples;
     std::size_t longest = 0;
     for (const state::LedgerRow& row : rows) longest = std::max(longest, cell_of(row).text.size());
     const float values = static_cast<float>(longest) * 7.3f + 14;
