@@ -22,7 +22,11 @@ TorchType data_type_of(const KinetoEvent& event) {
                                  : torch_type(event.data_type);
 }
 
+// Its shape is that of all values; how many of them it holds is not told.
+bool is_sparse(const KinetoEvent& event) { return event.name == kSparseAllReduce; }
+
 std::int64_t in_elements_of(const KinetoEvent& event, Function function) {
+  if (is_sparse(event)) return -1;
   if (event.in_elements >= 0) return event.in_elements;
   return function == Function::kOther ? -1 : event.input_elements;
 }
@@ -262,7 +266,8 @@ std::vector<DdpReduction> KinetoCollectives::reductions() const {
     const std::int64_t elements = in_elements_of(calls_[i].made.event, row.function);
     const std::string_view type = data_type_of(calls_[i].made.event).name;
     const bool is_of_integers = type.find("int") != type.npos;
-    reductions.push_back({calls_[i].asked_ns, elements, row.bytes, i, is_of_integers});
+    const bool sparse = is_sparse(calls_[i].made.event);
+    reductions.push_back({calls_[i].asked_ns, elements, row.bytes, i, is_of_integers, sparse});
   }
   std::ranges::stable_sort(reductions, {}, &DdpReduction::asked_ns);
   return reductions;

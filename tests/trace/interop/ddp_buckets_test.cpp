@@ -22,7 +22,7 @@ DdpBackward backward_of(const std::vector<std::int64_t>& elements) {
 
 void reduce(DdpBackward& backward, std::int64_t asked_ns, std::int64_t elements) {
   backward.reductions.push_back(
-      {asked_ns, elements, 4 * elements, backward.reductions.size(), false});
+      {asked_ns, elements, 4 * elements, backward.reductions.size(), false, false});
 }
 
 TEST(DdpBuckets, HoldTheGradientsUpToTheOneAtWhichTheirReductionIsAskedFor) {
@@ -55,6 +55,15 @@ TEST(DdpBuckets, AreNotWhatTellsOfUnusedParameters) {
   EXPECT_EQ(found.used_parameters, (std::vector<std::size_t>{1, 1}));
   backward.reductions.back().is_of_integers = false;
   EXPECT_THAT(find_ddp_buckets(std::vector{backward}).why_none, HasSubstr("at one gradient"));
+}
+
+TEST(DdpBuckets, AreNotKnownWhereGradientsAreSparse) {
+  DdpBackward backward = backward_of({3, 4});
+  reduce(backward, 11, 3);
+  reduce(backward, 22, 4);
+  EXPECT_EQ(find_ddp_buckets(std::vector{backward}).why_none, "");
+  backward.reductions.back().is_sparse = true;
+  EXPECT_THAT(find_ddp_buckets(std::vector{backward}).why_none, HasSubstr("are sparse"));
 }
 
 TEST(DdpBuckets, AreAskedForInTheLastMicroBatchOnly) {

@@ -138,6 +138,25 @@ TEST_F(DdpImport, NamesWhatTellsOfUnusedParameters) {
   }
 }
 
+TEST_F(DdpImport, DoesNotKnowWhatASparseReductionHolds) {
+  const DdpJob job{.gradients = {1000, 2000}, .buckets = {1, 1}};
+  const std::string dense = "gloo:all_reduce";
+  const ImportedRun imported_run = import_changed<DdpTraceWriter>(job, [&](std::string& text) {
+    for (auto at = text.find(dense); at != text.npos; at = text.find(dense, at + 1)) {
+      text.replace(at, dense.size(), "gloo:sparse_all_reduce");
+    }
+  });
+  EXPECT_THAT(imported_run.warnings, testing::ElementsAre(HasSubstr("gradients are sparse")));
+  const Run run = open(imported_run.folder);
+  EXPECT_TRUE(run.figures.buckets.empty());
+  for (const model::Batch& batch : run.batches) {
+    for (const model::Collective& call : batch.collectives) {
+      EXPECT_EQ(call.function, model::CollectiveFunction::kAllReduce);
+      EXPECT_EQ(call.bytes, model::kNotKnown);
+    }
+  }
+}
+
 TEST_F(DdpImport, SaysWhyThereAreNoBuckets) {
   DdpJob job{.gradients = {1000, 2000}, .buckets = {2}};
   job.more_elements = 24;

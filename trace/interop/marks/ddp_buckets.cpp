@@ -82,6 +82,10 @@ Result<std::vector<DdpBucket>> plan_of(const DdpBackward& backward,
           "several all-reduces were asked for at one gradient: buckets are not in the order in "
           "which gradients come (as with find_unused_parameters)");
     }
+    if (reduction->is_sparse) {
+      return unclear(
+          "some of its gradients are sparse: how much of them is reduced no trace tells");
+    }
     if (reduction->bytes < 0) {
       return unclear(
           "it does not tell what its all-reduces held (record it with record_shapes=True)");

@@ -23,6 +23,7 @@ struct DdpReduction {
   std::int64_t bytes = -1;
   std::size_t call = 0;  // whatever the caller knows it by
   bool is_of_integers = false;
+  bool is_sparse = false;  // holds some values of its gradient, and where they are
 };
 
 // One backward pass of a rank; both in order of time.

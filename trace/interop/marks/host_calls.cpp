@@ -40,7 +40,7 @@ constexpr std::array kCallNames{
 
 // Asked for as any other.
 std::string_view collective_of(std::string_view started) {
-  return started == "gloo:sparse_all_reduce" ? "gloo:all_reduce" : started;
+  return started == kSparseAllReduce ? "gloo:all_reduce" : started;
 }
 
 // As often as what each rank has is in what all have.

@@ -14,6 +14,8 @@
 
 namespace shardlens::trace::interop {
 
+inline constexpr std::string_view kSparseAllReduce = "gloo:sparse_all_reduce";
+
 class HostCalls {
  public:
   void add(const KinetoEvent& event);          // takes what it looks for
