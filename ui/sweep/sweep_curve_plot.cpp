@@ -67,9 +67,13 @@ void draw_estimate(const kit::Theme& theme, const kit::Plot& plot, float x,
 
 void draw_predicted(const kit::Theme& theme, const kit::Plot& plot, const SweepCurve& curve) {
   const state::Palette& p = theme.colors();
+  // No line leads over a point of which nothing was predicted.
   const SweepCurve::Point* before = nullptr;
   for (const SweepCurve::Point& point : curve.points) {
-    if (!point.predicted) continue;
+    if (!point.predicted) {
+      before = nullptr;
+      continue;
+    }
     const float x = plot.x(point.x), y = plot.y(point.predicted->y);
     if (before != nullptr) {
       kit::dashed_line(theme, plot.x(before->x), plot.y(before->predicted->y), x, y,
