@@ -48,15 +48,9 @@ void KinetoRank::add(const KinetoEvent& event) {
   fsdp2_.add(event);
   host_calls_.add(event);
   switch (event.category) {
-    case KinetoCategory::kKernel: {
-      ++gpu_events_;
-      const bool communicates = is_nccl_kernel(event.name);
-      const auto kind = communicates ? model::LaneKind::kCommunication : model::LaneKind::kCompute;
-      add_bulk(event, kind, stream_name(event), model::EventKind::kKernel, 0,
-               communicates ? 0 : model::kEventCompute);
-      if (communicates) carried_out_.push_back({ids_.lane_of(kind, stream_name(event)), event});
+    case KinetoCategory::kKernel:
+      add_kernel(event);
       break;
-    }
     case KinetoCategory::kCopy:
       ++gpu_events_;
       add_bulk(event, model::LaneKind::kCopies, stream_name(event), model::EventKind::kCopy,
@@ -87,6 +81,15 @@ void KinetoRank::add(const KinetoEvent& event) {
                model::EventKind::kOperator, 0);
       break;
   }
+}
+
+void KinetoRank::add_kernel(const KinetoEvent& event) {
+  ++gpu_events_;
+  const bool communicates = is_nccl_kernel(event.name);
+  const auto kind = communicates ? model::LaneKind::kCommunication : model::LaneKind::kCompute;
+  add_bulk(event, kind, stream_name(event), model::EventKind::kKernel, 0,
+           communicates ? 0 : model::kEventCompute);
+  if (communicates) carried_out_.push_back({ids_.lane_of(kind, stream_name(event)), event});
 }
 
 // Gloo's and MPI's collectives are annotations, on the threads that carry them out.

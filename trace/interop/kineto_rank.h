@@ -59,6 +59,7 @@ class KinetoRank {
   std::vector<model::Event>& run_of(int lane, model::EventKind kind) { return runs_[{lane, kind}]; }
   void add_bulk(const KinetoEvent& event, model::LaneKind lane_kind, const std::string& lane,
                 model::EventKind kind, std::int64_t value, std::uint32_t flags = 0);
+  void add_kernel(const KinetoEvent& event);
   void add_annotation(const KinetoEvent& event);
   void add_memory(const KinetoEvent& event);
   void leave_out_unbelievable();

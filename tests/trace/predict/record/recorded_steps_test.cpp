@@ -134,51 +134,56 @@ TEST_F(RecordedStepsTest, TellWhenGradientsWereReady) {
   EXPECT_EQ(computed(only.gradients), (std::vector<std::int64_t>{111, 211}));
 }
 
+// A step of one bucket, which computes until 0.4 ms and again from 1 ms on.
+model::Batch step_of_a_bucket(std::int64_t backward_end_ns, std::int64_t call_end_ns) {
+  model::Batch batch;
+  model::Bucket bucket;
+  bucket.plan = 1;
+  bucket.bytes = 8;
+  bucket.parameter_bytes = {8};
+  batch.buckets.push_back(bucket);
+  batch.strings.push_back(
+      {0, kName, "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"});
+  model::Step step;
+  step.start_ns = 0;
+  step.end_ns = 2'000'000;
+  step.full_detail = true;
+  batch.steps.push_back(step);
+  model::EventRun run;
+  for (const auto& [start, end, name] :
+       {std::tuple{0, 400'000, 0}, {390'000, 400'000, kName}, {1'000'000, 1'900'000, 0}}) {
+    model::Event event;
+    event.start_ns = start;
+    event.duration_ns = end - start;
+    event.name = static_cast<model::StringId>(name);
+    event.flags = name == 0 ? model::kEventCompute : 0;
+    run.events.push_back(event);
+  }
+  batch.events.push_back(run);
+  for (const auto& [phase, start, end] :
+       {std::tuple{base::Phase::kForward, std::int64_t{0}, std::int64_t{100'000}},
+        {base::Phase::kBackward, 100'000, backward_end_ns}}) {
+    model::Span span;
+    span.phase = phase;
+    span.start_ns = start;
+    span.end_ns = end;
+    batch.spans.push_back(span);
+  }
+  model::Collective call;
+  call.function = call.executed = model::CollectiveFunction::kAllReduce;
+  call.tag_kind = model::TagKind::kBucket;
+  call.tag_index = 0;
+  call.bytes = 8;
+  call.start_ns = 400'000;
+  call.end_ns = call_end_ns;
+  batch.collectives.push_back(call);
+  return batch;
+}
+
 TEST_F(RecordedStepsTest, WaitedUntilBackwardWasOverWhereEndsOfCallsAreNotedLater) {
   const auto update_ns = [](std::int64_t backward_end_ns, std::int64_t call_end_ns) {
     RecordedSteps recorded(1, 0);
-    model::Batch batch;
-    model::Bucket bucket;
-    bucket.plan = 1;
-    bucket.bytes = 8;
-    bucket.parameter_bytes = {8};
-    batch.buckets.push_back(bucket);
-    batch.strings.push_back(
-        {0, kName, "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"});
-    model::Step step;
-    step.start_ns = 0;
-    step.end_ns = 2'000'000;
-    step.full_detail = true;
-    batch.steps.push_back(step);
-    model::EventRun run;
-    for (const auto& [start, end, name] :
-         {std::tuple{0, 400'000, 0}, {390'000, 400'000, kName}, {1'000'000, 1'900'000, 0}}) {
-      model::Event event;
-      event.start_ns = start;
-      event.duration_ns = end - start;
-      event.name = static_cast<model::StringId>(name);
-      event.flags = name == 0 ? model::kEventCompute : 0;
-      run.events.push_back(event);
-    }
-    batch.events.push_back(run);
-    for (const auto& [phase, start, end] :
-         {std::tuple{base::Phase::kForward, std::int64_t{0}, std::int64_t{100'000}},
-          {base::Phase::kBackward, 100'000, backward_end_ns}}) {
-      model::Span span;
-      span.phase = phase;
-      span.start_ns = start;
-      span.end_ns = end;
-      batch.spans.push_back(span);
-    }
-    model::Collective call;
-    call.function = call.executed = model::CollectiveFunction::kAllReduce;
-    call.tag_kind = model::TagKind::kBucket;
-    call.tag_index = 0;
-    call.bytes = 8;
-    call.start_ns = 400'000;
-    call.end_ns = call_end_ns;
-    batch.collectives.push_back(call);
-    recorded.learn(batch);
+    recorded.learn(step_of_a_bucket(backward_end_ns, call_end_ns));
     const auto steps = recorded.steps([](const auto&, double, double) { return 0.0; });
     EXPECT_EQ(steps.size(), 1u);
     return steps.empty() ? 0 : steps[0].ranks[0].micro_batches[0].end.computed_ns;
@@ -217,26 +222,18 @@ TEST_F(RecordedStepsTest, WithoutARankOrAGradientAreLeftOut) {
   EXPECT_EQ(steps().size(), 1u) << "rank 1 has not told step 5";
 }
 
+// A run that was resumed does not begin with step 0.
 TEST_F(RecordedStepsTest, BeforeTheFirstThatCountsAreLeftOut) {
-  recorded_ = RecordedSteps(2, 1);
-  learn_plan(1, {{8, 16}});
-  for (std::int64_t step : {0, 1}) {
-    for (int rank : {0, 1}) learn(rank, step);
+  for (const std::int64_t first : {0, 8}) {
+    recorded_ = RecordedSteps(2, 1);
+    learn_plan(1, {{8, 16}});
+    for (const std::int64_t step : {first, first + 1}) {
+      for (int rank : {0, 1}) learn(rank, step);
+    }
+    const auto found = steps();
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].index, first + 1);
   }
-  const auto found = steps();
-  ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].index, 1);
-}
-
-TEST_F(RecordedStepsTest, OfAResumedRunAreCountedFromItsOwnFirst) {
-  recorded_ = RecordedSteps(2, 1);
-  learn_plan(1, {{8, 16}});
-  for (std::int64_t step : {8, 9}) {
-    for (int rank : {0, 1}) learn(rank, step);
-  }
-  const auto found = steps();
-  ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].index, 9);
 }
 
 TEST_F(RecordedStepsTest, TakeAsManyAsTheyNeed) {
