@@ -53,9 +53,8 @@ std::string train_text(const PredictedStep& step, std::size_t first, std::size_t
     return "Backward ends with " + call_text(step, last) + ": its last gradient is ready " + ready +
            " after the step's begin, and its reduction takes " + behind + ".";
   }
-  return "From " + call_text(step, first) + " on, ready " + ready +
-         " after the step's begin, reductions follow one another without a gap; the last one, " +
-         call_text(step, last) + ", ends " + behind + " after its last gradient.";
+  return "Reductions follow without a gap from " + call_text(step, first) + ", ready at " + ready +
+         ", to " + call_text(step, last) + ", which ends " + behind + " after its last gradient.";
 }
 
 // By what is waited for, and the single call that is waited for longest.
