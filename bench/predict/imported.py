@@ -1,0 +1,150 @@
+"""What is predicted from imported traces of PyTorch's own DDP and fully_shard, held against traces of what was predicted.
+
+Two ranks over Gloo train the same model with other buckets, hooks, micro-batches, or shards, in random order, again and again in
+processes of their own. Each trace is imported and each other job of its family predicted from it: the means over all repeats of
+the predicted and of the measured difference are compared, in parts of the measured step. A pair is met within 5 %, or within
+twice the noise between runs of the same job where that is more.
+"""
+import argparse
+import itertools
+import json
+import os
+import pathlib
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from predict import LEAST_TOLERANCE, SURE, pooled_noise
+
+HERE = pathlib.Path(__file__).parent
+SUPPORT = HERE.parents[1] / "tests" / "e2e" / "support"  # with traced_job
+
+MICRO_BATCHES = {"gradient_accumulation_steps": "1", "sync_each_batch": "false"}
+BUCKETS = {"communication_hook": "none", **MICRO_BATCHES}
+UNITS = {"sharding_strategy": "full_shard", "forward_prefetch": "false", **MICRO_BATCHES}
+TWO = {"gradient_accumulation_steps": "2"}
+EACH = {**TWO, "sync_each_batch": "true"}
+
+
+def with_cap(cap):
+    return {**BUCKETS, "bucket_cap_mb": str(cap), "first_bucket_mb": str(cap)}
+
+
+# What each of torch_jobs.py is in our words. Within a family each is predicted from each.
+FAMILIES = {
+    "buckets": {**{f"cap {cap}": with_cap(cap) for cap in (0.25, 1, 4, 25)},
+                "cap 1, bf16": {**with_cap(1), "communication_hook": "bf16_compress"},
+                "cap 1, 2 micro-batches": {**with_cap(1), **TWO},
+                "cap 1, 2 micro-batches, each": {**with_cap(1), **EACH}},
+    "units": {"full_shard": UNITS,
+              "shard_grad_op": {**UNITS, "sharding_strategy": "shard_grad_op"},
+              "full_shard, forward prefetch": {**UNITS, "forward_prefetch": "true"},
+              "full_shard, 2 micro-batches": {**UNITS, **TWO},
+              "full_shard, 2 micro-batches, each": {**UNITS, **EACH}},
+}
+RANKS = 2
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(prog="shardlens bench imported --", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--programs", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--repeats", type=int, default=4, help="runs of each job; default 4")
+    parser.add_argument("--family", choices=FAMILIES, help="default: both")
+    parser.add_argument("--keep", type=pathlib.Path, help="a new folder for the library of all runs; default: they go")
+    parser.add_argument("--seed", type=int, default=1, help="of the order; default 1")
+    return parser.parse_args()
+
+
+class Desk:
+    """Traces, their imports and what is predicted from these, in a library of its own."""
+
+    def __init__(self, options, library):
+        self.shardlens, self.library = options.programs.resolve() / "shardlens", library
+
+    def trace(self, jobs):
+        """One run of each job; a temporary folder of JOB.rankR.json."""
+        folder = tempfile.TemporaryDirectory()
+        environment = os.environ | {"PYTHONPATH": str(SUPPORT), "PYTHONDONTWRITEBYTECODE": "1"}
+        done = subprocess.run([sys.executable, str(HERE / "torch_jobs.py"), folder.name, *jobs], env=environment,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        if done.returncode:
+            raise RuntimeError(f"PyTorch's programs ended with {done.returncode}: {done.stderr.strip()[-2000:]}")
+        return folder
+
+    def ask(self, *arguments):
+        done = subprocess.run([str(self.shardlens), *arguments, "--runs-dir", str(self.library), "--json"], capture_output=True, text=True)
+        answer = json.loads(done.stdout) if done.stdout.strip() else None
+        if answer is None:
+            raise RuntimeError(f"{' '.join(arguments)}: {done.stderr.strip()}")
+        return answer
+
+    def step_ms(self, run):
+        return self.ask("report", run)["summary"]["step_ms"]["mean"]
+
+    def difference(self, run, settings):
+        """Predicted, in milliseconds; None where it is refused."""
+        answer = self.ask("predict", run, *(word for key, value in settings.items() for word in ("--set", f"{key}={value}")))
+        return None if answer["refused"] else answer["step_ms"]["mean"] - answer["recorded"]["step_ms"]
+
+
+def measure(options, families, library):
+    """By job: measured step times, and by pair of jobs predicted differences, in milliseconds."""
+    desk, order = Desk(options, library), random.Random(options.seed)
+    jobs = [job for family in families.values() for job in family]
+    measured = {job: [] for job in jobs}
+    for repeat in range(options.repeats):
+        with desk.trace(order.sample(jobs, len(jobs))) as folder:
+            for job in jobs:
+                files = [f"{folder}/{job}.rank{rank}.json" for rank in range(RANKS)]
+                desk.ask("import", *files, "-o", f"{job} {repeat}")
+                measured[job].append(desk.step_ms(f"{job} {repeat}"))
+                print(f"{job}: {measured[job][-1]:.1f} ms", file=sys.stderr)
+    predicted = {}
+    for family in families.values():
+        for origin, target in itertools.permutations(family, 2):
+            predicted[origin, target] = [desk.difference(f"{origin} {repeat}", family[target]) for repeat in range(options.repeats)]
+    return measured, predicted
+
+
+def rows_of(measured, predicted):
+    noise = pooled_noise(measured)
+    tolerance = max(LEAST_TOLERANCE, SURE * noise)
+    means = {job: statistics.mean(times) for job, times in measured.items()}
+    rows = [{"what": "noise between runs of the same job", "value": 100 * noise, "unit": "%"}]
+    right = pairs = 0
+    between = SURE * noise * (2 / min(map(len, measured.values()))) ** 0.5  # of two means
+    for (origin, target), differences in predicted.items():
+        row = {"what": f"{origin} → {target}", "peer": f"measured {means[target]:.1f} ms"}
+        told = [difference for difference in differences if difference is not None]
+        if not told:
+            rows.append({**row, "value": None, "unit": "refused"})
+            continue
+        expected = means[origin] + statistics.mean(told)
+        ratio = expected / means[target]
+        rows.append({**row, "value": expected, "unit": "ms predicted", "ratio": ratio, "budget": f"within {100 * tolerance:.0f} %",
+                     "met": abs(ratio - 1) <= tolerance})
+        if abs(means[origin] / means[target] - 1) > between:
+            pairs += 1
+            right += (expected < means[origin]) == (means[target] < means[origin])
+    rows.append({"what": f"pairs that differ by more than {100 * between:.0f} %", "value": pairs, "unit": "pairs",
+                 "peer": f"{right} in the predicted order", "ratio": right / pairs if pairs else None, "budget": "all", "met": right == pairs})
+    return rows
+
+
+def main():
+    options = parse_options()
+    families = {name: jobs for name, jobs in FAMILIES.items() if options.family in (None, name)}
+    try:
+        with tempfile.TemporaryDirectory() as temporary:
+            library = options.keep or pathlib.Path(temporary)
+            library.mkdir(parents=True, exist_ok=True)
+            print(json.dumps(rows_of(*measure(options, families, library)), indent=1))
+    except (RuntimeError, OSError) as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()
