@@ -79,6 +79,7 @@ auto CallCosts::Conditions::of_other_calls(const Conditions& recorded) const -> 
 
 auto CallCosts::source_of(CollectiveFunction function, int ranks, double bytes) const
     -> std::optional<Source> {
+  std::optional<Source> unsure;
   for (const CollectiveFunction each :
        {function, CollectiveFunction::kAllReduce, CollectiveFunction::kReduceScatter,
         CollectiveFunction::kAllGather}) {
@@ -88,10 +89,13 @@ auto CallCosts::source_of(CollectiveFunction function, int ranks, double bytes) 
     }
     std::ranges::stable_sort(by_distance, {}, [&](int group) { return std::abs(group - ranks); });
     for (const int group : by_distance) {
-      if (const auto cost = costs_.of({each, group}, bytes)) return Source{each, group, *cost};
+      const auto cost = costs_.of({each, group}, bytes);
+      if (!cost) continue;
+      if (cost->unsure_ns == 0) return Source{each, group, *cost};
+      if (!unsure) unsure = Source{each, group, *cost};
     }
   }
-  return std::nullopt;
+  return unsure;
 }
 
 // Of a part of the ranks only replicas sum up more than a value.
@@ -120,6 +124,7 @@ auto CallCosts::of(const Conditions& next, CollectiveFunction function, Group gr
   const double own = slower * ratio * std::max(0.0, source->cost.ns - before);
   const double hidden = before > 0 ? slower * ratio * hidden_ns(*source, bytes) : 0;
   cost.transfer.ns = std::max(before > 0 ? own + after : std::max(own, after), hidden);
+  cost.transfer.unsure_ns *= slower * ratio;
   cost.transfer.is_extrapolated = source->cost.is_extrapolated || !is_same || hidden > own + after;
   cost.working_ns = working_ns({function, ranks}, bytes,
                                before > 0 ? cost.transfer.ns : std::min(own, cost.transfer.ns));

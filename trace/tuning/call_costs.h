@@ -57,7 +57,8 @@ class CallCosts {
   double working_ns(const predict::CollectiveKind& kind, double bytes, double transfer_ns) const;
 
  private:
-  // The nearest number of ranks of a function that tells such sizes.
+  // The nearest number of ranks of a function that tells such sizes, or, where none does, between
+  // which times they lie.
   struct Source {
     model::CollectiveFunction function = model::CollectiveFunction::kOther;
     int ranks = 0;

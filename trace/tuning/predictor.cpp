@@ -85,23 +85,61 @@ std::size_t actions_of(const predict::StepProgram& program) {
   return count;
 }
 
+bool is_unsure(const predict::PlannedCall& call) { return call.unsure_ns > 0; }
+
+bool has_bounds(const predict::StepProgram& program) {
+  return std::ranges::any_of(program.calls, is_unsure);
+}
+
+// With transfers as short (sign −1) or as long (1) as they may be.
+predict::StepProgram at_its_bound(predict::StepProgram program, int sign) {
+  for (predict::PlannedCall& call : program.calls) {
+    const std::int64_t ns = std::max<std::int64_t>(0, call.transfer_ns + sign * call.unsure_ns);
+    if (call.transfer_ns > 0) {
+      call.working_ns =
+          std::llround(static_cast<double>(call.working_ns) * static_cast<double>(ns) /
+                       static_cast<double>(call.transfer_ns));
+    }
+    call.transfer_ns = ns;
+  }
+  return program;
+}
+
+// By how much the difference may be less, and more, since something may be anywhere between two
+// bounds.
+struct Reach {
+  double below = 0, above = 0;
+
+  void add(double mean, const std::vector<double>& bound, const std::vector<double>& other) {
+    const double a = base::mean_of(bound), b = base::mean_of(other);
+    below += std::max(0.0, mean - std::min(a, b));
+    above += std::max(0.0, std::max(a, b) - mean);
+  }
+};
+
 }  // namespace
 
 // By step: with other settings − with the recorded ones. What the model leaves out is left out of
 // both.
 struct Predictor::Differences {
-  std::array<std::vector<double>, kSlowdowns> shift_ns;  // of ranks' ends, in the mean
+  std::vector<double> shift_ns;  // of ranks' ends, in the mean
   std::vector<double> exposed_ns;
   std::vector<double> contended_ns;
+  std::vector<double> least_contended_ns, most_contended_ns, shortest_ns, longest_ns;  // of ends
 
-  void add(const BySlowdown& before, const BySlowdown& after) {
-    for (std::size_t i = 0; i < kSlowdowns; ++i) {
-      shift_ns[i].push_back(after[i].mean_ns - before[i].mean_ns);
-    }
-    exposed_ns.push_back(after.front().exposed_ns - before.front().exposed_ns);
-    contended_ns.push_back(after.front().contended_ns - before.front().contended_ns);
+  void add(const Cases& before, const Cases& after) {
+    const Times &a = after.likeliest, &b = before.likeliest;
+    shift_ns.push_back(a.mean_ns - b.mean_ns);
+    exposed_ns.push_back(a.exposed_ns - b.exposed_ns);
+    contended_ns.push_back(a.contended_ns - b.contended_ns);
+    const auto add_end = [&](std::vector<double>& to, Times Cases::*of) {
+      to.push_back((after.*of).mean_ns - (before.*of).mean_ns);
+    };
+    add_end(least_contended_ns, &Cases::least_contended);
+    add_end(most_contended_ns, &Cases::most_contended);
+    add_end(shortest_ns, &Cases::shortest);
+    add_end(longest_ns, &Cases::longest);
   }
-  double shift() const { return base::mean_of(shift_ns.front()); }
 };
 
 Predictor::Predictor(const analysis::RunFigures& figures, StepPlanner planner,
@@ -149,31 +187,38 @@ Result<Predictor> Predictor::create_known(const analysis::RunFigures& figures,
     return may_come ? refuse_so_far(why) : refuse(why);
   }
   const Slowdown slowdown = predictor.planner_.slowdown(steps);
-  predictor.slowdowns_ = {slowdown.mean, slowdown.low, slowdown.high};
+  predictor.slowdown_ = slowdown;
   TRY_ASSIGN(StepPlan before, predictor.planner_.plan(predictor.info_.settings));
   predictor.program_ = std::move(before.program);
   predictor.spread_ = predict::step_spread(steps);
   predictor.steps_ = std::move(steps);
   for (std::size_t i = 0; i < predictor.steps_.size(); ++i) {
-    predictor.recorded_.push_back(predictor.schedules(i, predictor.program_, before.ranks));
+    predictor.recorded_.push_back(predictor.cases(i, predictor.program_, before.ranks));
   }
   return predictor;
 }
 
-auto Predictor::schedules(std::size_t step, const predict::StepProgram& program,
-                          std::size_t ranks) const -> BySlowdown {
+auto Predictor::cases(std::size_t step, const predict::StepProgram& program,
+                      std::size_t ranks) const -> Cases {
   const auto of_step = predict::ranks_of_step(steps_, spread_, step, ranks);
-  BySlowdown all;
-  for (std::size_t i = 0; i < kSlowdowns; ++i) {
-    const bool is_known = i > 0 && slowdowns_[i] == slowdowns_.front();
-    all[i] = is_known ? all.front() : schedule_step(of_step, program, slowdowns_[i]);
-  }
-  return all;
+  const auto times_of = [&](const predict::StepProgram& each, double slowdown) {
+    const StepSchedule schedule = schedule_step(of_step, each, slowdown);
+    return Times{schedule.mean_ns, schedule.exposed_ns, schedule.contended_ns, schedule.end_ns};
+  };
+  const Times likeliest = times_of(program, slowdown_.mean);
+  const auto contended = [&](double slowdown) {
+    return slowdown == slowdown_.mean ? likeliest : times_of(program, slowdown);
+  };
+  const auto bounded = [&](int sign) {
+    return has_bounds(program) ? times_of(at_its_bound(program, sign), slowdown_.mean) : likeliest;
+  };
+  return {likeliest, contended(slowdown_.low), contended(slowdown_.high), bounded(-1), bounded(1)};
 }
 
 std::size_t Predictor::stride(const predict::StepProgram& program) const {
+  const std::size_t cases = has_bounds(program) ? 5 : 3;
   const std::size_t actions =
-      actions_of(program) * kSlowdowns * steps_.size() * static_cast<std::size_t>(info_.world_size);
+      actions_of(program) * cases * steps_.size() * static_cast<std::size_t>(info_.world_size);
   const std::size_t most = std::max<std::size_t>(1, steps_.size() / kLeastScheduled);
   return std::clamp<std::size_t>(actions / kMostActions, 1, most);
 }
@@ -203,11 +248,11 @@ Result<Prediction> Predictor::predict_known(const Settings& next) const {
 auto Predictor::predict_with_step(const Settings& next, std::int64_t index) const
     -> Result<Forecast> {
   TRY_ASSIGN(Planned planned, this->planned(next));
-  Prediction prediction = predict_planned(next, planned);
+  TRY_ASSIGN(Prediction prediction, predict_planned(next, planned));
   return Forecast{std::move(prediction), step_of(std::move(planned), index)};
 }
 
-Prediction Predictor::predict_planned(const Settings& next, const Planned& planned) const {
+Result<Prediction> Predictor::predict_planned(const Settings& next, const Planned& planned) const {
   const auto& [changes, after] = planned;
   Prediction prediction;
   prediction.changes = changes.known;
@@ -216,7 +261,7 @@ Prediction Predictor::predict_planned(const Settings& next, const Planned& plann
   Differences differences;
   const std::size_t every = stride(after.program);
   for (std::size_t i = 0; i < steps_.size(); i += every) {
-    differences.add(recorded_[i], schedules(i, after.program, after.ranks));
+    differences.add(recorded_[i], cases(i, after.program, after.ranks));
   }
   prediction.steps = static_cast<std::int64_t>(differences.exposed_ns.size());
   prediction.parts = after.parts;
@@ -226,15 +271,20 @@ Prediction Predictor::predict_planned(const Settings& next, const Planned& plann
   prediction.is_of_another_program = told_.has_value();
   if (told_) prediction.told_caps = told_->caps;
   prediction.recorded_step_ns = step_ns_.mean;
-  prediction.step_ns = step_ns_.mean + differences.shift();
+  prediction.step_ns = step_ns_.mean + base::mean_of(differences.shift_ns);
   prediction.is_extrapolated = after.is_extrapolated;
   prediction.scales_computation = after.scales_computation;
   prediction.scales_sequences = after.scales_sequences;
   prediction.is_another_strategy = after.is_another_strategy;
   prediction.is_of_failed_run = info_.status == model::RunStatus::kFailed;
   prediction.depends_on_contention = base::mean_of(differences.contended_ns) != 0;
-  prediction.contention_range = slowdowns_[2] - slowdowns_[1];
+  prediction.contention_range = slowdown_.range();
   add_intervals(after, differences, prediction);
+  // What may lie anywhere between bounds is told with them, or not at all.
+  const auto unsure = std::ranges::find_if(after.program.calls, is_unsure);
+  if (unsure != after.program.calls.end() && !prediction.interval) {
+    return refuse(planner_.no_such_size(*unsure));
+  }
   prediction.recorded_exposed_ns = exposed_ns_;
   if (exposed_ns_) {
     // One rank moves nothing, not even what the schedule leaves out: its loss.
@@ -252,23 +302,23 @@ void Predictor::add_intervals(const StepPlan& plan, const Differences& differenc
     if (step_ns_.has_error()) prediction.interval = around(step_ns_.mean, half_interval(step_ns_));
     return;
   }
-  const auto shift = analysis::estimate_mean(differences.shift_ns.front());
+  const auto shift = analysis::estimate_mean(differences.shift_ns);
   if (!shift || !shift->has_error()) return;
-  const bool is_unsure = plan.is_extrapolated || plan.scales_computation;
-  const double model = std::hypot(is_unsure ? kExtrapolated * std::abs(shift->mean) : 0,
+  const bool is_far = plan.is_extrapolated || plan.scales_computation;
+  const double model = std::hypot(is_far ? kExtrapolated * std::abs(shift->mean) : 0,
                                   plan.is_another_strategy ? kOwnWork * step_ns_.mean : 0,
                                   plan.unsure_work * step_ns_.mean);
-  // These are as likely as noise; contention may be anywhere in its range.
+  // These are as likely as noise; contention and transfers may be anywhere in their ranges.
   const double unsure = std::hypot(half_interval(*shift), plan.spread_ns, model);
-  const double least = base::mean_of(differences.shift_ns[1]),
-               most = base::mean_of(differences.shift_ns[2]);
-  const double below = std::max(0.0, shift->mean - std::min(least, most));
-  const double above = std::max(0.0, std::max(least, most) - shift->mean);
-  prediction.difference = Interval{shift->mean - unsure - below, shift->mean + unsure + above};
+  Reach reach;
+  reach.add(shift->mean, differences.least_contended_ns, differences.most_contended_ns);
+  reach.add(shift->mean, differences.shortest_ns, differences.longest_ns);
+  prediction.difference =
+      Interval{shift->mean - unsure - reach.below, shift->mean + unsure + reach.above};
   if (step_ns_.has_error()) {
     const double half = std::hypot(half_interval(step_ns_), unsure);
     prediction.interval =
-        Interval{prediction.step_ns - half - below, prediction.step_ns + half + above};
+        Interval{prediction.step_ns - half - reach.below, prediction.step_ns + half + reach.above};
   }
 }
 
@@ -294,9 +344,8 @@ PredictedStep Predictor::step_of(Planned planned, std::int64_t index) const {
   const StepWork& step = steps_[place];
   PredictedStep predicted;
   predicted.index = step.index;
-  predicted.schedule =
-      schedule_step(predict::ranks_of_step(steps_, spread_, place, planned.plan.ranks), program,
-                    slowdowns_.front());
+  predicted.schedule = schedule_step(
+      predict::ranks_of_step(steps_, spread_, place, planned.plan.ranks), program, slowdown_.mean);
   predicted.program = std::move(program);
   predicted.start_ns = INT64_MAX;
   for (const auto& rank : step.ranks) {
@@ -306,7 +355,7 @@ PredictedStep Predictor::step_of(Planned planned, std::int64_t index) const {
   // What a step has beyond its schedule stays as recorded. Where it was over sooner, because its
   // own transfers took less than others of their size, so is what it would be, in proportion.
   const std::int64_t start_ns = predicted.start_ns;
-  const std::int64_t rest_ns = predicted.recorded_end_ns - recorded_[place].front().end_ns;
+  const std::int64_t rest_ns = predicted.recorded_end_ns - recorded_[place].likeliest.end_ns;
   if (rest_ns < 0) {
     const auto took = static_cast<double>(predicted.recorded_end_ns - start_ns);
     shorten(predicted.schedule, start_ns, took / (took - static_cast<double>(rest_ns)));

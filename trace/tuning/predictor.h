@@ -60,8 +60,15 @@ class Predictor {
   const std::optional<ToldSettings>& told() const { return told_; }
 
  private:
-  static constexpr std::size_t kSlowdowns = 3;  // the likeliest, the least, the most
-  using BySlowdown = std::array<predict::StepSchedule, kSlowdowns>;
+  // Of a step's schedule, in nanoseconds.
+  struct Times {
+    double mean_ns = 0, exposed_ns = 0, contended_ns = 0;
+    std::int64_t end_ns = 0;
+  };
+  // The likeliest, and with what is not sure at its bounds: contention, and transfers.
+  struct Cases {
+    Times likeliest, least_contended, most_contended, shortest, longest;
+  };
   struct Differences;
   struct Planned {
     Changes changes;
@@ -76,10 +83,9 @@ class Predictor {
   base::Result<Changes> changes(const job::Settings& next) const;
 
   base::Result<Planned> planned(const job::Settings& next) const;
-  Prediction predict_planned(const job::Settings& next, const Planned& planned) const;
+  base::Result<Prediction> predict_planned(const job::Settings& next, const Planned& planned) const;
   PredictedStep step_of(Planned planned, std::int64_t index) const;
-  BySlowdown schedules(std::size_t step, const predict::StepProgram& program,
-                       std::size_t ranks) const;
+  Cases cases(std::size_t step, const predict::StepProgram& program, std::size_t ranks) const;
   std::size_t stride(const predict::StepProgram& program) const;
   std::size_t step_like(std::int64_t index) const;
   void add_intervals(const StepPlan& plan, const Differences& differences,
@@ -92,11 +98,11 @@ class Predictor {
   std::optional<double> exposed_ns_;  // as recorded
   std::vector<analysis::RankFigures> ranks_;
   StepPlanner planner_;
-  std::array<double, kSlowdowns> slowdowns_{};
+  Slowdown slowdown_;
   predict::StepProgram program_;  // with the recorded settings
   std::vector<predict::StepWork> steps_;
-  predict::StepSpread spread_;        // of them
-  std::vector<BySlowdown> recorded_;  // the same with the recorded settings
+  predict::StepSpread spread_;   // of them
+  std::vector<Cases> recorded_;  // the same with the recorded settings
 };
 
 }  // namespace shardlens::trace::tuning

@@ -357,6 +357,17 @@ void StepPlanner::add_update(const Settings& settings, double slower, StepPlan& 
   predict::add_update(update, plan.program);
 }
 
+std::string StepPlanner::no_such_size(const predict::PlannedCall& call) const {
+  return "The run moved no sizes near " +
+         timeline::format_bytes(static_cast<double>(call.bytes)).text() + " (" + call.what +
+         "), so what that takes is not known. " +
+         (model::has_settings(info_)
+              ? "`shardlens calibrate` measures it, or name"
+              : "`shardlens calibrate -o FILE` measures it where the program runs, "
+                "`shardlens predict --costs FILE` takes it; or name") +
+         " a run with other buckets or units.";
+}
+
 Result<void> StepPlanner::add_costs(const Settings& settings, double slower, StepPlan& plan) const {
   auto conditions = CallCosts::conditions(settings);
   conditions.slower = slower;
@@ -364,18 +375,10 @@ Result<void> StepPlanner::add_costs(const Settings& settings, double slower, Ste
   for (predict::PlannedCall& call : plan.program.calls) {
     const auto cost = costs_.of(call.is_reduction ? conditions : others, call.function,
                                 {call.group, call.are_replicas}, static_cast<double>(call.bytes));
-    if (!cost) {
-      return refuse("The run moved no sizes near " +
-                    timeline::format_bytes(static_cast<double>(call.bytes)).text() + " (" +
-                    call.what + "), so what that takes is not known. " +
-                    (model::has_settings(info_)
-                         ? "`shardlens calibrate` measures it, or name"
-                         : "`shardlens calibrate -o FILE` measures it where the program runs, "
-                           "`shardlens predict --costs FILE` takes it; or name") +
-                    " a run with other buckets or units.");
-    }
+    if (!cost) return refuse(no_such_size(call));
     call.transfer_ns = std::llround(cost->transfer.ns);
     call.working_ns = std::llround(cost->working_ns);
+    call.unsure_ns = std::llround(cost->transfer.unsure_ns);
     plan.spread_ns = std::max(plan.spread_ns, cost->transfer.spread_ns);
     plan.is_extrapolated = plan.is_extrapolated || cost->transfer.is_extrapolated;
   }

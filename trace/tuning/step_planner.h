@@ -46,6 +46,9 @@ class StepPlanner {
   // Error kUsage: the run tells nothing of what the settings ask for, by name.
   base::Result<StepPlan> plan(const job::Settings& settings) const;
 
+  // Why what it takes is not known.
+  std::string no_such_size(const predict::PlannedCall& call) const;
+
   // What these steps tell of it.
   Slowdown slowdown(const std::vector<predict::StepWork>& steps) const {
     return fit_slowdown(steps, gradient_names_,

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <random>
+#include <tuple>
 
 #include "tests/trace/interop/ddp_traces.h"
 #include "tests/trace/tuning/imported_job.h"
@@ -109,6 +110,40 @@ TEST_F(ImportedPrediction, IsWhatTheJobTakesWithOtherCaps) {
     EXPECT_LE(change, prediction->difference->high_ns + kTolerance) << round;
   }
   EXPECT_GT(predicted, 8);
+}
+
+// All of one size tell no slope: buckets of half and of twice that lie between bounds, which only
+// an interval can say.
+TEST_F(ImportedPrediction, OfBucketsOfOneSizeHoldsWhatOtherSizesMayTake) {
+  DdpJob single;
+  single.gradients.assign(12, 100'000);
+  single.steps = kManySteps;
+  DdpJob pairs = single;
+  plan(single, 0.3, 0.3);
+  plan(pairs, 0.7, 0.7);
+  ASSERT_EQ(pairs.buckets, std::vector<std::size_t>(6, 2));
+  const auto predicted = [&](const DdpJob& job, double cap_mb) -> base::Result<Prediction> {
+    const auto predictor = learn(job);
+    if (!predictor) return tl::unexpected(predictor.error());
+    Settings next = predictor->info().settings;
+    next.bucket_cap_mb = next.first_bucket_mb = cap_mb;
+    return predictor->predict_known(next);
+  };
+  const double difference = 1e3 * (step_us(pairs) - step_us(single));
+  for (const auto& [from, cap_mb, change] :
+       {std::tuple{single, 0.7, difference}, std::tuple{pairs, 0.3, -difference}}) {
+    const auto prediction = predicted(from, cap_mb);
+    ASSERT_TRUE(prediction) << prediction.error().message;
+    EXPECT_TRUE(prediction->is_extrapolated);
+    ASSERT_TRUE(prediction->difference);
+    EXPECT_LT(prediction->difference->low_ns, change);
+    EXPECT_GT(prediction->difference->high_ns, change);
+    DdpJob short_run = from;
+    short_run.steps = 5;
+    const auto refused = predicted(short_run, cap_mb);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr("moved no sizes near"));
+  }
 }
 
 TEST_F(ImportedPrediction, StartsFromCapsThatGiveTheRecordedBuckets) {

@@ -14,6 +14,7 @@ namespace {
 constexpr double kSameSize = 1.1;
 constexpr double kApart = 2;                    // sizes that tell a slope
 constexpr double kLeast = 1 / 16.0, kMost = 4;  // of the outermost sizes
+constexpr double kLeastWithoutSlope = 1 / 4.0;
 constexpr double kFar = 16;  // sizes between which others may lie that are not as both
 
 }  // namespace
@@ -89,7 +90,12 @@ auto TransferCosts::of(double bytes) const -> std::optional<Cost> {
     other = found == all.rend() ? nullptr : &*found;
   }
   if (other == nullptr && is_near) return Cost{edge.mean_ns, edge.spread_ns, false};
-  if (other == nullptr) return std::nullopt;
+  if (other == nullptr) {
+    const double share = bytes / edge.bytes;
+    if (share < kLeastWithoutSlope) return std::nullopt;
+    return Cost{edge.mean_ns * (1 + share) / 2, edge.spread_ns, true,
+                edge.mean_ns * std::abs(1 - share) / 2};
+  }
   // More bytes never take less time, whatever noise says.
   const double ns = is_below ? std::min(edge.mean_ns, line(edge, *other))
                              : std::max(edge.mean_ns, line(edge, *other));

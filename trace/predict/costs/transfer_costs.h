@@ -23,12 +23,15 @@ class TransferCosts {
     // widest of the others in proportion. With half of a jump that lies on the way.
     double spread_ns = 0;
     bool is_extrapolated = false;  // no size was measured on one of its sides
+    // It may be so much less or more: no slope is known, and it lies between what bytes make
+    // nothing of and what is in proportion to them.
+    double unsure_ns = 0;
   };
   // Linear between means of measured sizes (steps are told by their mean, too), between those that
   // are far apart by half of a jump more where the way to the next is steeper than the way on, and
   // beyond them as between the two outermost that are a factor of two apart, where more bytes never
   // take less time. None: nothing was measured, or not that far (a sixteenth of the smallest, four
-  // times the largest).
+  // times the largest; where no two are so far apart, a fourth of the smallest).
   std::optional<Cost> of(double bytes) const;
 
  private:

@@ -37,6 +37,7 @@ struct PlannedCall {
   // What it takes from the last rank's start on, and for how much of that, from its begin, it needs
   // what computes.
   std::int64_t transfer_ns = 0, working_ns = 0;
+  std::int64_t unsure_ns = 0;  // it may take so much less or more
 };
 
 // What ranks compute, up to the next of its moments.

@@ -68,7 +68,24 @@ TEST(TransferCosts, OfANearSizeAreItsMean) {
   const auto cost = costs.of(1050);
   ASSERT_TRUE(cost);
   EXPECT_DOUBLE_EQ(cost->ns, 50);
-  EXPECT_FALSE(costs.of(2000)) << "one size tells no slope";
+}
+
+// Latency and bandwidth share what the only size took in a way that nobody knows: each of these
+// may have all of it.
+TEST(TransferCosts, OfOneSizeLieBetweenAsLongAndInProportion) {
+  const TransferCosts costs({{1000, {90, 100, 110}}, {1500, {90, 100, 110}}});
+  for (const double size : {250.0, 700.0, 3000.0, 6000.0}) {
+    const auto cost = costs.of(size);
+    ASSERT_TRUE(cost) << size;
+    const double edge = size < 1000 ? 1000 : 1500;
+    const double proportional = 100 * size / edge;
+    EXPECT_NEAR(cost->ns - cost->unsure_ns, std::min(100.0, proportional), 1e-9) << size;
+    EXPECT_NEAR(cost->ns + cost->unsure_ns, std::max(100.0, proportional), 1e-9) << size;
+    EXPECT_TRUE(cost->is_extrapolated);
+  }
+  EXPECT_FALSE(costs.of(249));
+  EXPECT_FALSE(costs.of(6001));
+  EXPECT_EQ(costs.of(1200)->unsure_ns, 0);
 }
 
 // A tenth less is not the same where others tell what a byte costs.
