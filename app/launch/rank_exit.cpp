@@ -15,11 +15,12 @@
 namespace shardlens::app::launch {
 namespace {
 
-// How Gloo, NCCL and c10d's stores speak of a peer that is gone.
+// How Gloo, NCCL and c10d's stores, and ranks that connect, speak of a peer that is gone.
 bool blames_a_peer(std::string_view message) {
-  constexpr std::array<std::string_view, 10> kWords = {
-      "closed by peer", "reset by peer",  "Connection refused", "connection closed", "Broken pipe",
-      "pair.cc",        "remote process", "ncclRemoteError",    "Connection was",    "NCCL error"};
+  constexpr std::array<std::string_view, 12> kWords = {
+      "closed by peer", "reset by peer", "Connection refused", "connection closed",
+      "Broken pipe",    "pair.cc",       "remote process",     "ncclRemoteError",
+      "Connection was", "NCCL error",    " s for rank ",       "whether it could connect"};
   return std::ranges::any_of(
       kWords, [&](auto words) { return message.find(words) != std::string_view::npos; });
 }

@@ -38,6 +38,14 @@ TEST(FirstFailure, PrefersAnErrorOfItsOwnToALostConnectionAtANearTie) {
   EXPECT_EQ(first_failure(exits)->rank, 1);
 }
 
+TEST(FirstFailure, PrefersAnErrorOfItsOwnToHavingWaitedToConnect) {
+  for (const char* waited :
+       {"waited 120 s for rank 1", "rank 1 did not say whether it could connect."}) {
+    const std::vector exits = {exit_at(0, 10ms, 1, 0, waited), exit_at(1, 200ms, 1, 0, "odd")};
+    EXPECT_EQ(first_failure(exits)->rank, 1) << waited;
+  }
+}
+
 TEST(FirstFailure, PrefersASignalToAnErrorAtANearTie) {
   const std::vector exits = {exit_at(0, 10ms, 1, 0, "odd"), exit_at(1, 20ms, 0, SIGKILL, "")};
   EXPECT_EQ(first_failure(exits)->rank, 1);
