@@ -102,6 +102,23 @@ TEST(KinetoEvents, KnowTheNamesOf2021AndQuotedThreads) {
   EXPECT_EQ(memory->total_allocated, 4096);
 }
 
+// PyTorch 1.8 to 1.10 have one category for operators and for what is marked.
+TEST(KinetoEvents, TellMarksFromTheOperatorsOf2021) {
+  const auto category = [](const std::string& name) {
+    return parsed(R"({"ph":"X","cat":"Operator","name":")" + name +
+                  R"(","pid":5,"tid":"5","ts":1,"dur":1,"args":{}})")
+        ->category;
+  };
+  for (const auto* marked : {"ProfilerStep#5", "Optimizer.step#SGD.step", "nccl:all_reduce",
+                             "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+                             "DistributedDataParallel.forward"}) {
+    EXPECT_EQ(category(marked), KinetoCategory::kAnnotation) << marked;
+  }
+  for (const auto* called : {"aten::mm", "AddmmBackward", "c10d::allreduce_", "ncclish"}) {
+    EXPECT_EQ(category(called), KinetoCategory::kOperator) << called;
+  }
+}
+
 TEST(KinetoEvents, TellArrowsFromWhatIsNotUnderstood) {
   EXPECT_EQ(parsed(R"({"ph":"s","id":1,"cat":"ac2g","name":"ac2g","ts":1})")->category,
             KinetoCategory::kFlow);

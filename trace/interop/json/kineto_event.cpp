@@ -185,6 +185,17 @@ void read_argument(std::string_view key, ondemand::value value, KinetoEvent& eve
   if (key == "Seq") return read_number(value, event.sequence);
 }
 
+// Up to PyTorch 1.10 what is marked with record_function is an operator, too: what PyTorch itself
+// marks tells its name.
+bool is_marked_by_pytorch(std::string_view name) {
+  constexpr std::string_view kOwnMarks[] = {"ProfilerStep#", "enumerate(DataLoader)#",
+                                            "Optimizer.",    "DistributedDataParallel.",
+                                            "nccl:",         "gloo:",
+                                            "mpi:"};
+  return std::ranges::any_of(kOwnMarks,
+                             [&](std::string_view mark) { return name.starts_with(mark); });
+}
+
 KinetoCategory category_of(const std::string& phase, const KinetoEvent& event) {
   if (event.name == "[memory]") return KinetoCategory::kMemory;
   if (phase != "X") return KinetoCategory::kFlow;
@@ -193,7 +204,10 @@ KinetoCategory category_of(const std::string& phase, const KinetoEvent& event) {
     return KinetoCategory::kFlow;
   }
   for (const CategoryName& each : kCategories) {
-    if (each.text == event.category_text) return each.category;
+    if (each.text != event.category_text) continue;
+    const bool is_operator = each.category == KinetoCategory::kOperator;
+    return is_operator && is_marked_by_pytorch(event.name) ? KinetoCategory::kAnnotation
+                                                           : each.category;
   }
   return KinetoCategory::kOther;
 }
