@@ -16,10 +16,11 @@ namespace {
 
 using Function = model::CollectiveFunction;
 
-// Gloo's collectives have but their inputs.
+// Gloo's collectives, and old ones of NCCL, have but their inputs.
 TorchType data_type_of(const KinetoEvent& event) {
-  return event.data_type.empty() ? torch_type_of_input(event.input_type)
-                                 : torch_type(event.data_type);
+  if (!event.data_type.empty()) return torch_type(event.data_type);
+  return event.input_type.empty() ? torch_type_of_kernel(event.name)
+                                  : torch_type_of_input(event.input_type);
 }
 
 // Its shape is that of all values; how many of them it holds is not told.
@@ -82,29 +83,37 @@ int named_ranks(const std::vector<CarriedOut>& collectives) {
 }
 
 KinetoCollectives::KinetoCollectives(std::vector<CarriedOut> collectives, const EventRuns& runs,
-                                     const HostCalls& host_calls, bool on_gpu)
+                                     const HostCalls& host_calls, const NcclCalls& nccl_calls,
+                                     bool on_gpu)
     : on_gpu_(on_gpu) {
   for (CarriedOut& made : collectives) calls_.push_back({.made = std::move(made)});
   std::ranges::stable_sort(calls_, {}, [](const Call& call) { return call.made.event.start_ns; });
-  find_launches(runs);
+  find_launches(runs, nccl_calls);
   if (!on_gpu) find_requests(host_calls);
 }
 
 // Of NCCL's kernels: in that order they are carried out.
-void KinetoCollectives::find_launches(const EventRuns& runs) {
-  std::unordered_map<std::uint64_t, std::int64_t> launched;
-  for (const Call& call : calls_) launched.emplace(call.made.event.correlation, kNoCall);
+void KinetoCollectives::find_launches(const EventRuns& runs, const NcclCalls& nccl_calls) {
+  std::unordered_map<std::uint64_t, NcclCalls::Launch> launched;
+  for (const Call& call : calls_) launched.try_emplace(call.made.event.correlation);
+  for (auto& [correlation, launch] : launched) launch.time_ns = kNoCall;
   for (const auto& [key, events] : runs) {
     if (key.second != model::EventKind::kLaunch) continue;
     for (const model::Event& event : events) {
       const auto found = launched.find(event.correlation);
-      if (found != launched.end()) found->second = event.start_ns;
+      if (found != launched.end()) found->second = {key.first, event.start_ns, nullptr};
     }
   }
+  std::vector<NcclCalls::Launch> launches;
   for (Call& call : calls_) {
-    const std::uint64_t correlation = call.made.event.correlation;
-    if (correlation != 0) call.asked_ns = launched[correlation];
+    KinetoEvent& kernel = call.made.event;
+    if (kernel.correlation == 0) continue;
+    NcclCalls::Launch launch = launched[kernel.correlation];
+    call.asked_ns = launch.time_ns;
+    launch.kernel = &kernel;
+    if (launch.time_ns != kNoCall) launches.push_back(launch);
   }
+  nccl_calls.tell(launches);
 }
 
 // Of Gloo's the operator, likewise.

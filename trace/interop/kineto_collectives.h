@@ -17,6 +17,7 @@
 #include "trace/interop/marks/ddp_buckets.h"
 #include "trace/interop/marks/fsdp_units.h"
 #include "trace/interop/marks/host_calls.h"
+#include "trace/interop/marks/nccl_calls.h"
 #include "trace/interop/row_ids.h"
 #include "trace/model/batch.h"
 
@@ -36,9 +37,10 @@ int named_ranks(const std::vector<CarriedOut>& collectives);
 
 class KinetoCollectives {
  public:
-  // `runs`: all of the rank, with the launches of kernels.
+  // `runs`: all of the rank, with the launches of kernels; either kind of calls as the host made
+  // them, Gloo's and NCCL's.
   KinetoCollectives(std::vector<CarriedOut> collectives, const EventRuns& runs,
-                    const HostCalls& host_calls, bool on_gpu);
+                    const HostCalls& host_calls, const NcclCalls& nccl_calls, bool on_gpu);
 
   // When the last one ended that was asked for in this time, and waited for on the host; at least
   // the time's end.
@@ -81,7 +83,7 @@ class KinetoCollectives {
     // When it was asked for, as far as that is known.
     std::int64_t order_ns() const { return asked_ns != kNoCall ? asked_ns : made.event.start_ns; }
   };
-  void find_launches(const EventRuns& runs);
+  void find_launches(const EventRuns& runs, const NcclCalls& nccl_calls);
   void find_requests(const HostCalls& host_calls);
   void find_ranks_of_gathers();
   int named_group(const KinetoEvent& event, RowIds& ids);

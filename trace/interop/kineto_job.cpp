@@ -48,6 +48,7 @@ void take_in_distribution(KinetoJob& job, const dom::element& info) {
   job.world_size = int_or(info["world_size"], job.world_size);
   job.group_count = int_or(info["pg_count"], job.group_count);
   job.backend = text_or_empty(info["backend"]);
+  if (job.backend == "undefined") job.backend.clear();  // of a device each: "cpu:gloo,cuda:nccl"
   const std::string nccl = text_or_empty(info["nccl_version"]);
   if (!nccl.empty()) job.versions += (job.versions.empty() ? "NCCL " : ", NCCL ") + nccl;
   take_in_groups(job, info["pg_config"]);

@@ -47,6 +47,9 @@ void KinetoRank::add(const KinetoEvent& event) {
   fsdp1_.add(event);
   fsdp2_.add(event);
   host_calls_.add(event);
+  if (NcclCalls::takes(event)) {
+    nccl_calls_.add(event, ids_.lane_of(model::LaneKind::kOperators, thread_name(event)));
+  }
   switch (event.category) {
     case KinetoCategory::kKernel:
       add_kernel(event);
@@ -157,6 +160,7 @@ void KinetoRank::leave_out_unbelievable() {
   for (const base::Interval& forward : units_.forwards()) autograd_.add_forward(forward);
   autograd_.finish(is_believed);
   host_calls_.finish(is_believed);
+  nccl_calls_.finish(is_believed);
 }
 
 // By lane of operators.
@@ -247,7 +251,7 @@ void KinetoRank::collect(int world_size, const KinetoJob& job) {
   leave_out_unbelievable();
   order_runs(runs_);
   if (!uses_gpu()) mark_compute(ids_.strings(), communicating(), runs_);
-  collectives_.emplace(std::move(carried_out_), runs_, host_calls_, uses_gpu());
+  collectives_.emplace(std::move(carried_out_), runs_, host_calls_, nccl_calls_, uses_gpu());
   collectives_->make_groups(job, world_size, ids_);
   phases_.emplace(std::move(annotations_), recorded_);
 }

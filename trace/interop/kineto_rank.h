@@ -22,6 +22,7 @@
 #include "trace/interop/marks/fsdp2_marks.h"
 #include "trace/interop/marks/fsdp_units.h"
 #include "trace/interop/marks/host_calls.h"
+#include "trace/interop/marks/nccl_calls.h"
 #include "trace/interop/marks/unit_marks.h"
 #include "trace/interop/row_ids.h"
 #include "trace/model/batch.h"
@@ -81,6 +82,7 @@ class KinetoRank {
   Fsdp2Marks fsdp2_;
   UnitMarks units_;  // of either, once all is collected
   HostCalls host_calls_;
+  NcclCalls nccl_calls_;
   std::map<std::string, std::int64_t> left_out_;
   BelievableTimes times_;
   std::int64_t gpu_events_ = 0;

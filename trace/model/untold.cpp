@@ -16,6 +16,21 @@ std::string range_of(const std::vector<std::int64_t>& steps) {
 
 }  // namespace
 
+bool is_untold(const Collective& call) {
+  return call.function == CollectiveFunction::kOther && call.tag_kind == TagKind::kNone;
+}
+
+bool holds_collectives(std::string_view sources) {
+  return sources.find(kNoKernels) == std::string_view::npos;
+}
+
+std::string missing_collectives(std::string_view sources) {
+  if (holds_collectives(sources)) return "";
+  return "NCCL was asked for collectives, but the trace holds none of their kernels: where the "
+         "time of steps went, how much of it was communication and what was sent is not known. "
+         "Profile with ProfilerActivity.CUDA";
+}
+
 bool marks_steps(std::string_view sources) {
   return !sources.ends_with(kStepsOfOptimizer) && !sources.ends_with(kOneStep);
 }

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "trace/model/events.h"
+
 namespace shardlens::trace::model {
 
 inline constexpr std::string_view kUnknownRanks =
@@ -23,7 +25,17 @@ inline constexpr std::string_view kUnknownGroups =
 // Tag of what DDP reduces with find_unused_parameters beside buckets.
 inline constexpr std::string_view kUsedParameters = "used parameters";
 
-// Behind what a rank's `sources` say, of a trace that marks no steps.
+// Of which neither function nor name is known: a kernel of NCCL that runs any of them, launched
+// where the trace does not say for what.
+bool is_untold(const Collective& call);
+
+// Behind what a rank's `sources` say, of a trace in which NCCL is asked for collectives and carries
+// none out, as without the GPU's activity. Its steps have no details then.
+inline constexpr std::string_view kNoKernels = ", which holds no collectives";
+bool holds_collectives(std::string_view sources);
+std::string missing_collectives(std::string_view sources);  // a sentence; "": it holds them
+
+// Behind that, of a trace that marks no steps.
 inline constexpr std::string_view kStepsOfOptimizer =
     ", which marks no steps: each ends with its optimizer's";
 inline constexpr std::string_view kOneStep = ", which marks no steps: all of it counts as one";

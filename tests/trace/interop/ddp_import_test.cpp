@@ -96,6 +96,31 @@ TEST_F(DdpImport, FindsTheBucketsThatTheJobReduced) {
   }
 }
 
+TEST_F(DdpImport, ReadsFromTheHostWhatKernelsDoNotTell) {
+  DdpJob job{.gradients = {1000, 2000, 500}, .buckets = {1, 2}, .on_gpu = true};
+  for (const ToldBy told_by : {ToldBy::kRecord, ToldBy::kOperator}) {
+    job.told_by = told_by;
+    const bool tells_types = told_by == ToldBy::kRecord;
+    const Run run = imported(job);
+    EXPECT_TRUE(warnings_.empty()) << testing::PrintToString(warnings_);
+    ASSERT_EQ(run.figures.buckets.size(), 2u);
+    EXPECT_EQ(run.figures.buckets[1].bytes, 4 * 2500);
+    EXPECT_EQ(run.figures.buckets[1].parameter_bytes, (std::vector<std::int64_t>{8000, 2000}));
+    int calls = 0;
+    for (const model::Batch& batch : run.batches) {
+      for (const model::Collective& call : batch.collectives) {
+        EXPECT_EQ(call.function, model::CollectiveFunction::kAllReduce);
+        EXPECT_EQ(call.bytes, tells_types ? call.tag_index == 0 ? 4000 : 10'000 : model::kNotKnown);
+        EXPECT_EQ(call.sequence, calls++ % (2 * job.steps));
+      }
+    }
+    EXPECT_EQ(calls, 2 * 2 * job.steps);
+    // Of two ranks each sends as much as there is.
+    const auto sent = tells_types ? std::optional(14'000.0) : std::nullopt;
+    EXPECT_EQ(run.figures.summary.bytes_sent_per_step, sent);
+  }
+}
+
 TEST_F(DdpImport, MarksForwardAndBackwardWhereTheProgramDoesNot) {
   DdpJob job{.gradients = {1000, 2000}, .buckets = {1, 1}, .steps = 4, .micro_batches = 2};
   for (const bool on_gpu : {false, true}) {

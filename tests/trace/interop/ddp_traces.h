@@ -11,12 +11,18 @@
 
 namespace shardlens::trace::interop {
 
+// What tells of a GPU's reductions: their kernels, as of PyTorch 2.2 and newer on NVIDIA's GPUs;
+// what c10d records of its calls, as on AMD's; or no more than the mark and the shapes of c10d's
+// operator.
+enum class ToldBy { kKernel, kRecord, kOperator };
+
 struct DdpJob {
   std::vector<std::int64_t> gradients;  // elements, in the order in which they come
   std::vector<std::size_t> buckets;     // how many of them each holds
   int steps = 6, micro_batches = 1;
   bool reduces_each = false;  // every micro-batch
   bool on_gpu = false, has_shapes = true, marks_phases = false;
+  ToldBy told_by = ToldBy::kKernel;
   int pairs = 1;                                       // of ranks: TraceWriter's mesh
   std::string group = "0";                             // in which a GPU reduces
   bool looks_for_unused = false;                       // and sums up which parameters were used
@@ -73,10 +79,19 @@ class DdpTraceWriter : public TraceWriter {
     }
     const std::string count = std::to_string(elements);
     const std::string c10 = type == "float" ? "Float" : type == "int" ? "Int" : type.substr(5);
-    launch("ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", "20", start, duration,
-           ",\"Collective name\":\"allreduce\",\"In msg nelems\":" + count +
-               ",\"Out msg nelems\":" + count + ",\"dtype\":\"" + c10 +
-               "\",\"Process Group Name\":\"" + job_.group + "\"");
+    const std::string told = "\"Collective name\":\"allreduce\",\"In msg nelems\":" + count +
+                             ",\"Out msg nelems\":" + count + ",\"dtype\":\"" + c10 +
+                             "\",\"Process Group Name\":\"" + job_.group + "\"";
+    const bool by_kernel = job_.told_by == ToldBy::kKernel;
+    const bool by_record = job_.told_by == ToldBy::kRecord;
+    if (!by_kernel) {
+      add("cpu_op", "record_param_comms", "77", host_, 1.6, by_record ? told : "");
+      add("user_annotation", "nccl:all_reduce", "77", host_, 1.4);
+    }
+    launch(by_kernel   ? "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)"
+           : by_record ? "ncclDevKernel_Generic_4(x)"
+                       : "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(x)",
+           "20", start, duration, by_kernel ? "," + told : "");
   }
   void write_backward(bool reduces) {
     const std::string node = "autograd::engine::evaluate_function: ";

@@ -16,7 +16,8 @@ TEST(NcclNames, TellTheFunctionOfEveryVersion) {
   EXPECT_EQ(collective_function("_allgather_base", "ncclDevKernel_Generic"), F::kAllGather);
   EXPECT_EQ(collective_function("all_to_allv", "ncclDevKernel_SendRecv(x)"), F::kAllToAll);
   EXPECT_EQ(collective_function("recv", "ncclDevKernel_SendRecv(x)"), F::kReceive);
-  EXPECT_EQ(collective_function("", "ncclKernel_SendRecv_RING_SIMPLE"), F::kSend);
+  EXPECT_EQ(collective_function("", "ncclKernel_SendRecv_RING_SIMPLE"), F::kOther)
+      << "up to NCCL 2.18 it runs any of them";
   EXPECT_EQ(collective_function("", "ncclDevKernel_Generic(x)"), F::kOther);
   EXPECT_EQ(collective_function("gather", "ncclDevKernel_SendRecv(x)"), F::kOther);
   EXPECT_EQ(collective_function("coalesced", "ncclDevKernel_AllReduce(x)"), F::kAllReduce);
@@ -32,6 +33,17 @@ TEST(NcclNames, CountBytesAsNcclTestsDoes) {
   // 8 ranks: the whole of what is gathered or scattered.
   EXPECT_EQ(collective_bytes(model::CollectiveFunction::kAllGather, 25136, 201088, 2), 402176);
   EXPECT_EQ(collective_bytes(model::CollectiveFunction::kReduceScatter, 800, 100, 4), 3200);
+}
+
+TEST(NcclNames, KnowValuesByKernelsThatAddThemUp) {
+  EXPECT_EQ(torch_type_of_kernel("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(x)").name, "bfloat16");
+  EXPECT_EQ(torch_type_of_kernel("ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)").bytes, 4);
+  EXPECT_EQ(torch_type_of_kernel("ncclKernel_ReduceScatter_TREE_LL_Sum___nv_bfloat16(x)").bytes, 2);
+  EXPECT_EQ(torch_type_of_kernel("ncclDevKernel_Reduce_Sum_f64_RING_LL(x)").bytes, 8);
+  for (const auto* copies : {"ncclDevKernel_AllGather_RING_LL(x)", "ncclDevKernel_Generic(x)", "",
+                             "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(float)"}) {
+    EXPECT_EQ(torch_type_of_kernel(copies).bytes, 0) << copies;
+  }
 }
 
 // What PyTorch 2.11 writes of all of its types, as Python calls them.

@@ -286,6 +286,14 @@ std::optional<double> theoretical_bytes_sent(const model::RunInfo& info,
 std::string why_bytes_sent_unknown(const RunFigures& figures) {
   if (!figures.summary.has_detail || figures.summary.bytes_sent_per_step) return "";
   std::vector<std::string> untold;
+  const auto tells_nothing = [](const CollectiveGroupFigures& row) {
+    return row.function == model::CollectiveFunction::kOther && row.tag.empty();
+  };
+  if (std::ranges::any_of(figures.collectives, tells_nothing)) {
+    return "what some of its collectives did was not recorded, as of those that were launched "
+           "before "
+           "the profiler started";
+  }
   for (const CollectiveGroupFigures& row : figures.collectives) {
     const bool sends = sent_factor(row.function, 2) > 0;
     if (sends && row.bytes == model::kNotKnown) untold.emplace_back(model::to_string(row.function));

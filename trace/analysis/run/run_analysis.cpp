@@ -25,6 +25,7 @@
 #include "trace/job/run_limits.h"
 #include "trace/model/gpu_counters.h"
 #include "trace/model/run_info.h"
+#include "trace/model/untold.h"
 
 namespace shardlens::trace::analysis {
 
@@ -239,7 +240,7 @@ void RunAnalysis::State::add_collective(const model::Collective& collective) {
   const bool is_told = !members.empty() && model::has_bytes(collective);
   const double factor = sent_factor(ran, members.empty() ? 2 : static_cast<int>(members.size()));
   std::optional<double> sent = 0;
-  if (factor > 0 && !is_told) sent.reset();
+  if ((factor > 0 && !is_told) || model::is_untold(collective)) sent.reset();
   if (factor > 0 && is_told) sent = factor * static_cast<double>(collective.bytes);
   rank->activity.add_collective(collective, row, sent);
   rank->recent.add(collective);

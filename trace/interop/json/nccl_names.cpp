@@ -19,7 +19,9 @@ constexpr FunctionName kFunctions[] = {
     {"alltoall", model::CollectiveFunction::kAllToAll},
     {"broadcast", model::CollectiveFunction::kBroadcast},
     {"barrier", model::CollectiveFunction::kBarrier},
-    {"sendrecv", model::CollectiveFunction::kSend},
+    // So is called what runs sends, receives and what is made of them, in NCCL 2.18 and older also
+    // what has no kernel of its own.
+    {"sendrecv", model::CollectiveFunction::kOther},
     {"recv", model::CollectiveFunction::kReceive},
     {"send", model::CollectiveFunction::kSend},
     {"reduce", model::CollectiveFunction::kReduce},
@@ -107,11 +109,7 @@ bool is_host_collective(std::string_view name) {
 model::CollectiveFunction collective_function(std::string_view collective,
                                               std::string_view kernel) {
   const model::CollectiveFunction named = function_in(collective);
-  if (named != model::CollectiveFunction::kOther) return named;
-  const model::CollectiveFunction ran = function_in(kernel);
-  // NCCL gathers and scatters by sends and receives.
-  const bool is_part = !collective.empty() && ran == model::CollectiveFunction::kSend;
-  return is_part ? model::CollectiveFunction::kOther : ran;
+  return named != model::CollectiveFunction::kOther ? named : function_in(kernel);
 }
 
 TorchType torch_type(std::string_view c10_name) {
@@ -125,6 +123,20 @@ TorchType torch_type_of_input(std::string_view cpp_name) {
   constexpr std::string_view kNamespace = "c10::";
   if (cpp_name.starts_with(kNamespace)) cpp_name.remove_prefix(kNamespace.size());
   return torch_type(cpp_name);
+}
+
+TorchType torch_type_of_kernel(std::string_view kernel) {
+  constexpr CppName kInNames[] = {{"f32", "Float"},  {"float", "Float"},   {"f16", "Half"},
+                                  {"half", "Half"},  {"bf16", "BFloat16"}, {"bfloat16", "BFloat16"},
+                                  {"f64", "Double"}, {"double", "Double"}};
+  const std::string_view name = kernel.substr(0, kernel.find('('));
+  for (std::size_t begin = 0; begin < name.size();) {
+    const std::size_t end = std::min(name.find('_', begin), name.size());
+    const auto found = std::ranges::find(kInNames, name.substr(begin, end - begin), &CppName::cpp);
+    if (found != std::end(kInNames)) return torch_type(found->c10);
+    begin = end + 1;
+  }
+  return {};
 }
 
 std::int64_t collective_bytes(model::CollectiveFunction function, std::int64_t in_elements,

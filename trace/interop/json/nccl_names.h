@@ -14,8 +14,8 @@ bool is_nccl_kernel(std::string_view name);
 // "gloo:all_reduce", "mpi:broadcast": collectives that a thread of the host carries out.
 bool is_host_collective(std::string_view name);
 
-// From PyTorch's name of the collective ("_allgather_base"), else from the kernel's. Send and
-// receive share a kernel: without PyTorch's name they are kSend.
+// From PyTorch's name of the collective ("_allgather_base"), else from the kernel's. kOther without
+// the former where kernels run many: Generic, and SendRecv.
 model::CollectiveFunction collective_function(std::string_view collective, std::string_view kernel);
 
 struct TorchType {
@@ -26,6 +26,9 @@ struct TorchType {
 TorchType torch_type(std::string_view c10_name);
 // From C++'s name of a value, as an operator's inputs have it: "float", "c10::BFloat16".
 TorchType torch_type_of_input(std::string_view cpp_name);
+// From a kernel's: "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(…)". Empty: none, or of integers,
+// since unsigned ones run for others and those that only copy are of bytes.
+TorchType torch_type_of_kernel(std::string_view kernel);
 
 // S of nccl-tests: the total over ranks for gather and scatter. kNotKnown where a count or the
 // size of a value is not told.

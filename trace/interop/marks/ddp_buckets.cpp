@@ -66,8 +66,8 @@ Result<DdpBucket> bucket_of(std::span<const DdpGradient> gradients, const DdpRed
 Result<std::vector<DdpBucket>> plan_of(const DdpBackward& backward,
                                        const std::vector<Launch>& launches) {
   const auto is_told = [](const DdpGradient& gradient) { return gradient.elements >= 0; };
-  if (std::ranges::any_of(backward.gradients, is_told) &&
-      !std::ranges::all_of(backward.gradients, is_told)) {
+  const bool tells_sizes = std::ranges::any_of(backward.gradients, is_told);
+  if (tells_sizes && !std::ranges::all_of(backward.gradients, is_told)) {
     return unclear("it does not tell the sizes of some gradients (sparse ones have none)");
   }
   const auto differs = [](const DdpGradient& a, const DdpGradient& b) { return a.type != b.type; };
@@ -86,7 +86,7 @@ Result<std::vector<DdpBucket>> plan_of(const DdpBackward& backward,
       return unclear(
           "some of its gradients are sparse: how much of them is reduced no trace tells");
     }
-    if (reduction->bytes < 0) {
+    if (reduction->bytes < 0 && (reduction->elements < 0 || !tells_sizes)) {
       return unclear(
           "it does not tell what its all-reduces held (record it with record_shapes=True)");
     }
