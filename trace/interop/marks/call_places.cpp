@@ -1,6 +1,7 @@
 #include "trace/interop/marks/call_places.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <iterator>
 #include <utility>
@@ -47,17 +48,18 @@ std::map<std::int64_t, std::int64_t> first_places(std::span<const RankCalls> ran
   return places;
 }
 
-// A send meets one other rank: the group's others do not count it.
-bool is_between_two(const model::Collective& call) {
+// A send meets one other rank: the group's others do not count it. What a call did that tells
+// neither function nor name may be one.
+bool may_be_between_two(const model::Collective& call) {
   return call.function == model::CollectiveFunction::kSend ||
-         call.function == model::CollectiveFunction::kReceive;
+         call.function == model::CollectiveFunction::kReceive || model::is_untold(call);
 }
 
 }  // namespace
 
 RankCalls calls_by_step(std::span<const model::Step> steps, std::span<const std::int64_t> asked_ns,
                         bool are_marked) {
-  RankCalls calls{.steps = {}, .call_steps = {}, .are_marked = are_marked};
+  RankCalls calls{.steps = {}, .call_steps = {}, .are_marked = are_marked, .asked_before = 0};
   for (const model::Step& step : steps) calls.steps.push_back(step.index);
   // No job counts its steps otherwise: such numbers tell nothing.
   const auto unordered = std::ranges::adjacent_find(calls.steps, std::ranges::greater_equal());
@@ -74,9 +76,12 @@ std::vector<std::vector<std::int64_t>> places_of_calls(std::span<const RankCalls
   const bool is_by_order = are_of_same_steps(ranks);
   std::int64_t end = 0;
   const auto first = first_places(ranks, end);
+  std::int64_t most_before = 0;
+  for (const RankCalls& rank : ranks) most_before = std::max(most_before, rank.asked_before);
   std::vector<std::vector<std::int64_t>> places;
   for (const RankCalls& rank : ranks) {
     auto& own = places.emplace_back();
+    const std::int64_t fewer_before = most_before - rank.asked_before;
     auto next = first;
     const bool is_by_step = rank.are_marked && !rank.steps.empty();
     if (is_by_step) {
@@ -84,11 +89,37 @@ std::vector<std::vector<std::int64_t>> places_of_calls(std::span<const RankCalls
       next[first_step - 1] = first.at(first_step) - calls_before(rank);
     }
     for (const std::int64_t step : rank.call_steps) {
-      own.push_back(is_by_order ? std::ssize(own) : is_by_step ? next.at(step)++ : end++);
+      own.push_back(is_by_order  ? fewer_before + std::ssize(own)
+                    : is_by_step ? next.at(step)++
+                                 : end++);
     }
   }
   return places;
 }
+
+namespace {
+
+// A GPU's that run before all that the host is seen to launch.
+std::int64_t asked_before(const model::Batch& batch, const std::vector<model::Collective*>& calls) {
+  if (!batch.rank_info || !batch.rank_info->device.starts_with("cuda")) return 0;
+  const auto first = std::ranges::find_if(
+      calls, [](const model::Collective* call) { return call->enqueued_ns > 0; });
+  return first == calls.end() ? 0 : first - calls.begin();
+}
+
+RankCalls calls_of(const model::Batch& batch, const std::vector<model::Collective*>& calls) {
+  const std::int64_t before = asked_before(batch, calls);
+  std::vector<std::int64_t> asked_ns(static_cast<std::size_t>(before), INT64_MIN);
+  for (auto i = static_cast<std::size_t>(before); i < calls.size(); ++i) {
+    asked_ns.push_back(calls[i]->enqueued_ns > 0 ? calls[i]->enqueued_ns : calls[i]->start_ns);
+  }
+  const bool are_marked = !batch.rank_info || model::marks_steps(batch.rank_info->sources);
+  RankCalls of_rank = calls_by_step(batch.steps, asked_ns, are_marked);
+  of_rank.asked_before = before;
+  return of_rank;
+}
+
+}  // namespace
 
 void number_calls(std::map<int, model::Batch>& rows) {
   // By group and its members: the calls of each rank, in the order in which it asked for them.
@@ -100,22 +131,14 @@ void number_calls(std::map<int, model::Batch>& rows) {
       of_group[group.id] = &groups[{group.id, group.ranks}];
     }
     for (model::Collective& call : batch.collectives) {
-      if (is_between_two(call)) continue;
+      if (may_be_between_two(call)) continue;
       const auto group = of_group.find(call.process_group);
       if (group != of_group.end()) (*group->second)[rank].push_back(&call);
     }
   }
   for (const auto& [group, by_rank] : groups) {
     std::vector<RankCalls> ranks;
-    for (const auto& [rank, calls] : by_rank) {
-      const model::Batch& batch = rows.at(rank);
-      std::vector<std::int64_t> asked_ns;
-      for (const model::Collective* call : calls) {
-        asked_ns.push_back(call->enqueued_ns > 0 ? call->enqueued_ns : call->start_ns);
-      }
-      ranks.push_back(calls_by_step(
-          batch.steps, asked_ns, !batch.rank_info || model::marks_steps(batch.rank_info->sources)));
-    }
+    for (const auto& [rank, calls] : by_rank) ranks.push_back(calls_of(rows.at(rank), calls));
     const auto places = places_of_calls(ranks);
     std::size_t i = 0;
     for (const auto& [rank, calls] : by_rank) {

@@ -15,6 +15,9 @@ struct RankCalls {
   std::vector<std::int64_t> steps;       // that were recorded of the rank, ascending
   std::vector<std::int64_t> call_steps;  // of its calls, in the order in which it asked for them
   bool are_marked = true;  // else nothing tells that those of other ranks are the same
+  // So many of its first calls were asked for before the recording began. Other ranks' GPUs may
+  // have been through with them, or lag behind by more.
+  std::int64_t asked_before = 0;
 };
 
 // `steps` in order. What was asked for before the first belongs to the one before it, what comes
@@ -22,13 +25,15 @@ struct RankCalls {
 RankCalls calls_by_step(std::span<const model::Step> steps, std::span<const std::int64_t> asked_ns,
                         bool are_marked);
 
-// By rank and call. Of ranks that recorded the same steps it is the place in their order. Where
+// By rank and call. Of ranks that recorded the same steps it is the place in their order, in which
+// those that were asked for before are counted back from the first that was not. Where
 // they did not it is the place within its step behind all that any rank did in earlier ones, so
 // that calls of a step that only some recorded share their places with no other; nor do those of a
 // rank whose steps are not marked.
 std::vector<std::vector<std::int64_t>> places_of_calls(std::span<const RankCalls> ranks);
 
-// Numbers the calls of each group that have no number, by their places; not sends and receives.
+// Numbers the calls of each group that have no number, by their places; not sends and receives, nor
+// what may be one.
 // `rows`: by rank.
 void number_calls(std::map<int, model::Batch>& rows);
 
