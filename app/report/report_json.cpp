@@ -9,6 +9,7 @@
 #include "trace/job/library_environment.h"
 #include "trace/model/gpu_counters.h"
 #include "trace/model/run_info.h"
+#include "trace/model/untold.h"
 
 namespace shardlens::app::report {
 namespace {
@@ -134,22 +135,24 @@ Json categories_json(const Bytes& bytes, auto is_known) {
   return json;
 }
 
-// All null where no event was recorded, as with `record: none`.
-Json totals_json(const trace::analysis::RankTotals& t) {
-  const auto in_us = [&](std::int64_t ns) {
-    return known(t.is_known(), us(static_cast<double>(ns)));
+// All null where no event was recorded, as with `record: none`, and what depends on collectives
+// where a trace lacks them.
+Json totals_json(const trace::analysis::RankFigures& rank) {
+  const trace::analysis::RankTotals& t = rank.totals;
+  const bool holds_all = t.is_known() && trace::model::holds_collectives(rank.info.sources);
+  const auto in_us = [&](std::int64_t ns, bool is_known) {
+    return known(is_known, us(static_cast<double>(ns)));
   };
-  const auto count = [&](std::int64_t events) { return known(t.is_known(), events); };
-  return {{"comm_events", count(t.comm_events)},
-          {"compute_events", count(t.compute_events)},
-          {"memory_events", count(t.memory_events)},
-          {"span_us", in_us(t.span_ns)},
-          {"busy_us", in_us(t.busy_ns)},
-          {"compute_us", in_us(t.compute_ns)},
-          {"comm_us", in_us(t.comm_ns)},
-          {"overlap_us", in_us(t.overlap_ns)},
-          {"exposed_us", in_us(t.exposed_ns)},
-          {"idle_us", in_us(t.idle_ns)}};
+  return {{"comm_events", known(holds_all, t.comm_events)},
+          {"compute_events", known(t.is_known(), t.compute_events)},
+          {"memory_events", known(t.is_known(), t.memory_events)},
+          {"span_us", in_us(t.span_ns, t.is_known())},
+          {"busy_us", in_us(t.busy_ns, holds_all)},
+          {"compute_us", in_us(t.compute_ns, t.is_known())},
+          {"comm_us", in_us(t.comm_ns, holds_all)},
+          {"overlap_us", in_us(t.overlap_ns, holds_all)},
+          {"exposed_us", in_us(t.exposed_ns, holds_all)},
+          {"idle_us", in_us(t.idle_ns, holds_all)}};
 }
 
 Json rank_json(const trace::analysis::RankFigures& rank,
@@ -169,7 +172,7 @@ Json rank_json(const trace::analysis::RankFigures& rank,
   json["memory_by_category"] = known(has_memory, categories_json(rank.peak.bytes, is_told));
   json["memory_peak_by_category"] =
       known(has_memory, categories_json(rank.category_peaks, is_told));
-  json["totals"] = totals_json(rank.totals);
+  json["totals"] = totals_json(rank);
   const bool has_estimate =
       std::ranges::any_of(rank.estimate_peaks, [](std::int64_t bytes) { return bytes > 0; });
   json["memory_estimate_by_category"] =

@@ -413,6 +413,10 @@ TEST_F(ClickTest, SaysThatAStepWasRecordedWithoutDetail) {
   snapshot_.run = run;
   window_.frames(snapshot_, 2);
   EXPECT_TRUE(window_.probe().shows("recorded without detail"));
+  run->figures.info.imported_from = "PyTorch profiler";
+  window_.frames(snapshot_, 2);
+  EXPECT_TRUE(window_.probe().shows("does not tell where this step's time went"));
+  EXPECT_FALSE(window_.probe().shows("recorded without detail"));
 }
 
 // On the timeline and under the mouse in the chart, where its bar is the only one.

@@ -8,6 +8,7 @@
 #include "trace/base/saturated.h"
 #include "trace/interop/json/nccl_names.h"
 #include "trace/interop/marked_parts.h"
+#include "trace/model/untold.h"
 
 namespace shardlens::trace::interop {
 
@@ -290,6 +291,9 @@ model::Batch KinetoRank::finish(int rank, int world_size, const KinetoJob& job,
   }
   phases.move_to(rows);
   collectives.move_to(rows);
+  // NCCL launches nothing for a rank that is alone.
+  const bool lacks_kernels = world_size != 1 && nccl_calls_.has_any() && rows.collectives.empty();
+  for (model::Step& step : rows.steps) step.full_detail = !lacks_kernels;
   for (model::MemorySample& sample : memory_) sample.step = phases.step_at(sample.time_ns);
   rows.memory = std::move(memory_);
   for (auto& [key, events] : runs_) {
@@ -301,7 +305,8 @@ model::Batch KinetoRank::finish(int rank, int world_size, const KinetoJob& job,
   info.local_rank = static_cast<int>(model::kNotKnown);
   info.device = uses_gpu() ? "cuda" : "cpu";
   info.device_name = job.device_name;
-  info.sources = source + std::string(phases.where_steps_are_from());
+  info.sources = source + std::string(lacks_kernels ? model::kNoKernels : "") +
+                 std::string(phases.where_steps_are_from());
   info.versions = job.versions;
   rows.rank_info = info;
   ids_.move_to(rows);

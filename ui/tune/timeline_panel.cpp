@@ -84,6 +84,10 @@ std::string empty_text(const state::Snapshot& snapshot, const trace::timeline::S
   if (without_detail && !run.figures.info.command.empty()) {
     return "This step has no kernels; its ranges and phases are in Inspect (Ctrl+2)";
   }
+  if (without_detail && !run.figures.info.imported_from.empty()) {
+    return "The trace does not tell where this step's time went; what it holds is in Inspect "
+           "(Ctrl+2)";
+  }
   if (without_detail) {
     return "This step was recorded without detail; choose another, or set “Record” to every step";
   }

@@ -305,6 +305,53 @@ with profile(schedule=schedule(wait=0, warmup=1, active=3), on_trace_ready=lambd
         self.assertEqual(len(warnings), 1)
         self.check_nothing_is_claimed('groups', report, 'Of some collectives the process group is not known')
 
+    def test_without_the_kernels_of_collectives_nothing_is_claimed_of_communication(self):
+        ranks = []
+        for rank in range(2):
+            events = []
+            for step in range(3, 7):
+                for cat, name, start, end in [
+                        ('user_annotation', f'ProfilerStep#{step}', 0, 990), ('cpu_op', 'aten::mm', 0, 150),
+                        ('cpu_op', 'c10d::allreduce_', 200, 230), ('cpu_op', 'record_param_comms', 205, 228),
+                        ('user_annotation', 'nccl:all_reduce', 208, 225)]:
+                    events.append({'ph': 'X', 'cat': cat, 'name': name, 'pid': 1, 'tid': 1, 'ts': 1000 * step + start,
+                                   'dur': end - start, 'args': {}})
+            ranks.append(events)
+        warnings, report = self.import_ranks('hosts', ranks, backend='nccl')
+        self.assertEqual([said[:38] for said in warnings], ['NCCL was asked for collectives, but th'])
+        self.assertIn(warnings[0], report['notes'])
+        self.assertAlmostEqual(report['summary']['step_ms']['mean'], (3 * 1 + 0.99) / 4)
+        for figure in ('comm_ms', 'overlap_ms', 'exposed_ms', 'exposed_wait_ms', 'idle_ms', 'bytes_sent_per_step'):
+            self.assertIsNone(report['summary'][figure], figure)
+        for rank in report['ranks']:
+            self.assertIsNone(rank['exposed_ms'])
+            self.assertEqual({rank['totals'][figure] for figure in ('comm_us', 'exposed_us', 'comm_events', 'idle_us')}, {None})
+        text = self.shardlens('report', 'hosts').stdout
+        self.assertIn('! NCCL was asked for collectives', text)
+        for word in ('Exposed', 'exposed communication', 'Sent', 'idle'):
+            self.assertNotIn(word, text.replace(warnings[0], ''))
+        self.shardlens('predict', 'hosts', '--set', 'bucket_cap_mb=5', code=2)
+        # A rank that is alone launches nothing, and waits for nobody.
+        warnings, report = self.import_ranks('alone', ranks[:1], backend='nccl', world_size=1)
+        self.assertEqual((warnings, report['summary']['exposed_ms']), ([], 0))
+
+    def test_what_a_kernel_of_nccl_does_that_nothing_tells_is_not_known(self):
+        named = 'ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)'
+        sizes = {'device': 0, 'stream': 7, 'Collective name': 'allreduce', 'In msg nelems': 1000, 'Out msg nelems': 1000,
+                 'dtype': 'Float', 'Process Group Name': '0'}
+        info = {'backend': 'nccl', 'rank': 0, 'world_size': 2}
+        for other, sent in ((named, 4000), ('ncclDevKernel_Generic_4(x)', None), ('ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(x)', None)):
+            more = sizes if other == named else {'device': 0, 'stream': 7}
+            events = [kernel(1000, named, args=sizes), kernel(1100, other, args=more), kernel(1200)]
+            step = {'ph': 'X', 'cat': 'user_annotation', 'name': 'ProfilerStep#3', 'pid': 1, 'tid': 1, 'ts': 1000, 'dur': 500}
+            name = f'of {other[:12]}{sent}{len(other)}'
+            self.shardlens('import', self.write('a.json', [*events, step], distributedInfo=info), '--name', name)
+            report = self.json('report', name)
+            self.assertEqual(report['summary']['bytes_sent_per_step'], sent and 2 * sent)
+            self.assertEqual('did was not recorded' in str(report['summary']['bytes_sent_unknown']), sent is None)
+            functions = {row['function'] for row in report['collectives']}
+            self.assertEqual(functions, {'all_reduce'} if sent else {'all_reduce', 'other'})
+
     def test_how_many_ranks_there_are_is_not_how_many_were_given(self):
         for given in (1, 2):
             name = f'of{given}'
