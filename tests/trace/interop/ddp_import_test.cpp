@@ -194,6 +194,18 @@ TEST_F(DdpImport, SaysWhyThereAreNoBuckets) {
   }
 }
 
+TEST_F(DdpImport, AGradientWithoutATypeIsNoSingleValue) {
+  const DdpJob job{.gradients = {1000, 2000}, .buckets = {1, 1}};
+  const std::string dense = "[\"float\"],\"Input Dims\":[[2000]]";
+  const ImportedRun imported_run = import_changed<DdpTraceWriter>(job, [&](std::string& text) {
+    const auto gradient = text.find("\"torch::autograd::AccumulateGrad");
+    const auto second = text.find("\"torch::autograd::AccumulateGrad", gradient + 1);
+    text.replace(text.find(dense, second), dense.size(), "[\"\"],\"Input Dims\":[[]]");
+  });
+  EXPECT_THAT(imported_run.warnings,
+              testing::ElementsAre(HasSubstr("sizes of some gradients (sparse ones have none)")));
+}
+
 // Before an event of each trace's first step.
 void insert_into_first_step(std::string& text, const std::vector<std::string>& events) {
   const auto begin = text.find("{", text.find("traceEvents"));

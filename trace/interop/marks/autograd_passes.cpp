@@ -17,13 +17,14 @@ base::Interval time_of(const KinetoEvent& event) {
 
 }  // namespace
 
+// Sparse gradients have neither type nor shape: "[[]]", as a single value.
 void AutogradPasses::add(const KinetoEvent& event) {
   const std::string_view name = event.name;
   if (event.category != KinetoCategory::kOperator) return;
   if (name.starts_with(kAutogradNode)) {
     nodes_.push_back(
         {time_of(event), event.thread, name.substr(kAutogradNode.size()) == kGradient});
-  } else if (name == kGradient && event.input_elements >= 0) {
+  } else if (name == kGradient && event.input_elements >= 0 && !event.input_type.empty()) {
     const TorchType type = torch_type_of_input(event.input_type);
     const auto [start_ns, end_ns] = time_of(event);
     sizes_.push_back({start_ns, end_ns, event.input_shape, std::string(type.name),
