@@ -122,16 +122,32 @@ void summarize_detail(const std::vector<StepFigures>& steps, RunSummary& summary
   if (summary.comm_ns > 0) summary.overlap_fraction = summary.overlap_ns / summary.comm_ns;
 }
 
+// What each rank can do at most in a second: ranks that share a GPU share its peak.
+std::vector<double> attainable_flops(const model::RunInfo& info,
+                                     const std::vector<RankFigures>& ranks) {
+  std::vector<double> attainable;
+  for (const RankFigures& rank : ranks) {
+    const auto is_on_same_device = [&](const RankFigures& other) {
+      return other.info.host == rank.info.host && other.info.device == rank.info.device;
+    };
+    const auto sharing = info.shared_gpu ? std::ranges::count_if(ranks, is_on_same_device) : 1;
+    attainable.push_back(rank.info.peak_flops / static_cast<double>(sharing));
+  }
+  return attainable;
+}
+
 // Flops done ÷ flops possible in the time of all ranks' measured steps.
-std::optional<double> model_flops_utilization(const std::vector<StepFigures>& steps,
+std::optional<double> model_flops_utilization(const model::RunInfo& info,
+                                              const std::vector<StepFigures>& steps,
                                               const std::vector<RankFigures>& ranks) {
+  const std::vector<double> attainable = attainable_flops(info, ranks);
   std::optional<double> done = 0;
   double possible = 0;
   for (const auto& step : steps) {
     if (!is_measured(step)) continue;
     add_told(done, step.model_flops);
     for (std::size_t rank = 0; rank < step.ranks.size(); ++rank) {
-      const double peak = rank < ranks.size() ? ranks[rank].info.peak_flops : 0;
+      const double peak = rank < attainable.size() ? attainable[rank] : 0;
       if (!(peak > 0)) return std::nullopt;
       possible += peak * static_cast<double>(step.ranks[rank].step_ns) / 1e9;
     }
@@ -241,7 +257,7 @@ RunSummary summarize(const model::RunInfo& info, const std::vector<StepFigures>&
   if (time_ns > 0 && tokens) summary.tokens_per_s = *tokens / time_ns * 1e9;
   if (time_ns > 0 && samples) summary.samples_per_s = *samples / time_ns * 1e9;
   summarize_detail(steps, summary);
-  summary.mfu = model_flops_utilization(steps, ranks);
+  summary.mfu = model_flops_utilization(info, steps, ranks);
   // Without communication ranks train apart: their losses say nothing.
   if (!steps.empty() && !info.communication_off) {
     if (steps.front().index == 0) summary.loss_first = known(steps.front().loss);

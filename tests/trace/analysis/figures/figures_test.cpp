@@ -341,6 +341,24 @@ TEST(Utilization, IsUnknownWhenAnyPeakIs) {
   EXPECT_FALSE(analysis.figures().summary.mfu);
 }
 
+double utilization_on(const std::vector<std::string>& devices) {
+  auto run = make_run({.ranks = static_cast<int>(devices.size()), .gpu = true});
+  run.info.shared_gpu = true;
+  RunAnalysis analysis(run.info);
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    run.ranks[i].rank_info->device = devices[i];
+    analysis.add(run.ranks[i]);
+  }
+  return analysis.figures().summary.mfu.value();
+}
+
+TEST(Utilization, OfRanksThatShareAGpuIsThatOfTheGpu) {
+  // As much is done in the same time by fewer GPUs.
+  const double on_four = utilization_on({"cuda:0", "cuda:1", "cuda:2", "cuda:3"});
+  EXPECT_NEAR(utilization_on({"cuda:0", "cuda:0", "cuda:0", "cuda:0"}), 4 * on_four, 1e-12);
+  EXPECT_NEAR(utilization_on({"cuda:0", "cuda:1", "cuda:0", "cuda:1"}), 2 * on_four, 1e-12);
+}
+
 TEST(TheoreticalTraffic, HalvesWithACompressingHookAndCountsSynchronisedMicroBatches) {
   auto run = make_run({});
   run.info.settings.communication_hook = job::CommunicationHook::kBf16Compress;
