@@ -282,6 +282,28 @@ TEST_F(ClickTest, RenamesNotesAndTagsARunInItsMenu) {
   EXPECT_EQ(edit->tags, (std::vector<std::string>{"slow", "to-show"}));
 }
 
+// Near the lower edge a list lies above its field; where it has room on neither side, it scrolls.
+TEST_F(ClickTest, ListsOfChoicesStayInTheWindow) {
+  snapshot_ = empty_snapshot();
+  for (const int height : {1000, 800, 720, 640}) {
+    window_.resize(1280, height);
+    window_.frames(snapshot_, 3);
+    const auto* field = window_.probe().find("knob/sharding_strategy");
+    ASSERT_NE(field, nullptr);
+    if (field->rect.bottom() > static_cast<float>(height)) continue;
+    ASSERT_TRUE(window_.click(snapshot_, "knob/sharding_strategy"));
+    window_.frames(snapshot_, 4);
+    for (const char* choice : {"ddp", "hybrid_shard_zero2"}) {
+      const auto* entry = window_.probe().find("knob/sharding_strategy/" + std::string(choice));
+      ASSERT_NE(entry, nullptr) << height;
+      EXPECT_GE(entry->rect.y, 0) << choice << " at " << height;
+      EXPECT_LE(entry->rect.bottom(), static_cast<float>(height)) << choice << " at " << height;
+    }
+    window_.press(snapshot_, kit::Key::kEscape);
+    window_.frames(snapshot_, 2);
+  }
+}
+
 TEST_F(ClickTest, RunsThatCameWithTheProgramAreNeitherChangedNorDeleted) {
   ASSERT_TRUE(window_.click(snapshot_, "ledger/runs/demo, two ranks", 1));
   window_.frames(snapshot_, 2);

@@ -246,10 +246,25 @@ bool slider(const Theme& theme, std::string_view name, const state::Rect& rect, 
 
 namespace {
 
+constexpr float kChoiceRow = 26, kFreeTextRow = 30, kListPadding = 4, kHighestList = 400;
+
+// Of a list below its field or, where it does not fit there and has more room, above it.
+void place_list(const Theme& theme, const state::Rect& field, float width, float wanted) {
+  const ImVec2 display = ImGui::GetIO().DisplaySize;
+  const float gap = theme.px(2), edge = theme.px(8);
+  const float above = field.y - gap - edge, below = display.y - edge - gap - field.bottom();
+  const bool is_above = wanted > below && above > below;
+  const float x = std::max(0.0f, std::min(field.x, display.x - width - edge));
+  ImGui::SetNextWindowPos({x, is_above ? field.y - gap : field.bottom() + gap}, ImGuiCond_Always,
+                          {0, is_above ? 1.0f : 0.0f});
+  const float most = std::max(theme.px(kChoiceRow), is_above ? above : below);
+  ImGui::SetNextWindowSizeConstraints({width, 0}, {width, std::min(theme.px(kHighestList), most)});
+}
+
 bool choices_list(const Theme& theme, std::string_view name, std::string& value,
                   std::span<const std::string_view> choices) {
   const state::Palette& p = theme.colors();
-  const float row_height = theme.px(26);
+  const float row_height = theme.px(kChoiceRow);
   bool picked = false;
   for (const std::string_view choice : choices) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -263,6 +278,8 @@ bool choices_list(const Theme& theme, std::string_view name, std::string& value,
     }
     text_in(theme, inner, Face::kMono, p.text, choice);
     ImGui::Dummy({row.w, row_height});
+    // A long list opens where it stands.
+    if (choice == value && ImGui::IsWindowAppearing()) ImGui::SetScrollHereY(0.5f);
     if (hit.clicked) {
       value = std::string(choice);
       picked = true;
@@ -301,15 +318,17 @@ bool choice_field(const Theme& theme, std::string_view name, const state::Rect& 
 
   const std::string popup = "choices of " + std::string(name);
   if (hit.clicked) ImGui::OpenPopup(popup.c_str());
-  ImGui::SetNextWindowPos({rect.x, rect.bottom() + theme.px(2)});
   // A value may be wider than its field.
   float longest = 0;
   for (const auto choice : choices) {
     longest = std::max(longest, text_width(theme, Face::kMono, choice));
   }
   const float width = std::max({rect.w, theme.px(180), longest + theme.px(48)});
-  ImGui::SetNextWindowSizeConstraints({width, 0}, {width, theme.px(400)});
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.px(4), theme.px(4)));
+  const float wanted = theme.px(kChoiceRow) * static_cast<float>(choices.size()) +
+                       theme.px((open ? kFreeTextRow : 0) + 2 * kListPadding);
+  place_list(theme, rect, width, std::min(wanted, theme.px(kHighestList)));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding,
+                      ImVec2(theme.px(kListPadding), theme.px(kListPadding)));
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
   bool picked = false;
   if (ImGui::BeginPopup(popup.c_str(), ImGuiWindowFlags_NoMove)) {

@@ -276,6 +276,19 @@ TEST_F(SweepCardTest, EditsTheValuesAddsAndRemovesSettings) {
   EXPECT_NE(asked<state::CloseSweepCard>(), nullptr);
 }
 
+// Of some eighty settings.
+TEST_F(SweepCardTest, TheListOfSettingsOpensWhereItStands) {
+  open(sample_card());
+  window.frames(snapshot, 3);
+  const state::Rect field = window.probe().find("sweep/axis/0/knob")->rect;
+  ASSERT_TRUE(window.click(snapshot, "sweep/axis/0/knob"));
+  window.frames(snapshot, 4);
+  const auto* chosen = window.probe().find("sweep/axis/0/knob/bucket_cap_mb");
+  ASSERT_NE(chosen, nullptr);
+  EXPECT_GT(chosen->rect.y, field.bottom());
+  EXPECT_LT(chosen->rect.bottom(), field.bottom() + 400);
+}
+
 TEST_F(SweepCardTest, TheRunOfTheKnobsDoesNotStartBehindTheCard) {
   open(sample_card());
   window.frames(snapshot, 3);
