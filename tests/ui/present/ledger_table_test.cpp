@@ -71,7 +71,21 @@ TEST(LedgerTable, WhatWasMeasuredStaysLongerThanWhatTellsExamplesApart) {
   for (const char* title : {"Step time", "Against baseline", "Exposed", "Peak of tensors"}) {
     EXPECT_NE(find_column(table, title), nullptr) << title;
   }
-  for (state::LedgerRow& row : ledger.rows) row.is_bundled = true;
+  // Imported ones have no settings.
+  for (state::LedgerRow& row : ledger.rows) row.is_imported = !row.is_bundled;
+  example.settings = {};
+  example.settings.batch_per_rank = 4;
+  ledger.rows.push_back(example);
+  table = ledger_table(ledger);
+  const auto* of_examples = find_column(table, "Model");
+  ASSERT_NE(of_examples, nullptr);
+  for (const char* title : {"Step time", "Exposed", "Peak of tensors"}) {
+    EXPECT_GT(find_column(table, title)->priority, of_examples->priority) << title;
+  }
+  for (state::LedgerRow& row : ledger.rows) {
+    row.is_bundled = true;
+    row.is_imported = false;
+  }
   table = ledger_table(ledger);
   fit_columns(table, 900);
   EXPECT_NE(find_column(table, "Model"), nullptr) << "nothing else tells them apart";

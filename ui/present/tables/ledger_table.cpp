@@ -55,12 +55,13 @@ double setting_number(const state::LedgerRow& row, const trace::job::Knob& knob)
 }
 
 // The first few of those that tell the user's own runs apart stay longest. What tells examples
-// apart, or them from own runs, matters less than what was measured, unless there is nothing else.
+// apart, or them from others, matters less than what was measured, unless there is nothing else.
 void add_settings(Builder& builder) {
   constexpr int kMostSettings = 12, kFirst = 4;
   constexpr int kOfOwnRuns = 250, kOfExamplesAlone = 230, kOfExamples = 75, kOfOthers = 79;
   const auto& rows = builder.ledger.rows;
-  const int of_examples = std::ranges::any_of(rows, is_own_run) ? kOfExamples : kOfExamplesAlone;
+  const bool are_alone = std::ranges::all_of(rows, &state::LedgerRow::is_bundled);
+  const int of_examples = are_alone ? kOfExamplesAlone : kOfExamples;
   for (const ShownSetting& setting : shown_settings(rows, kMostSettings)) {
     const trace::job::Knob& knob = *setting.knob;
     const CellOf& cell_of = setting.cell_of;
