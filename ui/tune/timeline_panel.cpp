@@ -23,12 +23,29 @@ struct HelpEntry {
   kit::Shape shape = kit::Shape::kDown;
 };
 
-std::vector<HelpEntry> help_entries(const state::Palette& p, bool units) {
+bool has_rows(const trace::timeline::StepPicture& step, trace::timeline::RowKind kind) {
+  return std::ranges::find(step.rows->rows, kind, &trace::timeline::TimelineRow::kind) !=
+         step.rows->rows.end();
+}
+
+bool has_units(const trace::timeline::StepPicture& step) {
+  return std::ranges::find(step.rows->rows, "Units", &trace::timeline::TimelineRow::label) !=
+         step.rows->rows.end();
+}
+
+// Of what the step shows.
+std::vector<HelpEntry> help_entries(const state::Palette& p,
+                                    const trace::timeline::StepPicture& step) {
   using Mark = HelpEntry::Mark;
-  std::vector<HelpEntry> entries{{Mark::kFilled, p.overlapped, "overlapped communication"},
-                                 {Mark::kFilled, p.exposed, "exposed"},
-                                 {Mark::kHollow, p.overlapped, "waiting for the last rank"}};
-  if (!units) {
+  using trace::timeline::RowKind;
+  std::vector<HelpEntry> entries;
+  if (has_rows(step, RowKind::kCommunication)) {
+    entries = {{Mark::kFilled, p.overlapped, "overlapped communication"},
+               {Mark::kFilled, p.exposed, "exposed"},
+               {Mark::kHollow, p.overlapped, "waiting for the last rank"}};
+  }
+  if (!has_rows(step, RowKind::kReady)) return entries;
+  if (!has_units(step)) {
     entries.push_back({Mark::kShape, p.text_secondary, "a bucket's gradients are ready"});
     return entries;
   }
@@ -39,9 +56,10 @@ std::vector<HelpEntry> help_entries(const state::Palette& p, bool units) {
   return entries;
 }
 
-void draw_help_line(const kit::Theme& theme, state::Rect rect, bool units) {
+void draw_help_line(const kit::Theme& theme, state::Rect rect,
+                    const trace::timeline::StepPicture& step) {
   const state::Palette& p = theme.colors();
-  for (const HelpEntry& entry : help_entries(p, units)) {
+  for (const HelpEntry& entry : help_entries(p, step)) {
     const float width = theme.px(15) + kit::text_width(theme, kit::Face::kSmall, entry.label);
     if (width > rect.w) return;
     state::Rect box = rect.take_left(width, theme.px(16));
@@ -57,12 +75,6 @@ void draw_help_line(const kit::Theme& theme, state::Rect rect, bool units) {
     }
     kit::text_in(theme, box, kit::Face::kSmall, p.text_muted, entry.label);
   }
-}
-
-bool has_units(const trace::timeline::StepPicture& step) {
-  return std::ranges::any_of(step.rows->rows, [](const trace::timeline::TimelineRow& row) {
-    return row.label == "Units";
-  });
 }
 
 std::string title_of(const state::Snapshot& snapshot, const trace::timeline::StepPicture* shown) {
@@ -152,7 +164,7 @@ void TimelinePanel::draw(const kit::Theme& theme, const state::Rect& rect,
     header = panel.header;
     state::Rect body = panel.body;
     if (current && step->has_detail) {
-      draw_help_line(theme, body.take_bottom(theme.px(kHelpHeight)), has_units(*step));
+      draw_help_line(theme, body.take_bottom(theme.px(kHelpHeight)), *step);
       const state::Rect predicted = body.take_bottom(predicted_step_height(
           theme, {body.w, body.h, board_.label_width(theme, body.w), step->step}, prediction));
       board_.draw_content(theme, body, {}, keys, commands);

@@ -122,6 +122,31 @@ TEST_F(TimelinePanelTest, SaysWhatTheRestOfManyRanksDoes) {
   EXPECT_TRUE(state().folds.shows_rest);
 }
 
+TEST_F(TimelinePanelTest, ExplainsOnlyMarksThatTheStepHas) {
+  constexpr const char *kReadyWords = "a bucket's gradients are ready",
+                       *kExposedWords = "overlapped communication";
+  window_.frames(snapshot_, 2);
+  EXPECT_TRUE(window_.probe().shows(kReadyWords));
+  EXPECT_TRUE(window_.probe().shows(kExposedWords));
+  // As of a trace that tells no bucket, then of one without collectives.
+  using trace::timeline::RowKind;
+  for (const RowKind kind : {RowKind::kReady, RowKind::kCommunication}) {
+    const auto run = std::make_shared<state::RunView>(*snapshot_.run);
+    auto step = std::make_shared<trace::timeline::StepPicture>(*run->timeline);
+    auto rows = std::make_shared<trace::timeline::TimelineRows>(*step->rows);
+    for (auto& row : rows->rows) {
+      if (row.kind == kind) row.kind = RowKind::kCounter;
+    }
+    step->rows = rows;
+    run->timeline = step;
+    snapshot_.run = run;
+    ++snapshot_.version;
+    window_.frames(snapshot_, 2);
+    EXPECT_FALSE(window_.probe().shows(kReadyWords));
+    EXPECT_EQ(window_.probe().shows(kExposedWords), kind == RowKind::kReady);
+  }
+}
+
 TEST_F(TimelinePanelTest, AsksForNothing) {
   window_.frames(snapshot_, 3);
   const state::Rect plot = window_.probe().find("inspect/plot")->rect;
