@@ -234,6 +234,13 @@ TEST(ComparisonSentence, ComparesTokensWhereStepsDoOtherWork) {
   difference.comparison.beyond_noise = false;
   EXPECT_EQ(comparison_sentence(difference.comparison, difference.explanation).text,
             "no difference beyond noise (+33.4 % tokens per second)");
+  difference.comparison.relative.reset();
+  difference.comparison.beyond_noise.reset();
+  const auto unknown = comparison_sentence(difference.comparison, difference.explanation);
+  EXPECT_EQ(unknown.text,
+            "not comparable: its steps do other work, and tokens per second are not known of both "
+            "runs");
+  EXPECT_EQ(unknown.caveat, "") << "nothing was said that could be chance";
 }
 
 TEST(ComparisonSettings, AreThoseThatDiffer) {

@@ -175,7 +175,6 @@ std::string by_chance(const Comparison& comparison) {
 }
 
 std::string by_throughput(const Comparison& comparison) {
-  if (!comparison.relative) return "tokens per second are not known of both runs";
   const std::string amount =
       format_signed_percent(*comparison.relative) + " tokens per second" + by_chance(comparison);
   if (comparison.beyond_noise == false) return "no difference beyond noise (" + amount + ")";
@@ -235,6 +234,11 @@ ComparisonSentence comparison_sentence(const Comparison& comparison,
   ComparisonSentence sentence;
   if (!comparison.other_job.empty() && !is_only_untold(comparison.other_job)) {
     sentence.text = "not comparable: " + trace::analysis::other_job_text(comparison.other_job);
+    return sentence;
+  }
+  if (comparison.by_throughput && !comparison.relative) {
+    sentence.text =
+        "not comparable: its steps do other work, and tokens per second are not known of both runs";
     return sentence;
   }
   sentence.caveat = noise_caveat(comparison);
