@@ -153,7 +153,7 @@ float labelled(const kit::Theme& theme, state::Rect& row, std::string_view label
 // In the place of the settings that vary, where a search chooses them itself.
 void draw_own_choice(const kit::Theme& theme, const state::Rect& row) {
   kit::label_in(theme, row, kit::Face::kBody, theme.colors().text_secondary,
-                "Among strategies that train the same, and of each what it obeys");
+                "Tries the strategies that train the same, each with the settings that it obeys");
   kit::explain(theme, row, "What is tried",
                "For step_time caps of buckets, prefetches and limits of gathers; for memory "
                "recomputation and views of buckets; for tokens_per_s batches, too, which change "

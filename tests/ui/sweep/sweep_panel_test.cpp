@@ -315,8 +315,8 @@ state::SweepCard search_card() {
 TEST_F(SweepCardTest, OfASearchHasGoalAndBudgetAndStarts) {
   open(search_card());
   window.frames(snapshot, 3);
-  EXPECT_TRUE(
-      window.probe().shows("Among strategies that train the same, and of each what it obeys"));
+  EXPECT_TRUE(window.probe().shows(
+      "Tries the strategies that train the same, each with the settings that it obeys"));
   EXPECT_TRUE(window.probe().shows(
       "29 points, of which only those are run that may win beyond noise by what is predicted, for "
       "at most 10 min"));
