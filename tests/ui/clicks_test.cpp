@@ -304,6 +304,23 @@ TEST_F(ClickTest, ListsOfChoicesStayInTheWindow) {
   }
 }
 
+// Names of a sweep begin alike.
+TEST_F(ClickTest, TheMenuShowsTheEndOfALongName) {
+  auto ledger = std::make_shared<state::Ledger>(*snapshot_.ledger);
+  const auto row = std::ranges::find(ledger->rows, "runs/baseline", &state::LedgerRow::folder);
+  row->name = "sweep of batch_per_rank and of bucket_cap_mb, batch 4, cap 25, run 2";
+  snapshot_.ledger = ledger;
+  window_.frames(snapshot_, 2);
+  ASSERT_TRUE(window_.click(snapshot_, "ledger/runs/baseline", 1));
+  window_.move_to(snapshot_, 4, 4);
+  window_.frames(snapshot_, 2);
+  const float menu_top = window_.probe().find("menu/show")->rect.y;
+  EXPECT_TRUE(std::ranges::any_of(window_.probe().texts, [&](const auto& text) {
+    return text.rect.bottom() <= menu_top && text.rect.bottom() > menu_top - 28 &&
+           text.text.starts_with("sweep of") && text.text.ends_with("cap 25, run 2");
+  }));
+}
+
 TEST_F(ClickTest, RunsThatCameWithTheProgramAreNeitherChangedNorDeleted) {
   ASSERT_TRUE(window_.click(snapshot_, "ledger/runs/demo, two ranks", 1));
   window_.frames(snapshot_, 2);

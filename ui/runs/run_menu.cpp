@@ -12,6 +12,7 @@
 #include "ui/kit/keys.h"
 #include "ui/kit/paint.h"
 #include "ui/kit/widgets.h"
+#include "ui/present/format.h"
 #include "ui/present/tables/ledger_text.h"
 #include "ui/table/table_tools.h"
 
@@ -171,9 +172,12 @@ void RunMenu::draw(const kit::Theme& theme, state::Commands& commands) {
     if (theme.probe != nullptr) ++theme.probe->layer;
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const state::Rect title{at.x, at.y, theme.px(kRunMenuWidth), theme.px(28)};
-    kit::text_in(theme, title.inset(theme.px(10), 0), kit::Face::kStrong,
-                 theme.colors().text_secondary,
-                 runs_.size() == 1 ? runs_.front().name : count_of(runs_.size()));
+    const state::Rect words = title.inset(theme.px(10), 0);
+    // Names of a sweep begin alike.
+    const std::string name = present::elide_middle(
+        runs_.size() == 1 ? runs_.front().name : count_of(runs_.size()), words.w,
+        [&](std::string_view part) { return kit::text_width(theme, kit::Face::kStrong, part); });
+    kit::text_in(theme, words, kit::Face::kStrong, theme.colors().text_secondary, name);
     ImGui::Dummy({title.w, title.h});
     draw_entries(theme, commands);
     draw_words(theme);
