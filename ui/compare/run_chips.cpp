@@ -7,13 +7,14 @@
 
 #include "ui/kit/toolbar_controls.h"
 #include "ui/kit/widgets.h"
+#include "ui/present/format.h"
 
 namespace shardlens::ui::compare {
 
 namespace {
 
 constexpr float kAddMenuWidth = 320, kAddMenuRow = 26;
-constexpr std::size_t kMostOffered = 16;
+constexpr std::size_t kMostOffered = 100;
 
 std::vector<std::string> compared_folders(const state::ComparisonView* view) {
   std::vector<std::string> folders;
@@ -22,14 +23,13 @@ std::vector<std::string> compared_folders(const state::ComparisonView* view) {
   return folders;
 }
 
-// Those of the ledger that are not compared yet, the newest first.
+// Those of the ledger that are not compared yet, in its order.
 std::vector<const state::LedgerRow*> addable_runs(const std::vector<std::string>& compared,
                                                   const state::Ledger* ledger) {
   std::vector<const state::LedgerRow*> rows;
   if (ledger == nullptr) return rows;
   for (const state::LedgerRow& row : ledger->rows) {
     if (std::ranges::find(compared, row.folder) == compared.end()) rows.push_back(&row);
-    if (rows.size() == kMostOffered) break;
   }
   return rows;
 }
@@ -88,10 +88,23 @@ bool draw_chip(const kit::Theme& theme, const state::Rect& box, const state::Com
   return true;
 }
 
+// A run that may be added; true where it was chosen. Names of a sweep begin alike.
+bool draw_offer(const kit::Theme& theme, const state::Rect& line, const state::LedgerRow& run) {
+  const kit::Hit hit = kit::hit_area(theme, "compare/add/" + run.folder, line);
+  if (hit.hovered) kit::fill(line, kit::color(theme.colors().hover), theme.px(4));
+  const state::Rect words = line.inset(theme.px(8), 0);
+  const std::string text = run.ordinal.empty() ? run.name : run.ordinal + " · " + run.name;
+  const std::string shown = present::elide_middle(text, words.w, [&](std::string_view part) {
+    return kit::text_width(theme, kit::Face::kBody, part);
+  });
+  kit::text_in(theme, words, kit::Face::kBody, theme.colors().text, shown);
+  return hit.clicked;
+}
+
 bool draw_add_menu(const kit::Theme& theme, state::Rect& row, const state::Ledger* ledger,
                    std::vector<std::string>& folders) {
   if (folders.size() >= trace::analysis::kMostCompared) return false;
-  const auto offered = addable_runs(folders, ledger);
+  auto offered = addable_runs(folders, ledger);
   if (offered.empty()) return false;
   const std::string label = folders.empty() ? "Choose a run" : "Add a run";
   const float width = kit::menu_button_width(theme, label);
@@ -103,21 +116,22 @@ bool draw_add_menu(const kit::Theme& theme, state::Rect& row, const state::Ledge
                             "in the ledger of Tune and press Compare")) {
     ImGui::OpenPopup("##compare add");
   }
-  const kit::MenuScope menu(
-      theme, "##compare add", button, theme.px(kAddMenuWidth),
-      theme.px(kAddMenuRow) * static_cast<float>(offered.size()) + theme.px(12));
+  const std::size_t more = offered.size() - std::min(offered.size(), kMostOffered);
+  offered.resize(offered.size() - more);
+  const auto lines = static_cast<float>(offered.size() + (more > 0 ? 1 : 0));
+  const kit::MenuScope menu(theme, "##compare add", button, theme.px(kAddMenuWidth),
+                            theme.px(kAddMenuRow) * lines + theme.px(12));
   if (!menu.is_open()) return false;
   state::Rect area = menu.area;
   for (const state::LedgerRow* run : offered) {
-    const state::Rect line = area.take_top(theme.px(kAddMenuRow));
-    const kit::Hit hit = kit::hit_area(theme, "compare/add/" + run->folder, line);
-    if (hit.hovered) kit::fill(line, kit::color(theme.colors().hover), theme.px(4));
-    const std::string text = run->ordinal.empty() ? run->name : run->ordinal + " · " + run->name;
-    kit::text_in(theme, line.inset(theme.px(8), 0), kit::Face::kBody, theme.colors().text, text);
-    if (!hit.clicked) continue;
+    if (!draw_offer(theme, area.take_top(theme.px(kAddMenuRow)), *run)) continue;
     folders.push_back(run->folder);
     ImGui::CloseCurrentPopup();
     return true;
+  }
+  if (more > 0) {
+    kit::text_in(theme, area.inset(theme.px(8), 0), kit::Face::kSmall, theme.colors().text_muted,
+                 "and " + std::to_string(more) + " more in the ledger of Tune");
   }
   return false;
 }

@@ -118,7 +118,8 @@ MenuScope::MenuScope(const Theme& theme, const char* id, const state::Rect& anch
   if (!open_) return;
   if (theme.probe != nullptr) theme.probe->layer += 5;
   const float top = y - ImGui::GetScrollY();
-  ImGui::SetCursorScreenPos({x, top + height - 1});  // so that a long list scrolls
+  // So that a long list scrolls, and no other.
+  ImGui::SetCursorScreenPos({x, top + height - ImGui::GetStyle().WindowPadding.y - 1});
   ImGui::Dummy({1, 1});
   area = state::Rect{x, top, width, height}.inset(theme.px(kMenuPadding), theme.px(kMenuPadding));
 }

@@ -145,6 +145,26 @@ TEST(CompareWorkspace, AddsRemovesAndChangesTheBase) {
             (Folders{"runs/compared 0", "runs/compared 1", "runs/compared 2", "runs/baseline"}));
 }
 
+TEST(CompareWorkspace, OffersAllRunsOfTheLibraryByNamesThatTellThemApart) {
+  HeadlessWindow window{1280, 800, in_compare()};
+  state::Snapshot snapshot = compared_snapshot(2);
+  auto ledger = std::make_shared<state::Ledger>(*snapshot.ledger);
+  const state::LedgerRow row = ledger->rows.front();
+  ledger->rows.clear();
+  for (int i = 40; i > 0; --i) {
+    ledger->rows.push_back(row);
+    ledger->rows.back().name =
+        "sweep of batch_per_rank and of bucket_cap_mb, cap 25, run " + std::to_string(i);
+    ledger->rows.back().folder = "runs/" + std::to_string(i);
+  }
+  snapshot.ledger = ledger;
+  window.frames(snapshot, 3);
+  ASSERT_TRUE(window.click(snapshot, "compare/add"));
+  window.frames(snapshot, 3);
+  EXPECT_TRUE(window.probe().shows(", run 40"));
+  EXPECT_NE(window.probe().find("compare/add/runs/1"), nullptr) << "the oldest is scrolled to";
+}
+
 // As those of a sweep, which begin alike.
 TEST(CompareWorkspace, ChipsShowWhereLongNamesDiffer) {
   state::Snapshot snapshot = compared_snapshot(3);
