@@ -117,7 +117,17 @@ float label_in(const Theme& theme, const state::Rect& box, Face face, state::Rgb
 }
 
 void empty_note(const Theme& theme, const state::Rect& area, std::string_view text) {
-  text_in(theme, area, Face::kBody, theme.colors().text_muted, text, Align::kCenter);
+  const auto lines = wrapped_lines(theme, Face::kBody, area.w, text);
+  const float height = wrapped_height(theme, Face::kBody, area.w, text);
+  const state::Rgb ink = theme.colors().text_muted;
+  if (lines.size() < 2 || height > area.h) {
+    return (void)text_in(theme, area, Face::kBody, ink, text, Align::kCenter);
+  }
+  state::Rect rest{area.x, std::round(area.center_y() - height / 2), area.w, height};
+  const float line_height = height / static_cast<float>(lines.size());
+  for (const std::string_view line : lines) {
+    text_in(theme, rest.take_top(line_height), Face::kBody, ink, line, Align::kCenter);
+  }
 }
 
 std::vector<std::string_view> wrapped_lines(const Theme& theme, Face face, float width,

@@ -155,7 +155,8 @@ void MemoryTab::draw_none(const kit::Theme& theme, const state::Rect& rect,
   area.y += std::max(0.0f, rect.h / 2 - theme.px(44));
   kit::text_in(theme, area.take_top(theme.px(24)), kit::Face::kStrong, p.text, none.title,
                kit::Align::kCenter);
-  kit::empty_note(theme, area.take_top(theme.px(24), theme.px(8)), none.body);
+  const float body = kit::wrapped_height(theme, kit::Face::kBody, area.w, none.body);
+  kit::empty_note(theme, area.take_top(std::max(theme.px(24), body), theme.px(8)), none.body);
   if (none.nearest_step < 0) return;
   const std::string label = "Show step " + present::format_integer(none.nearest_step);
   const float width = kit::button_width(theme, label);

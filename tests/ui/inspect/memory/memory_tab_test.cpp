@@ -61,6 +61,25 @@ TEST(MemoryTab, OffersNoRankWhereNoneHasARecord) {
   EXPECT_FALSE(has_text(window.panel, "-1"));
 }
 
+TEST(MemoryTab, SaysAllOfWhyThereIsNoRecordInASmallWindow) {
+  trace::timeline::StepMemory memory;
+  memory.rank = memory.step = -1;
+  const std::string words = no_memory_record(memory, "").body;
+  state::Snapshot imported =
+      snapshot_with(std::make_shared<trace::timeline::StepMemory>(std::move(memory)));
+  auto run = std::make_shared<state::RunView>(*imported.run);
+  run->figures.info.imported_from = "PyTorch profiler";
+  imported.run = run;
+  TabsWindow window(std::move(imported), InspectTab::kMemory, 900, 200);
+  std::string said;
+  for (const auto& text : window.panel.probe().texts) {
+    if (text.text.size() < 10 || words.find(text.text) == std::string::npos) continue;
+    said += (said.empty() ? "" : " ") + text.text;
+    EXPECT_LE(text.rect.right(), 900);
+  }
+  EXPECT_EQ(said, words);
+}
+
 TEST(MemoryTab, AsksForWhatIsChosen) {
   TabsWindow window(snapshot_with(sample_memory()), InspectTab::kMemory, 1600, 420);
   window.panel.take_commands();
