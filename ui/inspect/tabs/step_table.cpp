@@ -223,14 +223,20 @@ class StepColumns {
          {trace::base::Phase::kEvaluation, "Evaluation"},
          {trace::base::Phase::kCheckpoint, "Checkpoint"},
          {trace::base::Phase::kOther, "Other"}}};
+    const auto has = [this](trace::base::Phase phase) {
+      return std::ranges::any_of(steps_, [phase](const StepFigures& step) {
+        const StepBreakdown* shown = breakdown_of(step);
+        return shown != nullptr && shown->phase_ns[static_cast<std::size_t>(phase)] > 0;
+      });
+    };
+    // Where the host told no phase, all of it would be "other".
+    const bool tells_any = std::ranges::any_of(kPhases, [&](const auto& named) {
+      return named.first != trace::base::Phase::kOther && has(named.first);
+    });
+    if (!tells_any) return;
     for (const auto& [phase, title] : kPhases) {
+      if (!has(phase)) continue;
       const auto index = static_cast<std::size_t>(phase);
-      if (std::ranges::none_of(steps_, [index](const StepFigures& step) {
-            const StepBreakdown* shown = breakdown_of(step);
-            return shown != nullptr && shown->phase_ns[index] > 0;
-          })) {
-        continue;
-      }
       add(title, std::string(trace::base::to_string(phase)) + "_phase_ns",
           phase == trace::base::Phase::kOther ? "What the host's phases leave of the step"
                                               : "The host's phase of that name",

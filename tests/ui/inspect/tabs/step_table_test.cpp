@@ -53,6 +53,25 @@ TEST(StepTable, SaysWhatHeldTheClocksDownWhereAnythingDid) {
   EXPECT_EQ(throttled->cell(4).text, "");
 }
 
+TEST(StepTable, HasNoPhasesWhereTheHostToldNone) {
+  const auto table_with = [](std::int64_t forward_ns) {
+    auto run = std::make_shared<state::RunView>(*tables_snapshot().run);
+    for (auto& step : run->figures.steps) {
+      for (auto& rank : step.ranks) {
+        rank.phase_ns = {};
+        rank.phase_ns[static_cast<std::size_t>(trace::base::Phase::kForward)] = forward_ns;
+        rank.phase_ns[static_cast<std::size_t>(trace::base::Phase::kOther)] =
+            rank.step_ns - forward_ns;
+      }
+    }
+    return step_table(run);
+  };
+  EXPECT_NE(column_named(*table_with(1'000), "Forward"), nullptr);
+  EXPECT_NE(column_named(*table_with(1'000), "Other"), nullptr);
+  EXPECT_EQ(column_named(*table_with(0), "Forward"), nullptr);
+  EXPECT_EQ(column_named(*table_with(0), "Other"), nullptr);
+}
+
 TEST(StepTable, StacksThePartsOfAStepToItsTime) {
   const state::Snapshot snapshot = tables_snapshot();
   const auto& steps = snapshot.run->figures.steps;
