@@ -38,12 +38,14 @@ std::string chip_text(const state::ComparedRun& run) {
   return run.ordinal.empty() ? run.name : run.ordinal + " · " + run.name;
 }
 
-// Names that are compared often begin alike: where one is too long, its end is shown.
+// Where both do not fit, the name alone. Names that are compared often begin alike: where one is
+// too long, its end is shown.
 std::string chip_text(const kit::Theme& theme, const state::ComparedRun& run, float width) {
   const auto fits = [&](const std::string& text) {
     return kit::text_width(theme, kit::Face::kMedium, text) <= width;
   };
   if (fits(chip_text(run))) return chip_text(run);
+  if (fits(run.name)) return run.name;
   state::ComparedRun cut = run;
   for (std::size_t from = 1; from < run.name.size(); ++from) {
     const bool is_within_a_letter = (static_cast<unsigned char>(run.name[from]) & 0xC0) == 0x80;

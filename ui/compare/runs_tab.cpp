@@ -24,13 +24,19 @@ constexpr float kLowSentence = 28;  // a row that has no room for a title's lett
 
 constexpr float kMostForSettings = 0.4f, kFewestForSettings = 120;
 
-// At the row's end, where there is room: what `sentence` leaves, if that is more.
+// At the row's end, where there is room: what `sentence` leaves, if that is more. They are cut
+// before it has to be small.
 void draw_settings(const kit::Theme& theme, state::Rect& row, const std::string& text,
                    const std::string& sentence) {
   const float wanted = kit::text_width(theme, kit::Face::kBody, text);
-  const float left = row.w - kit::text_width(theme, kit::Face::kTitle, sentence) - theme.px(24);
-  const float width = std::min(wanted, std::round(std::max(row.w * kMostForSettings, left)));
-  if (width < std::min(wanted, theme.px(kFewestForSettings))) return;
+  const float fewest = std::min(wanted, theme.px(kFewestForSettings));
+  const auto left_by = [&](kit::Face face) {
+    return row.w - kit::text_width(theme, face, sentence) - theme.px(24);
+  };
+  float most = std::max(row.w * kMostForSettings, left_by(kit::Face::kTitle));
+  if (const float left = left_by(kit::Face::kStrong); left >= fewest) most = std::min(most, left);
+  const float width = std::min(wanted, std::round(most));
+  if (width < fewest) return;
   const state::Rect box = row.take_right(width + theme.px(8), theme.px(12));
   kit::text_in(theme, box, kit::Face::kBody, theme.colors().text_secondary, text);
   kit::explain(theme, box, "What it was told otherwise", text);

@@ -190,6 +190,42 @@ TEST(CompareWorkspace, ChipsShowWhereLongNamesDiffer) {
   }
 }
 
+TEST(CompareWorkspace, OfSixChipsEachHasItsWholeName) {
+  state::Snapshot snapshot = compared_snapshot(6);
+  auto view = std::make_shared<state::ComparisonView>(*snapshot.comparison);
+  for (auto& run : view->runs) run.name = "caps, " + std::exchange(run.ordinal, "example 10");
+  snapshot.comparison = view;
+  HeadlessWindow window{1280, 800, in_compare()};
+  window.frames(snapshot, 3);
+  for (const auto& run : view->runs) {
+    const state::Rect chip = window.probe().find("compare/base/" + run.folder)->rect;
+    EXPECT_EQ(std::ranges::count(texts_in(window.probe(), chip), run.name), 1)
+        << "its number has no room beside it";
+  }
+}
+
+TEST(CompareWorkspace, SettingsAreCutBeforeASentenceIsSmall) {
+  state::Snapshot snapshot = compared_snapshot(2);
+  auto view = std::make_shared<state::ComparisonView>(*snapshot.comparison);
+  auto changed = std::make_shared<trace::analysis::RunDifference>(*view->differences[0]);
+  changed->comparison.settings.push_back({"activation_checkpointing", "0", std::string(60, '1')});
+  view->differences[0] = changed;
+  view->runs[1].name = "a name that leaves the settings less than a third of all of the row";
+  snapshot.comparison = view;
+  HeadlessWindow window{1280, 800, in_compare()};
+  window.frames(snapshot, 3);
+  const auto& texts = window.probe().texts;
+  const auto sentence = std::ranges::find_if(
+      texts, [&](const auto& text) { return text.text.starts_with(view->runs[1].name + ": "); });
+  ASSERT_NE(sentence, texts.end());
+  EXPECT_TRUE(sentence->text.find("…") == std::string::npos) << "all of it on one line";
+  const auto settings = std::ranges::find_if(
+      texts, [](const auto& text) { return text.text.starts_with("bucket_cap_mb "); });
+  ASSERT_NE(settings, texts.end());
+  EXPECT_GE(sentence->rect.h, settings->rect.h) << "in letters as large as theirs";
+  EXPECT_TRUE(settings->text.ends_with("…"));
+}
+
 TEST(CompareWorkspace, SettingsThatAreCutAreExplained) {
   for (const std::size_t runs : {2u, 3u}) {
     HeadlessWindow window{1280, 800, in_compare()};
