@@ -304,6 +304,22 @@ TEST_F(ClickTest, ListsOfChoicesStayInTheWindow) {
   }
 }
 
+TEST_F(ClickTest, InASmallWindowDeletedRunsCanBeTakenBack) {
+  // As wide as leaves the filter no room.
+  for (int width = 1024; width > 700; width -= 16) {
+    window_.resize(width, 800);
+    window_.frames(snapshot_, 2);
+    if (window_.probe().find("ledger/filter") == nullptr) break;
+  }
+  ASSERT_EQ(window_.probe().find("ledger/filter"), nullptr);
+  auto ledger = std::make_shared<state::Ledger>(*snapshot_.ledger);
+  ledger->deleted = 2;
+  snapshot_.ledger = ledger;
+  window_.frames(snapshot_, 2);
+  ASSERT_TRUE(window_.click(snapshot_, "ledger/undo"));
+  EXPECT_NE(command<state::UndoDelete>(), nullptr);
+}
+
 // Names of a sweep begin alike.
 TEST_F(ClickTest, TheMenuShowsTheEndOfALongName) {
   auto ledger = std::make_shared<state::Ledger>(*snapshot_.ledger);

@@ -215,14 +215,18 @@ void LedgerPanel::update(const std::shared_ptr<const state::Ledger>& ledger, flo
 
 void LedgerPanel::draw_tools(const kit::Theme& theme, state::Rect area,
                              const state::Snapshot& snapshot, state::Commands& commands) {
-  constexpr float kFilter = 190;
+  constexpr float kFilter = 190, kButtons = 200;
   const bool is_empty =
       !snapshot.ledger || (snapshot.ledger->rows.empty() && snapshot.ledger->deleted == 0);
-  if (is_empty || area.w < theme.px(kFilter)) return;
-  const state::Rect field = area.take_right(theme.px(kFilter), theme.px(8));
-  table::filter_field(theme, "ledger/filter", field.inset(0, (field.h - theme.px(24)) / 2), filter_,
-                      "Filter: name, tag, setting=value");
+  if (is_empty) return;
   const auto selected = selected_.size() > 1 ? selected_rows() : std::vector<state::LedgerRow>{};
+  // In a small window the buttons, which are for what was just done, have the field's room.
+  const bool has_buttons = !selected.empty() || snapshot.ledger->deleted > 0;
+  if (area.w >= theme.px(kFilter + (has_buttons ? kButtons : 0))) {
+    const state::Rect field = area.take_right(theme.px(kFilter), theme.px(8));
+    table::filter_field(theme, "ledger/filter", field.inset(0, (field.h - theme.px(24)) / 2),
+                        filter_, "Filter: name, tag, setting=value");
+  }
   const auto count = std::to_string(selected.size());
   if (selected.size() > 1 && std::ranges::any_of(selected, may_be_deleted) &&
       table::tool_button(theme, "ledger/delete", area, "Delete " + count)) {
