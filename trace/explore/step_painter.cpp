@@ -189,7 +189,10 @@ class StepCatalogue {
     rank_->host = known.info.host;
     rows_->steps.push_back({index_, of.number, of.step.start_ns, of.step.end_ns});
     add_row(timeline::RowKind::kRibbon, 0, "Ribbon", 0);
-    add_row(timeline::RowKind::kPhases, 0, "Phases", known.spans.size());
+    // Traces of other programs need not tell any.
+    if (known.spans.size() > 0) {
+      add_row(timeline::RowKind::kPhases, 0, "Phases", known.spans.size());
+    }
     add_row(timeline::RowKind::kKernels, 0, "Compute", of.compute.size());
     for (const int group : of.groups) {
       const auto calls =

@@ -216,6 +216,15 @@ TEST_F(StepPainterTest, OfAStepWithoutDetailNoRibbonIsMadeUp) {
   EXPECT_TRUE(row(0, "Ribbon").pieces.empty());
 }
 
+TEST_F(StepPainterTest, HasNoRowOfPhasesWhereTheHostToldNone) {
+  auto& first = rows.front();
+  first.spans.clear();
+  const int silent = first.rank_info->rank;
+  SetUp();
+  EXPECT_EQ(row_named(step, silent, "Phases"), nullptr);
+  EXPECT_EQ(row(1 - silent, "Phases").pieces.size(), 3u);
+}
+
 TEST_F(StepPainterTest, AStepThatOneRankAwaitsHasNoDetail) {
   for (auto& batch : rows) batch.rank_info->device = batch.rank_info->rank == 1 ? "cuda:0" : "cpu";
   SetUp();
