@@ -1,7 +1,9 @@
 """What is predicted from a run of one bucket cap, held against a run of another."""
 import json
 import pathlib
+import shutil
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from support import harness  # noqa: E402
@@ -10,9 +12,22 @@ LINK = ['--link', 'latency_us=200,gbit_per_s=1']
 
 
 class Prediction(harness.ShardlensTest):
-    def run_cap(self, cap, steps='16'):
+    @classmethod
+    def setUpClass(cls):
+        cls.recorded = pathlib.Path(tempfile.mkdtemp(prefix='shardlens-recorded-'))
+        cls.addClassCleanup(shutil.rmtree, cls.recorded)
+
+    def run_cap(self, cap):
+        """Each test has a copy of a run that is recorded once."""
         name = f'cap {cap}'
-        self.json('run', *harness.QUICK, *LINK, '--ranks', '2', '--steps', steps, '--set', f'bucket_cap_mb={cap}', '--name', name)
+        recorded = self.recorded / name
+        if recorded.exists():
+            shutil.copytree(recorded, self.runs, dirs_exist_ok=True)
+            return name
+        report = self.json('run', *harness.QUICK, *LINK, '--ranks', '2', '--steps', '16', '--set', f'bucket_cap_mb={cap}',
+                           '--name', name)
+        folder = self.folder / report['run']['folder']
+        shutil.copytree(folder, recorded / folder.name)
         return name
 
     def buckets(self, run):
@@ -145,7 +160,7 @@ class Prediction(harness.ShardlensTest):
         self.assertGreater(bucket['end_ms'] - bucket['start_ms'], 0.2 + 8 * bucket['bytes'] / 1e6 - 1e-3)
 
     def test_a_file_of_another_framework_changes_what_it_speaks_of(self):
-        run = self.run_cap('1', steps='10')
+        run = self.run_cap('1')
         config = self.folder / 'ds_config.json'
         config.write_text(json.dumps({'train_micro_batch_size_per_gpu': 2, 'steps_per_print': 7, 'zero_optimization': {'stage': 3}}))
         done = self.shardlens('predict', run, str(config), '--json')
