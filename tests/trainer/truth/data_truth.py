@@ -23,9 +23,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent / "reference"))
 import reference_training  # noqa: E402
 
 IGNORED, END = -100, 256
-COMMON = dict(model="tiny", device="cpu", sequence_length=48, steps=8, learning_rate=0.001, weight_decay=0.1,
+COMMON = dict(model="tiny", device="cpu", sequence_length=48, steps=5, learning_rate=0.001, weight_decay=0.1,
               warmup_steps=2, max_grad_norm=1.0, seed=3, threads_per_rank=1, record="steps 0..1", batch_per_rank=3,
-              gradient_accumulation_steps=2, evaluation_fraction=0.2, evaluate_every=8, evaluation_batches=0)
+              gradient_accumulation_steps=2, evaluation_fraction=0.2, evaluate_every=5, evaluation_batches=0)
 WORDS = "bucket shard rank reduce gather step loss the of and".split()
 
 

@@ -1,6 +1,6 @@
 """Every strategy = one rank = PyTorch's own fully_shard and ZeroRedundancyOptimizer: losses and collectives.
 
-sharding_truth.py RANK_PROGRAM: ten steps of fp32 AdamW from the same weights and text, within 1e-5; and the collectives
+sharding_truth.py RANK_PROGRAM: six steps of fp32 AdamW from the same weights and text, within 1e-5; and the collectives
 of one step, in order, with their sizes.
 """
 import pathlib
@@ -10,10 +10,10 @@ import tempfile
 import ranks as rank_jobs
 import truth_jobs
 
-OBSERVED_STEP = 5
-COMMON = dict(model="tiny", device="cpu", sequence_length=32, evaluation_fraction=0.1, steps=10,
+OBSERVED_STEP = 4
+COMMON = dict(model="tiny", device="cpu", sequence_length=16, evaluation_fraction=0.1, steps=6,
               learning_rate=0.001, weight_decay=0.1, warmup_steps=2, max_grad_norm=1.0, seed=3,
-              threads_per_rank=1, record="steps 0..6")
+              threads_per_rank=1, record="steps 0..5")
 SAMPLES = 8  # of all ranks together
 ACCUMULATION = dict(gradient_accumulation_steps=2)
 # PyTorch's fully_shard gathers again in every micro-batch, FSDP's no_sync() keeps what it has; we do the latter.
@@ -36,7 +36,7 @@ OWN_CASES = {
     "no_shard": dict(sharding_strategy="no_shard"),
     "full_shard, recomputed": dict(sharding_strategy="full_shard", activation_checkpointing=1),
     "full_shard, offloaded": dict(sharding_strategy="full_shard", cpu_offload=True),
-    "full_shard, loss by chunks": dict(sharding_strategy="full_shard", loss_chunk_tokens=48),
+    "full_shard, loss by chunks": dict(sharding_strategy="full_shard", loss_chunk_tokens=24),
     "full_shard, units by size": dict(sharding_strategy="full_shard", wrap_policy="size", min_num_params=100000),
 }
 for count, chosen in ((RANKS, CASES), (OWN_RANKS, OWN_CASES)):
