@@ -1,6 +1,6 @@
 """Adapters trained under several strategies = those that peft trains on transformers' model under DDP.
 
-lora_truth.py RANK_PROGRAM [CASE…]: ten steps of fp32 AdamW from the same weights, adapters and text: loss curves within 1e-5,
+lora_truth.py RANK_PROGRAM [CASE…]: six steps of fp32 AdamW from the same weights, adapters and text: loss curves within 1e-5,
 also beside frozen weights in bf16 and in 4 bits, of presets and of model folders. The adapters that we save are loaded
 by peft, the models that we merge by transformers; a checkpoint goes on under another strategy.
 """
@@ -19,7 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent / "reference"))
 import families  # noqa: E402
 import lora_reference  # noqa: E402
 
-COMMON = dict(model="tiny", device="cpu", sequence_length=32, evaluation_fraction=0.1, steps=10, batch_per_rank=4,
+COMMON = dict(model="tiny", device="cpu", sequence_length=16, evaluation_fraction=0.1, steps=6, batch_per_rank=4,
               learning_rate=0.003, weight_decay=0.1, warmup_steps=2, max_grad_norm=1.0, seed=3, threads_per_rank=1,
               record="none")
 LINEAR = ["c_attn", "c_proj", "c_fc"]
