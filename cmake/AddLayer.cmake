@@ -1,8 +1,10 @@
 # add_layer(<name> SOURCES <files>… [DEPENDS <targets>…])
 #   One folder of the architecture as the static library shardlens::<name>.
-# add_layer_test(<name> SOURCES <files>… DEPENDS <targets>… [LABELS <labels>…] [SERIAL] [BY_SUITE] [TIMEOUT <seconds>])
+# add_layer_test(<name> SOURCES <files>… DEPENDS <targets>… [LABELS <labels>…] [SERIAL] [BY_SUITE] [TIMEOUT <seconds>]
+#                [LIBTORCH])
 #   Its tests, one executable, registered with ctest test by test; BY_SUITE: suite by suite, each in one process,
-#   for programs with LibTorch, which takes half a second to start. There a test that skips itself fails.
+#   for programs with LibTorch, which takes half a second to start. There a test that skips itself fails. LIBTORCH: with its
+#   precompiled header.
 
 function(add_layer name)
   cmake_parse_arguments(LAYER "" "" "SOURCES;DEPENDS" ${ARGN})
@@ -23,7 +25,7 @@ function(compile_in_batches target)
 endfunction()
 
 function(add_layer_test name)
-  cmake_parse_arguments(TEST "SERIAL;BY_SUITE" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(TEST "SERIAL;BY_SUITE;LIBTORCH" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE ${TEST_DEPENDS} GTest::gtest_main GTest::gmock shardlens_flags)
   target_compile_definitions(${name} PRIVATE
@@ -41,6 +43,12 @@ function(add_layer_test name)
     list(APPEND properties RUN_SERIAL ON)
   endif()
   compile_in_batches(${name})
+  if(TEST_LIBTORCH)
+    use_precompiled_header(${name} torch_pch)
+  elseif(TARGET shardlens_test_pch)
+    use_precompiled_header(${name} test_pch)
+    target_compile_options(${name} PRIVATE ${TEST_PCH_OPTIONS})
+  endif()
   if(TEST_BY_SUITE)
     discover_suites(${name} ${properties})
     return()

@@ -88,26 +88,12 @@ function(add_torch_layer name)
   use_torch_pch(shardlens_${name})
 endfunction()
 
-# One target compiles the header; the others use its result (same flags everywhere).
-file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/torch_pch/torch_pch.cpp CONTENT
-     "// Compiles the precompiled header of LibTorch.\n")
-add_library(shardlens_torch_pch STATIC ${CMAKE_BINARY_DIR}/torch_pch/torch_pch.cpp)
-target_link_libraries(shardlens_torch_pch PUBLIC libtorch::torch shardlens_flags)
 # What most files need: whatever inline functions of a precompiled header use is instantiated again in each file that uses it.
 # With <torch/torch.h> and the reducer that takes 10 s of processor time a file, with these 4 s.
-target_precompile_headers(shardlens_torch_pch PRIVATE
-    <torch/types.h>
-    <torch/csrc/distributed/c10d/ProcessGroup.hpp>)
-# ccache needs it to see what the header includes.
-target_compile_options(shardlens_torch_pch PRIVATE -fpch-preprocess)
+add_precompiled_header(torch_pch
+    HEADERS <torch/types.h> <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+    DEPENDS libtorch::torch)
 
 function(use_torch_pch target)
-  target_precompile_headers(${target} REUSE_FROM shardlens_torch_pch)
-  target_compile_options(${target} PRIVATE -fpch-preprocess)
-  get_target_property(type ${target} TYPE)
-  if(type STREQUAL "EXECUTABLE")
-    # The header was compiled with -fPIC; an executable's -fPIE makes it unusable.
-    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-    target_compile_options(${target} PRIVATE -fPIC)
-  endif()
+  use_precompiled_header(${target} torch_pch)
 endfunction()
