@@ -8,6 +8,7 @@ namespace shardlens::trace::advice {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr std::int64_t kUs = 1'000;
 
@@ -52,6 +53,15 @@ TEST(HostBoundRule, SpeaksWhereTheGpuWaitsForLaunches) {
   EXPECT_NEAR(advice->at_stake_ns, 999 * 20.0 * kUs, 1);
   EXPECT_EQ(advice->evidence.front().rank, 1);
   EXPECT_EQ(advice->evidence.front().end_ns - advice->evidence.front().start_ns, 20 * kUs);
+  EXPECT_THAT(advice->why, HasSubstr("record=none"));
+}
+
+TEST(HostBoundRule, OfAnotherProgramNamesNoneOfOurSettings) {
+  AdvisedRun run = working({.idle_ns = 20 * kUs, .ahead_ns = 10 * kUs});
+  run.figures().info.imported_from = "PyTorch profiler";
+  const auto advice = of_rule(run.advise(), "host_bound");
+  ASSERT_TRUE(advice);
+  EXPECT_THAT(advice->why, Not(HasSubstr("record=")));
 }
 
 TEST(HostBoundRule, IsSilentWhereLaunchesWereThereBefore) {

@@ -47,11 +47,12 @@ std::optional<Advice> host_bound(const RunFacts& run) {
   Advice advice = waiting_for_host(late);
   advice.title = "Let the host run ahead of the GPU";
   advice.measured = time_words(late.ns) + " of a step the GPU waits for a launch";
-  advice.why =
-      "On rank " + std::to_string(late.rank) +
-      " the GPU is through with its kernels before the next one is launched: reads of "
-      "values on the host, data or Python between them hold it up, and so does recording: a "
-      "run with record=none tells what a step takes without.";
+  advice.why = "On rank " + std::to_string(late.rank) +
+               " the GPU is through with its kernels before the next one is launched: reads of "
+               "values on the host, data or Python between them hold it up, and so does recording" +
+               (model::has_settings(run.figures.info)
+                    ? ": a run with record=none tells what a step takes without."
+                    : ".");
   return advice;
 }
 

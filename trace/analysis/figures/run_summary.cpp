@@ -307,8 +307,7 @@ std::string why_bytes_sent_unknown(const RunFigures& figures) {
   };
   if (std::ranges::any_of(figures.collectives, tells_nothing)) {
     return "what some of its collectives did was not recorded, as of those that were launched "
-           "before "
-           "the profiler started";
+           "before the profiler started";
   }
   for (const CollectiveGroupFigures& row : figures.collectives) {
     const bool sends = sent_factor(row.function, 2) > 0;
