@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "tests/files.h"
+#include "trace/base/whole_file.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::launch {
@@ -65,8 +66,8 @@ std::set<pid_t> processes_with(const std::string& text) {
   for (const auto& entry : fs::directory_iterator("/proc")) {
     const std::string name = entry.path().filename();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    std::ifstream file(entry.path() / "cmdline");
-    const std::string line((std::istreambuf_iterator<char>(file)), {});
+    // One that ends meanwhile has none.
+    const std::string line = trace::base::whole_text(entry.path() / "cmdline").value_or("");
     const pid_t process = std::stoi(name);
     if (process != getpid() && line.find(text) != std::string::npos) found.insert(process);
   }
