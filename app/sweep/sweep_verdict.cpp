@@ -174,9 +174,11 @@ std::string why_best(const SweepPlan& plan, const SweepVerdict& verdict, const O
            " slower beyond noise";
   }
   if (freedom < 1) {
-    return best + " was fastest: " + cost +
-           ". Too few runs are repeated to tell how far those of the same settings differ by "
-           "chance: run each point twice or more";
+    const bool repeats = plan.repeats > 1;
+    return best + (repeats ? " is fastest so far: " : " was fastest: ") + cost + ". Too few runs " +
+           (repeats ? "have been" : "are") +
+           " repeated to tell how far those of the same settings differ by chance" +
+           (repeats ? "" : ": run each point twice or more");
   }
   std::string text = best + " was fastest: " + cost + ", but " + others_text(plan, others.equals) +
                      " cannot be told from it beyond noise";

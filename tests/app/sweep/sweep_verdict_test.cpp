@@ -44,6 +44,14 @@ TEST(SweepVerdict, WithoutRepeatsNothingIsCalledSlower) {
   EXPECT_THAT(verdict.why, HasSubstr("run each point twice or more"));
 }
 
+// Its repeats are still to come: nothing else has to be done for them.
+TEST(SweepVerdict, BeforeRepeatsHaveRunAsksForNone) {
+  const SweepPlan plan = made_up_plan({100, 300}, 2);
+  const auto verdict = verdict_of(plan, {{{0, 0}, measured(100)}, {{1, 0}, measured(300)}});
+  EXPECT_THAT(verdict.why, HasSubstr("is fastest so far"));
+  EXPECT_THAT(verdict.why, Not(HasSubstr("twice or more")));
+}
+
 TEST(SweepVerdict, AFailedPointIsNeverTheBest) {
   const SweepPlan plan = made_up_plan({1, 2, 3}, 2);
   const auto verdict = verdict_of(plan, {{{0, 0}, measured(50)},
