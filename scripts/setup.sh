@@ -29,7 +29,8 @@ die() {
 ensure_packages() {
   local missing=() name
   local installed
-  installed=" $(dpkg-query -W -f '${db:Status-Abbrev}${Package} ' "$@" 2>/dev/null | tr '\n' ' ') "
+  # It fails where it has never heard of one of them, which is no reason to end.
+  installed=" $({ dpkg-query -W -f '${db:Status-Abbrev}${Package} ' "$@" 2>/dev/null || true; } | tr '\n' ' ') "
   for name in "$@"; do
     [[ $installed == *" ii $name "* || $installed == *"ii $name "* ]] || missing+=("$name")
   done

@@ -1,4 +1,4 @@
-"""What ./run and ./test say while they build: scripts/setup.sh with a ninja that takes its time."""
+"""scripts/setup.sh with programs that are made up: a ninja that takes its time, a machine without our packages."""
 import os
 import pathlib
 import pty
@@ -16,14 +16,21 @@ echo '[34/34] Linking CXX executable'
 """
 
 
-class BuildProgress(unittest.TestCase):
+# As Debian's: it fails where it has never heard of one of the packages.
+DPKG_QUERY = """#!/bin/sh
+echo 'ii known'
+exit 1
+"""
+APT_GET = """#!/bin/sh
+echo "apt-get $*" >> "$ROOT/installed"
+"""
+
+
+class Setup(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
-        root = pathlib.Path(self.folder.name)
+        self.root = root = pathlib.Path(self.folder.name)
         (root / 'bin').mkdir()
-        ninja = root / 'bin' / 'ninja'
-        ninja.write_text(NINJA)
-        ninja.chmod(0o755)
         (root / 'build' / 'release').mkdir(parents=True)
         (root / 'build' / 'release' / 'build.ninja').touch()
         (root / 'build' / 'release' / 'CMakeCache.txt').write_text('SHARDLENS_TRAINER:BOOL=OFF\n')
@@ -33,6 +40,28 @@ class BuildProgress(unittest.TestCase):
 
     def tearDown(self):
         self.folder.cleanup()
+
+    def program(self, name, text):
+        path = self.root / 'bin' / name
+        path.write_text(text)
+        path.chmod(0o755)
+
+
+class Packages(Setup):
+    def test_what_debian_has_never_heard_of_is_installed_also_by_a_script_that_ends_at_errors(self):
+        self.program('dpkg-query', DPKG_QUERY)
+        self.program('apt-get', APT_GET)
+        self.program('id', '#!/bin/sh\necho 0\n')
+        script = f'source "{SCRIPTS}/setup.sh"; ensure_packages known unknown; echo goes on'
+        done = subprocess.run(['bash', '-euo', 'pipefail', '-c', script], env=self.environment, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (0, 'goes on\n'), done.stderr)
+        self.assertTrue((self.root / 'installed').read_text().endswith(' unknown\n'))
+
+
+class BuildProgress(Setup):
+    def setUp(self):
+        super().setUp()
+        self.program('ninja', NINJA)
 
     def build(self, stderr, **environment):
         return subprocess.run(['bash', '-uc', f'source "{SCRIPTS}/setup.sh"; build release OFF shardlens'],
