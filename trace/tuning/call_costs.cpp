@@ -41,8 +41,11 @@ double link_ns(const CallCosts::Conditions& on, CollectiveFunction function,
 }  // namespace
 
 CallCosts::CallCosts(const job::Settings& recorded, predict::CollectiveCosts measured,
-                     Backend backend)
-    : recorded_(conditions(recorded)), costs_(std::move(measured)), backend_(backend) {}
+                     Backend backend, std::optional<GpuTurns> turns)
+    : recorded_(conditions(recorded)),
+      costs_(std::move(measured)),
+      backend_(backend),
+      turns_(turns) {}
 
 CollectiveFunction CallCosts::executed(CollectiveFunction function, Backend backend) {
   const bool sums_all = backend == Backend::kGloo && function == CollectiveFunction::kReduceScatter;
@@ -79,6 +82,10 @@ auto CallCosts::Conditions::of_other_calls(const Conditions& recorded) const -> 
 
 auto CallCosts::source_of(CollectiveFunction function, int ranks, double bytes) const
     -> std::optional<Source> {
+  if (turns_ && !costs_.measures({function, ranks}, bytes)) {
+    const auto cost = turns_->of({function, ranks}, bytes);
+    if (cost) return Source{function, ranks, *cost};
+  }
   std::optional<Source> unsure;
   for (const CollectiveFunction each :
        {function, CollectiveFunction::kAllReduce, CollectiveFunction::kReduceScatter,

@@ -7,6 +7,7 @@
 #include "trace/job/settings/schedule.h"
 #include "trace/job/settings/settings.h"
 #include "trace/predict/costs/collective_costs.h"
+#include "trace/tuning/gpu_turns.h"
 
 namespace shardlens::trace::tuning {
 
@@ -17,8 +18,9 @@ class CallCosts {
     kNccl,
   };
   // `recorded`: the settings that `measured` was measured with.
+  // `turns`: in which ranks get a GPU that they share; they tell what was not measured.
   CallCosts(const job::Settings& recorded, predict::CollectiveCosts measured,
-            Backend backend = Backend::kGloo);
+            Backend backend = Backend::kGloo, std::optional<GpuTurns> turns = {});
 
   struct Cost {
     predict::TransferCosts::Cost transfer;
@@ -76,6 +78,7 @@ class CallCosts {
   Conditions recorded_;
   predict::CollectiveCosts costs_;
   Backend backend_;
+  std::optional<GpuTurns> turns_;
 };
 
 }  // namespace shardlens::trace::tuning

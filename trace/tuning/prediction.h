@@ -31,6 +31,7 @@ struct Prediction {
   std::vector<const job::Knob*> without_effect, left_out;
   std::size_t parts = 0;  // buckets that a reduction of all gradients takes, or units
   bool has_units = false;
+  bool moves_the_same = false;     // the recorded collectives, each of the recorded size
   double samples = 1, tokens = 1;  // of a step, in those of a recorded one
   // Means over the measured steps, of the mean over ranks.
   double recorded_step_ns = 0, step_ns = 0;

@@ -87,6 +87,18 @@ std::size_t actions_of(const predict::StepProgram& program) {
 
 bool is_unsure(const predict::PlannedCall& call) { return call.unsure_ns > 0; }
 
+bool move_the_same(const predict::StepProgram& a, const predict::StepProgram& b) {
+  return std::ranges::equal(a.calls, b.calls, [](const auto& call, const auto& other) {
+    return call.function == other.function && call.group == other.group &&
+           call.bytes == other.bytes;
+  });
+}
+
+bool is_very_unsure(const predict::PlannedCall& call) {
+  return static_cast<double>(call.unsure_ns) >
+         kExtrapolated * static_cast<double>(call.transfer_ns);
+}
+
 bool has_bounds(const predict::StepProgram& program) {
   return std::ranges::any_of(program.calls, is_unsure);
 }
@@ -266,6 +278,7 @@ Result<Prediction> Predictor::predict_planned(const Settings& next, const Planne
   prediction.steps = static_cast<std::int64_t>(differences.exposed_ns.size());
   prediction.parts = after.parts;
   prediction.has_units = job::strategy_traits(changes.settings.sharding_strategy).has_units;
+  prediction.moves_the_same = move_the_same(after.program, program_);
   prediction.samples = planner_.samples(changes.settings);
   prediction.tokens = planner_.tokens(changes.settings);
   prediction.is_of_another_program = told_.has_value();
@@ -280,8 +293,8 @@ Result<Prediction> Predictor::predict_planned(const Settings& next, const Planne
   prediction.depends_on_contention = base::mean_of(differences.contended_ns) != 0;
   prediction.contention_range = slowdown_.range();
   add_intervals(after, differences, prediction);
-  // What may lie anywhere between bounds is told with them, or not at all.
-  const auto unsure = std::ranges::find_if(after.program.calls, is_unsure);
+  // What may lie anywhere between bounds that are far apart is told with them, or not at all.
+  const auto unsure = std::ranges::find_if(after.program.calls, is_very_unsure);
   if (unsure != after.program.calls.end() && !prediction.interval) {
     return refuse(planner_.no_such_size(*unsure));
   }

@@ -46,14 +46,30 @@ std::vector<std::vector<std::int64_t>> updated_parts(const predict::PlannedJob& 
   return parts;
 }
 
-CallCosts call_costs(const Settings& settings, const predict::RecordedSteps& recorded,
-                     const predict::CollectiveCosts& known, CallCosts::Backend backend) {
+// What was measured apart from steps knows nothing of the turns in which ranks get a GPU there.
+predict::CollectiveCosts untold_by(const std::optional<GpuTurns>& turns,
+                                   const predict::CollectiveCosts& costs) {
+  if (!turns) return costs;
+  predict::MeasuredCollectives rest = costs.measured();
+  for (auto& [kind, transfers] : rest) {
+    std::erase_if(transfers, [&](const auto& size) { return turns->of(kind, size.first); });
+  }
+  return predict::CollectiveCosts(std::move(rest));
+}
+
+CallCosts call_costs(const model::RunInfo& info, const Settings& settings,
+                     const predict::RecordedSteps& recorded,
+                     const predict::CollectiveCosts& known) {
+  const auto backend =
+      info.device == "cuda" ? CallCosts::Backend::kNccl : CallCosts::Backend::kGloo;
   const predict::CollectiveCosts run(recorded.transfers());
+  const auto turns = info.shared_gpu ? GpuTurns::find(run.measured()) : std::nullopt;
+  const auto disturbed = [&](const predict::CollectiveCosts& apart) {
+    return disturbed_as(run, untold_by(turns, apart), backend);
+  };
   const predict::CollectiveCosts others(recorded.other_transfers());
-  return {settings,
-          run.filled_from(disturbed_as(run, known, backend))
-              .filled_from(disturbed_as(run, others, backend)),
-          backend};
+  return {settings, run.filled_from(disturbed(known)).filled_from(disturbed(others)), backend,
+          turns};
 }
 
 // Whether as many gradients came in each micro-batch.
@@ -78,9 +94,7 @@ StepPlanner::StepPlanner(const analysis::RunFigures& figures,
       recorded_(acting_settings(info_, info_.settings)),
       attention_share_(attention_share(recorded.computed_ns())),
       copy_ns_per_byte_(recorded.gather_copy_ns_per_byte().value_or(0)),
-      costs_(call_costs(
-          recorded_, recorded, known,
-          info_.device == "cuda" ? CallCosts::Backend::kNccl : CallCosts::Backend::kGloo)) {
+      costs_(call_costs(info_, recorded_, recorded, known)) {
   if (!figures.ranks.empty()) {
     job_ = analysis::planned_job(figures.ranks.front(), figures.info);
     cores_ = cores_named(figures.ranks.front().info.device_name);

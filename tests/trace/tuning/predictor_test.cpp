@@ -118,6 +118,17 @@ TEST(Predictor, AStepTakesAsLongWhateverTheLearningRate) {
   EXPECT_DOUBLE_EQ(prediction->step_ns, kMean);
 }
 
+// Four gradients of 1 MiB each.
+TEST(Predictor, SaysThatTheSameMoves) {
+  RecordedJob job;
+  const Predictor predictor = predictor_of(job);
+  const auto same = predictor.predict(with_cap(job, 0.75));
+  ASSERT_TRUE(same) << same.error().message;
+  EXPECT_TRUE(same->moves_the_same);
+  EXPECT_DOUBLE_EQ(same->difference_ns(), 0);
+  EXPECT_FALSE(predictor.predict(with_cap(job, 2))->moves_the_same);
+}
+
 // After a first bucket of 1 MiB one of 3 MiB: 20 ms after the last gradient instead of 10 ms, and
 // 20 ms less of work under computation, half of which makes that faster.
 TEST(Predictor, SpansWhatContentionMayBe) {

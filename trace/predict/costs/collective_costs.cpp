@@ -104,6 +104,11 @@ std::optional<TransferCosts::Cost> CollectiveCosts::of(CollectiveKind kind, doub
   return costs == nullptr ? std::nullopt : costs->of(bytes);
 }
 
+bool CollectiveCosts::measures(CollectiveKind kind, double bytes) const {
+  const TransferCosts* const costs = find(kind);
+  return costs != nullptr && costs->measures(bytes);
+}
+
 CollectiveCosts CollectiveCosts::filled_from(const CollectiveCosts& calibration) const {
   MeasuredCollectives all = measured_;
   for (const auto& [kind, transfers] : calibration.measured_) fill(all[kind], transfers);

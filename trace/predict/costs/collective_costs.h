@@ -53,6 +53,8 @@ class CollectiveCosts {
   // None: nothing was measured, or not that far; see TransferCosts.
   std::optional<TransferCosts::Cost> of(CollectiveKind kind, double bytes) const;
 
+  bool measures(CollectiveKind kind, double bytes) const;
+
   // These, and what `calibration` knows of kinds and sizes for which these have nothing within a
   // factor of two. Beside each other the two may disagree (a run's transfers share its cores with
   // what it computes): since moving more never takes less, what is filled in is held between the

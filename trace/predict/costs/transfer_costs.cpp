@@ -58,6 +58,12 @@ double TransferCosts::half_jump_ns(double bytes, double line_ns, std::size_t nex
   return std::max(0.0, back_ns - line_ns) / 2 * std::min(1.0, from_before);
 }
 
+bool TransferCosts::measures(double bytes) const {
+  return std::ranges::any_of(points_, [&](const Point& point) {
+    return bytes <= point.bytes * kSameSize && bytes * kSameSize >= point.bytes;
+  });
+}
+
 auto TransferCosts::of(double bytes) const -> std::optional<Cost> {
   const std::vector<Point>& all = points_;
   if (all.empty() || bytes < all.front().bytes * kLeast || bytes > all.back().bytes * kMost) {

@@ -33,6 +33,8 @@ class TransferCosts {
   // take less time. None: nothing was measured, or not that far (a sixteenth of the smallest, four
   // times the largest; where no two are so far apart, a fourth of the smallest).
   std::optional<Cost> of(double bytes) const;
+  // Whether a size within a tenth was.
+  bool measures(double bytes) const;
 
  private:
   struct Point {

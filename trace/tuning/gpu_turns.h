@@ -1,0 +1,28 @@
+// What collectives take between ranks that share one GPU: it gives each of them a slice of time in
+// turn, so that one moves on by about as much in every round and ends with one. Any thread.
+#pragma once
+
+#include <optional>
+
+#include "trace/predict/costs/collective_costs.h"
+
+namespace shardlens::trace::tuning {
+
+class GpuTurns {
+ public:
+  // From what a run's transfers took. None: there are fewer than three sizes whose times hardly
+  // vary, their times are no multiples of one time, or none of them takes several.
+  static std::optional<GpuTurns> find(const predict::MeasuredCollectives& measured);
+
+  // In nanoseconds, of `bytes` (S of nccl-tests). Where the run's sizes leave open how many rounds
+  // it takes, the middle, with what it may be less or more. None: a rank sends less than a
+  // megabyte, which may get by with a part of one.
+  std::optional<predict::TransferCosts::Cost> of(predict::CollectiveKind kind, double bytes) const;
+
+ private:
+  double round_ns_ = 0;
+  // That a rank sends in a round: at least, and less than.
+  double least_bytes_ = 0, most_bytes_ = 0;
+};
+
+}  // namespace shardlens::trace::tuning
