@@ -89,9 +89,11 @@ trace::base::Result<trace::predict::PlanRequest> request_of(const PlanArguments&
   TRY_ASSIGN(request.shape, trace::job::find_planned_model(model));
   if (options.memory_gb) {
     request.memory_bytes = static_cast<std::int64_t>(*options.memory_gb * kGiB);
+    request.workspace_bytes = trace::predict::cublas_workspace_bytes("");
   } else {
     TRY_ASSIGN(const trace::predict::GpuModel gpu, trace::predict::find_gpu(options.gpu));
     request.memory_bytes = gpu.memory_bytes();
+    request.workspace_bytes = trace::predict::cublas_workspace_bytes(gpu.title);
   }
   request.reserved_bytes = trace::predict::kReservedBytes;
   request.gpus_per_node = options.gpus_per_node;

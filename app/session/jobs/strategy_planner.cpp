@@ -41,14 +41,21 @@ std::string device_name(const Settings& settings, const Machine& machine) {
   return machine.cuda.devices.empty() ? "" : machine.cuda.devices.front().name;
 }
 
-trace::predict::StrategyPlan estimate(const Settings& next, const trace::job::ModelShape& shape,
-                                      bool on_gpu, trace::job::Strategy strategy,
+trace::predict::PlannedJob job_here(const Settings& settings, const trace::job::ModelShape& shape,
+                                    const Machine& machine) {
+  trace::predict::PlannedJob job = trace::predict::job_on_this_machine(settings, shape);
+  job.on_gpu = runs_on_gpu(settings, machine);
+  if (job.on_gpu && !machine.cuda.devices.empty()) {
+    job.workspace_bytes = trace::predict::cublas_workspace_bytes(machine.cuda.devices.front().name);
+  }
+  return job;
+}
+
+trace::predict::StrategyPlan estimate(trace::predict::PlannedJob job, trace::job::Strategy strategy,
                                       std::int64_t usable_bytes) {
   trace::predict::StrategyPlan plan;
   plan.strategy = strategy;
-  trace::predict::PlannedJob job = trace::predict::job_on_this_machine(next, shape);
   job.settings.sharding_strategy = strategy;
-  job.on_gpu = on_gpu;
   plan.refused = trace::base::joined(trace::job::problems_of(job.settings), " ",
                                      &trace::job::SettingProblem::message);
   if (!plan.refused.empty()) return plan;
@@ -78,6 +85,7 @@ Result<trace::predict::PlanRequest> request_for(const Settings& next,
   TRY_ASSIGN(request.shape, *shape);
   TRY_ASSIGN(const auto gpu, trace::predict::find_gpu(target.gpu));
   request.memory_bytes = gpu.memory_bytes();
+  request.workspace_bytes = trace::predict::cublas_workspace_bytes(gpu.title);
   request.reserved_bytes = trace::predict::kReservedBytes;
   request.gpus_per_node = target.gpus_per_node;
   request.nodes = target.nodes;
@@ -116,9 +124,7 @@ std::int64_t usable_bytes_here(const Settings& settings, const Machine& machine)
 std::optional<std::int64_t> peak_bytes_here(const Settings& settings, const Machine& machine) {
   const auto shape = trace::job::find_model(settings.model);
   if (!shape) return std::nullopt;
-  trace::predict::PlannedJob job = trace::predict::job_on_this_machine(settings, *shape);
-  job.on_gpu = runs_on_gpu(settings, machine);
-  return trace::predict::predict_peak_bytes(job);
+  return trace::predict::predict_peak_bytes(job_here(settings, *shape, machine));
 }
 
 StrategyPlanner::StrategyPlanner(Machine machine, std::function<void()> on_change)
@@ -155,10 +161,9 @@ std::shared_ptr<const ui::state::StrategyEstimates> StrategyPlanner::estimates(
   found->usable_bytes = usable_bytes_here(next, machine_);
   found->device = device_name(next, machine_);
   found->parameters = trace::job::trained_share(shape, next);
-  const bool on_gpu = runs_on_gpu(next, machine_);
+  const trace::predict::PlannedJob job = job_here(next, shape, machine_);
   for (const auto& traits : trace::job::strategies()) {
-    found->strategies.push_back(
-        estimate(next, shape, on_gpu, traits.strategy, found->usable_bytes));
+    found->strategies.push_back(estimate(job, traits.strategy, found->usable_bytes));
   }
   estimates_ = std::move(found);
   return estimates_;

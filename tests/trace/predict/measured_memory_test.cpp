@@ -1,5 +1,5 @@
-// What the recorder's allocator measured on the CPU in runs of the trainer: the composition at the
-// highest peak of any rank and step, against the prediction.
+// What the recorder measured in runs of the trainer, of its allocator on a CPU, of CUDA's on a GPU:
+// the composition at the highest peak of any rank and step, against the prediction.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,6 +22,7 @@ struct Measured {
   const char* settings;
   int ranks;
   std::array<std::int64_t, kCompared> at_peak;  // in the order of MemoryCategory
+  const char* gpu = nullptr;                    // none: on the CPU
 };
 
 // clang-format off
@@ -75,6 +76,10 @@ constexpr Measured kMeasured[] = {
     {"model=tiny batch_per_rank=4 loss_chunk_tokens=128 sharding_strategy=full_shard param_dtype=bf16", 2, {4768896, 2544576, 768, 9537980, 17623176, 0, 8452}},
     {"model=small batch_per_rank=2 sharding_strategy=full_shard loss_chunk_tokens=64", 2, {51816448, 27975680, 15762432, 103633192, 57885704, 12609536, 4500}},
     {"model=gpt2 batch_per_rank=2 sharding_strategy=full_shard", 2, {248879616, 157541376, 170115072, 497759668, 309959688, 28351488, 4692}},
+    // On an H200 that the ranks share.
+    {"model=tiny", 4, {9537792, 0, 1536, 19075840, 137619216, 9537792, 16388}, "NVIDIA H200"},
+    {"model=gpt-162m sequence_length=1024 precision=bf16", 2, {652437504, 0, 0, 1304875604, 4303243460, 652437504, 131076}, "NVIDIA H200"},
+    {"model=gpt-162m sequence_length=1024 precision=bf16 sharding_strategy=full_shard", 2, {326218752, 312219648, 0, 652437944, 4303243460, 0, 131672}, "NVIDIA H200"},
 };
 // clang-format on
 
@@ -82,7 +87,10 @@ PlannedJob measured_job(const Measured& measured) {
   std::vector<std::string> assignments;
   std::istringstream words(measured.settings);
   for (std::string word; words >> word;) assignments.push_back(word);
-  return job_of(assignments, measured.ranks);
+  if (measured.gpu == nullptr) return job_of(assignments, measured.ranks);
+  PlannedJob job = gpu_job_of(assignments, measured.ranks, measured.ranks);
+  job.workspace_bytes = cublas_workspace_bytes(measured.gpu);
+  return job;
 }
 
 std::int64_t allowed_for(std::int64_t bytes) { return std::max(kMiB, bytes / 20); }

@@ -10,7 +10,6 @@
 #include "trace/analysis/noise/mean_estimate.h"
 #include "trace/analysis/noise/student_t.h"
 #include "trace/job/settings/schedule.h"
-#include "trace/job/shape/shape_text.h"
 #include "trace/predict/memory/memory_model.h"
 
 namespace shardlens::trace::advice {
@@ -115,12 +114,11 @@ void RunFacts::measure_memory() {
 
 std::optional<predict::PlannedJob> RunFacts::job(const job::Settings& settings) const {
   if (figures.ranks.empty()) return std::nullopt;
-  const auto shape = job::parse_shape_text(figures.ranks.front().info.model);
-  if (!shape || ranks() < 1 || ranks() % nodes_ != 0) return std::nullopt;
-  predict::PlannedJob job = predict::job_on_this_machine(settings, *shape);
-  job.ranks = ranks();
-  job.ranks_per_node = ranks() / nodes_;
-  job.on_gpu = is_gpu();
+  model::RunInfo changed = figures.info;
+  changed.settings = settings;
+  auto job = analysis::planned_job(figures.ranks.front(), changed);
+  if (!job || ranks() % nodes_ != 0) return std::nullopt;
+  job->ranks_per_node = ranks() / nodes_;
   return job;
 }
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <tuple>
 
+#include "trace/job/library_environment.h"
 #include "trace/job/shape/lora.h"
 #include "trace/job/shape/shape_text.h"
 #include "trace/model/events.h"
@@ -53,7 +55,13 @@ std::optional<predict::PlannedJob> planned_job(const RankFigures& rank,
   }
   predict::PlannedJob job = predict::job_on_this_machine(info.settings, *shape);
   job.ranks = job.ranks_per_node = info.world_size;
-  job.on_gpu = info.device == "cuda";
+  if (info.device != "cuda") return job;
+  job.on_gpu = true;
+  std::string workspaces;
+  for (const auto& [name, value] : job::parse_environment(rank.info.environment)) {
+    if (name == "CUBLAS_WORKSPACE_CONFIG") workspaces = value;
+  }
+  job.workspace_bytes = predict::cublas_workspace_bytes(rank.info.device_name, workspaces);
   return job;
 }
 

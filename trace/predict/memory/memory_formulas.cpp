@@ -144,6 +144,8 @@ std::string MemoryFormulas::activations(Holding holding, std::int64_t bytes) con
                          static_cast<double>(walk_.trained_block().input_bytes)) +
              " blocks x " + base::grouped(job_.tokens()) + " tokens x " +
              std::to_string(shape.width) + " x " + std::to_string(bytes_.residual) + " B";
+    case Holding::kWorkspaces:
+      return "2 threads x " + base::grouped(job_.workspace_bytes) + " B that cuBLAS works in";
     case Holding::kFreshGradients:
       return base::grouped(bytes) + " B of a gradient just made";
     case Holding::kTiedGradient:

@@ -25,6 +25,7 @@ model::MemoryCategory category_of(Holding holding) {
     case Holding::kFreshGradients:
     case Holding::kTiedGradient:
     case Holding::kCastWeights:
+    case Holding::kWorkspaces:  // first asked for within forward and backward
       return model::MemoryCategory::kActivations;
     case Holding::kBuckets:
     case Holding::kCompressed:

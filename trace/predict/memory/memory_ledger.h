@@ -29,8 +29,9 @@ enum class Holding : std::uint8_t {
   kCompressed,      // buckets in 16 bits under way
   kReduceInputs,    // flat gradients of units under way
   kBatch,           //
+  kWorkspaces,      // of cuBLAS
 };
-inline constexpr int kHoldingCount = 19;
+inline constexpr int kHoldingCount = 20;
 model::MemoryCategory category_of(Holding);
 
 // A moment of a step.

@@ -13,6 +13,7 @@ namespace shardlens::trace::predict {
 namespace {
 
 constexpr std::int64_t kTokenBytes = 2 * 8;          // input and target, int64
+constexpr std::int64_t kMultiplyingThreads = 2;      // forward's and autograd's
 constexpr std::int64_t kGeneratorStateBytes = 5056;  // of at::CPUGeneratorImpl
 
 using Part = StepPlace::Part;
@@ -48,6 +49,7 @@ const MemoryLedger& StepWalk::run() {
   const bool always_reduces = job_.settings.sync_each_batch;
   kept_->hold_at_rest();
   ledger_.add(Holding::kBatch, job_.tokens() * kTokenBytes);
+  if (job_.on_gpu) ledger_.add(Holding::kWorkspaces, kMultiplyingThreads * job_.workspace_bytes);
   // All micro-batches between the first and the last are as the second.
   const std::int64_t micro_batches =
       std::min<std::int64_t>(job_.settings.gradient_accumulation_steps, 3);

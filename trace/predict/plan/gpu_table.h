@@ -22,7 +22,7 @@ std::span<const GpuModel> gpu_models();
 base::Result<GpuModel> find_gpu(std::string_view name);
 
 // An allowance for what a rank uses beside its tensors: CUDA's context and loaded kernels (about
-// 0.5 GiB on an H100), cuBLAS's workspaces, NCCL's buffers and kernels (up to 1 GiB), and what the
+// 0.5 GiB on an H100), NCCL's buffers and kernels (up to 1 GiB), and what the
 // caching allocator loses to rounding.
 inline constexpr std::int64_t kReservedBytes = std::int64_t{2} << 30;
 

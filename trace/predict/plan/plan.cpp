@@ -61,8 +61,12 @@ StrategyPlan plan_strategy(const PlanRequest& request, job::Strategy strategy) {
 }  // namespace
 
 PlannedJob planned_job(const PlanRequest& request, job::Strategy strategy) {
-  return {settings_under(request, strategy), request.shape, request.ranks(), request.gpus_per_node,
-          true};
+  return {.settings = settings_under(request, strategy),
+          .shape = request.shape,
+          .ranks = request.ranks(),
+          .ranks_per_node = request.gpus_per_node,
+          .on_gpu = true,
+          .workspace_bytes = request.workspace_bytes};
 }
 
 std::int64_t largest_batch(const PlannedJob& job, std::int64_t usable_bytes) {

@@ -17,8 +17,9 @@ namespace shardlens::trace::predict {
 struct PlanRequest {
   job::Settings settings;  // its ranks and device do not count
   job::ModelShape shape;
-  std::int64_t memory_bytes = 0;    // of one GPU
-  std::int64_t reserved_bytes = 0;  // of it, not for tensors; kReservedBytes of gpu_table.h
+  std::int64_t memory_bytes = 0;     // of one GPU
+  std::int64_t reserved_bytes = 0;   // of it, not for tensors; kReservedBytes of gpu_table.h
+  std::int64_t workspace_bytes = 0;  // cublas_workspace_bytes() of the GPU
   std::int64_t gpus_per_node = 8;
   std::int64_t nodes = 1;
 

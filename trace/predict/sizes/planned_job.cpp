@@ -1,5 +1,10 @@
 #include "trace/predict/sizes/planned_job.h"
 
+#include <algorithm>
+#include <optional>
+
+#include "trace/base/text.h"
+
 namespace shardlens::trace::predict {
 
 // LibTorch 2.11 has bf16 multiplied by oneDNN where there is AVX-512, and that makes the result in
@@ -11,6 +16,33 @@ bool this_cpu_widens_bf16() {
 #else
   return false;
 #endif
+}
+
+namespace {
+
+// None: PyTorch takes its own.
+std::optional<std::int64_t> configured_workspace_bytes(std::string_view config) {
+  const auto words = base::split(config, ':');
+  std::int64_t kib = 0;
+  for (std::size_t i = 1; i + 1 < words.size(); i += 2) {
+    const auto size = base::number_from<std::int64_t>(words[i]);
+    const auto count = base::number_from<std::int64_t>(words[i + 1]);
+    constexpr std::int64_t kMost = 1 << 20;
+    if (!size || !count || *size < 0 || *count < 0 || *size > kMost || *count > kMost) break;
+    kib += *size * *count;
+  }
+  return kib > 0 ? std::optional(kib * 1024) : std::nullopt;
+}
+
+}  // namespace
+
+std::int64_t cublas_workspace_bytes(std::string_view gpu, std::string_view config) {
+  constexpr std::string_view kHoppers[] = {"H100", "H200", "H800", "H20"};
+  constexpr std::int64_t kOfHopper = 32 << 20, kOfOthers = (2 * 4096 + 8 * 16) << 10;
+  if (const auto configured = configured_workspace_bytes(config)) return *configured;
+  const bool is_hopper = std::ranges::any_of(
+      kHoppers, [&](std::string_view name) { return gpu.find(name) != std::string_view::npos; });
+  return is_hopper ? kOfHopper : kOfOthers;
 }
 
 PlannedJob job_on_this_machine(const job::Settings& settings, const job::ModelShape& shape) {

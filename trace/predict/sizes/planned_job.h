@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string_view>
 
 #include "trace/job/settings/settings.h"
 #include "trace/job/shape/model_shape.h"
@@ -19,6 +20,9 @@ struct PlannedJob {
   bool on_gpu = false;
   // A CPU multiplies bf16 in fp32, in memory beside the result.
   bool widens_bf16 = false;
+  // On a GPU, what cuBLAS may work in: for each of the threads that multiply matrices, which are
+  // that of forward and that of backward.
+  std::int64_t workspace_bytes = 0;
 
   // No sequence is longer than what the model sees.
   std::int64_t sequence() const {
@@ -29,6 +33,11 @@ struct PlannedJob {
 
 // Whether PyTorch does so on this machine's CPU, whatever it does on others.
 bool this_cpu_widens_bf16();
+
+// What PyTorch 2.11 gives cuBLAS for each thread (ATen/cuda/CublasHandlePool.cpp): as much as
+// `config`, the value of CUBLAS_WORKSPACE_CONFIG, says (":4096:8": KiB and how many of them), else
+// 32 MiB on a Hopper and 8.125 MiB on others. `gpu` is named as by its driver.
+std::int64_t cublas_workspace_bytes(std::string_view gpu, std::string_view config = {});
 
 // The job that `settings` describes, on one machine; `device: auto` counts as a CPU.
 PlannedJob job_on_this_machine(const job::Settings& settings, const job::ModelShape& shape);

@@ -19,7 +19,7 @@ constexpr std::int64_t kGiB = std::int64_t{1} << 30;
 Machine machine_with_gpus(int count) {
   Machine machine;
   machine.cuda.driver_found = true;
-  for (int i = 0; i < count; ++i) machine.cuda.devices.push_back({"A GPU", 80 * kGiB});
+  for (int i = 0; i < count; ++i) machine.cuda.devices.push_back({"NVIDIA H100", 80 * kGiB});
   machine.host_bytes = 64 * kGiB;
   return machine;
 }
@@ -29,7 +29,9 @@ trace::predict::Plan plan_by_hand(const trace::job::Settings& settings, const ch
   trace::predict::PlanRequest request;
   request.settings = settings;
   request.shape = *trace::job::find_planning_model(model);
-  request.memory_bytes = trace::predict::find_gpu(gpu)->memory_bytes();
+  const auto model_of_gpu = *trace::predict::find_gpu(gpu);
+  request.memory_bytes = model_of_gpu.memory_bytes();
+  request.workspace_bytes = trace::predict::cublas_workspace_bytes(model_of_gpu.title);
   request.reserved_bytes = trace::predict::kReservedBytes;
   request.gpus_per_node = gpus_per_node;
   request.nodes = nodes;

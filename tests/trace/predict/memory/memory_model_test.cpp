@@ -226,6 +226,26 @@ TEST(MemoryModel, FormulasHaveTheNumbersPutIn) {
   EXPECT_EQ(formula_of(prediction, model::MemoryCategory::kOutside), "");
 }
 
+// PyTorch 2.11, ATen/cuda/CublasHandlePool.cpp.
+TEST(MemoryModel, CountsWhatCublasWorksInAsPyTorchGivesIt) {
+  EXPECT_EQ(cublas_workspace_bytes("NVIDIA H100 80GB HBM3"), 32 << 20);
+  EXPECT_EQ(cublas_workspace_bytes("NVIDIA GH200 480GB"), 32 << 20);
+  EXPECT_EQ(cublas_workspace_bytes("NVIDIA A100-SXM4-40GB"), 8320 << 10);
+  EXPECT_EQ(cublas_workspace_bytes("NVIDIA H200", ":4096:8"), 32 << 20);
+  EXPECT_EQ(cublas_workspace_bytes("NVIDIA H200", ":16:8"), 128 << 10);
+  EXPECT_EQ(cublas_workspace_bytes("NVIDIA A100", ":4096:2:16:8"), 8320 << 10);
+  for (const char* unread : {"", "many", ":4096", ":x:8", ":-4:8"}) {
+    EXPECT_EQ(cublas_workspace_bytes("NVIDIA A100", unread), 8320 << 10) << unread;
+  }
+  PlannedJob job = gpu_job_of({"model=gpt2"}, 2, 2);
+  const std::int64_t without = predict_memory(job).total();
+  job.workspace_bytes = 32 << 20;
+  const MemoryPrediction prediction = predict_memory(job);
+  EXPECT_EQ(prediction.total(), without + (64 << 20)) << "forward's thread and backward's";
+  EXPECT_THAT(formula_of(prediction, model::MemoryCategory::kActivations),
+              HasSubstr("2 threads x 33,554,432 B that cuBLAS works in"));
+}
+
 // Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models", 2020,
 // figure 1: 7.5 B parameters over 64 ranks, model states of 16 B per parameter: 120 GB for the
 // baseline, 31.4 with the optimizer's 12 B divided, 16.6 with gradients divided too, 1.9 with all.
