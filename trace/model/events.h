@@ -397,6 +397,11 @@ struct RankInfo {
   std::string environment;              // lines "NAME=value", see library_environment.h
   std::int64_t trained_parameters = 0;  // of `parameters`; 0: not known
   std::string model;                    // its shape, see shape_text.h; "": not known
+
+  // Ranks with a GPU each may all call it cuda:0: see RunInfo::shared_gpu.
+  bool is_on_device_of(const RankInfo& other) const {
+    return host == other.host && device == other.device;
+  }
 };
 
 std::string_view to_string(LaneKind);

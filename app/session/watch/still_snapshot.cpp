@@ -86,9 +86,14 @@ Result<void> check_step(const trace::analysis::RunFigures& figures, const StillO
 // As it was recorded: a picture says the same wherever it is taken.
 Machine machine_of(const trace::analysis::RunFigures& figures) {
   Machine machine;
+  const auto is_on_earlier_device = [&](const auto& rank) {
+    const auto first = std::ranges::find_if(
+        figures.ranks, [&](const auto& other) { return other.info.is_on_device_of(rank.info); });
+    return &*first != &rank;
+  };
   for (const auto& rank : figures.ranks) {
     const std::int64_t bytes = rank.peak.device_total_bytes;
-    if (bytes <= 0) continue;
+    if (bytes <= 0 || (figures.info.shared_gpu && is_on_earlier_device(rank))) continue;
     if (figures.info.device != "cuda") {
       machine.host_bytes = machine.host_bytes == 0 ? bytes : std::min(machine.host_bytes, bytes);
     } else {

@@ -6,14 +6,12 @@ namespace shardlens::trace::advice {
 
 namespace {
 
-// How many of `ranks` have the device of `rank` among them. Ranks with a GPU each may all call it
-// cuda:0.
+// How many of `ranks` have the device of `rank` among them.
 std::int64_t sharing(const analysis::RunFigures& figures, const model::RankInfo& rank,
                      std::int64_t ranks) {
   if (rank.device != "cpu" && !figures.info.shared_gpu) return 1;
-  const auto now = std::ranges::count_if(figures.ranks, [&](const auto& other) {
-    return other.info.host == rank.host && other.info.device == rank.device;
-  });
+  const auto now = std::ranges::count_if(
+      figures.ranks, [&](const auto& other) { return other.info.is_on_device_of(rank); });
   const auto recorded = static_cast<std::int64_t>(figures.ranks.size());
   return std::max<std::int64_t>((now * ranks + recorded - 1) / recorded, 1);
 }

@@ -128,7 +128,7 @@ std::vector<double> attainable_flops(const model::RunInfo& info,
   std::vector<double> attainable;
   for (const RankFigures& rank : ranks) {
     const auto is_on_same_device = [&](const RankFigures& other) {
-      return other.info.host == rank.info.host && other.info.device == rank.info.device;
+      return other.info.is_on_device_of(rank.info);
     };
     const auto sharing = info.shared_gpu ? std::ranges::count_if(ranks, is_on_same_device) : 1;
     attainable.push_back(rank.info.peak_flops / static_cast<double>(sharing));

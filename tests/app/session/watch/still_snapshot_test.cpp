@@ -4,6 +4,7 @@
 
 #include "app/session/runs/library_run_cache.h"
 #include "tests/app/session/synthetic_run.h"
+#include "trace/predict/plan/gpu_table.h"
 
 namespace shardlens::app::session {
 namespace {
@@ -105,6 +106,18 @@ TEST_F(StillTest, KnowsWhereTheMemoryOfTheRecordedMachineEnds) {
   ASSERT_TRUE(still->knobs.estimates);
   EXPECT_EQ(still->knobs.estimates->usable_bytes,
             rank.peak.device_total_bytes / still->run->figures.info.world_size);
+}
+
+TEST_F(StillTest, DividesAGpuThatRanksShare) {
+  const auto example =
+      std::filesystem::path(SHARDLENS_SOURCE_DIR) / "assets/runs" / "h200_ddp_cap_25.shardlens";
+  const auto still =
+      still_snapshot({.run = example, .runs_dir = folder.path(), .step = {}, .plan = false});
+  ASSERT_TRUE(still && still->knobs.estimates);
+  const auto& rank = still->run->figures.ranks.front();
+  ASSERT_EQ(still->run->figures.ranks.size(), 2u);
+  EXPECT_EQ(still->knobs.estimates->usable_bytes,
+            rank.peak.device_total_bytes / 2 - trace::predict::kReservedBytes);
 }
 
 TEST_F(StillTest, ShowsThePlanWhereItIsAskedFor) {
