@@ -147,8 +147,10 @@ std::string prediction_text(const PredictedRun& run) {
                  interval_text(prediction)});
   if (!prediction.changes.empty()) {
     const bool is_unsure = prediction.interval && !prediction.difference;
+    const std::string same =
+        prediction.moves_the_same ? ui::present::parts_text(prediction) : std::string();
     table.add_row({"Difference", "", ui::present::difference_text(prediction),
-                   is_unsure ? "how sure is not known" : ""});
+                   is_unsure ? "how sure is not known" : same});
   }
   if (run.apart) {
     table.add_row({"By chance", "", "± " + time_text(*run.apart * prediction.recorded_step_ns),

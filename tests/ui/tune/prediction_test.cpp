@@ -103,6 +103,15 @@ TEST_F(PredictionTest, SaysWhatTheNextRunWouldTake) {
   EXPECT_THAT(shown, Contains(HasSubstr("Predicted next")));
 }
 
+TEST_F(PredictionTest, SaysThatABucketCapChangesNoBuckets) {
+  view_.prediction->step_ns = view_.prediction->recorded_step_ns;
+  view_.prediction->difference = Interval{0, 0};
+  view_.prediction->moves_the_same = true;
+  const auto shown = texts();
+  EXPECT_THAT(shown, Contains("125.0 ms predicted, unchanged"));
+  EXPECT_THAT(shown, Contains("the same 2 buckets · against run 4 on screen"));
+}
+
 // A step that was not read, as of a run that goes on, has no times of its own.
 TEST_F(PredictionTest, NamesTheStepThatStandsForTheOneOnScreen) {
   view_.step = two_buckets(7, view_.step->start_ns + 1000);

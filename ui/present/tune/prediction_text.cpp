@@ -160,7 +160,10 @@ double waited_ns(const PredictedStep& step, std::size_t call) {
 }
 
 std::string parts_text(const Prediction& prediction) {
-  return trace::base::counted(prediction.parts, prediction.has_units ? "unit" : "bucket");
+  const std::string parts =
+      trace::base::counted(prediction.parts, prediction.has_units ? "unit" : "bucket");
+  const bool is_same = !prediction.changes.empty() && prediction.moves_the_same;
+  return is_same ? "the same " + parts : parts;
 }
 
 namespace {

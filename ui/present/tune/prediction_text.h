@@ -33,7 +33,7 @@ std::string chance_text(const trace::tuning::Prediction& prediction,
 std::string bound_text(const trace::tuning::PredictedStep& step);
 // For how long a call of the schedule made the rank wait that ends last.
 double waited_ns(const trace::tuning::PredictedStep& step, std::size_t call);
-// "7 buckets", "6 units"
+// "7 buckets", "6 units"; "the same 7 buckets" where a change moves nothing else.
 std::string parts_text(const trace::tuning::Prediction& prediction);
 // What it assumes, a sentence each.
 std::vector<std::string> assumptions(const trace::tuning::Prediction& prediction);
