@@ -18,8 +18,11 @@ namespace {
 // Of one poll: about half a minute of a live run.
 constexpr std::int64_t kMostCommits = 256;
 constexpr std::int64_t kMostChunks = 4096;
-// Rows are written at most one or two commits after they ended, clocks may be off by a little.
-constexpr std::int64_t kLatenessNs = 2'000'000'000;
+// Clocks may be off by a little.
+constexpr std::int64_t kClockErrorNs = 2'000'000'000;
+// Host rows are written at most one or two commits after they ended. What a GPU did comes as a full
+// buffer, up to seconds later; collectives whose kernel never came wait for it that long, too.
+constexpr std::int64_t kLongestDelayNs = 10'000'000'000;
 constexpr int kLateCommits = 16;
 
 constexpr const char* kRowIds = "row_id > ?1 and row_id <= ?2";
@@ -285,17 +288,18 @@ base::Result<std::optional<TableMarks>> RankTail::marks_of(Database& database,
   return std::optional(marks);
 }
 
-// A row is not written before it ended, hence after the commits made before the range; and what
-// ended before a step ended is written with that step or one or two commits later.
+// A row is not written before it ended, hence after the commits made before the range; and not long
+// after the first step that begins so much later, whenever that was committed: an import commits
+// all at once.
 base::Result<RankTail::Bounds> RankTail::bounds_of(Database& database, std::int64_t start_ns,
                                                    std::int64_t end_ns) const {
   Bounds bounds;
   bounds.after.fill(first_row_id(rank_));
   bounds.to.fill(first_row_id(rank_ + 1) - 1);
-  if (start_ns < INT64_MIN + kLatenessNs || end_ns > INT64_MAX - kLatenessNs) return bounds;
+  if (start_ns < INT64_MIN + kClockErrorNs || end_ns > INT64_MAX - kLongestDelayNs) return bounds;
   TRY_ASSIGN(const auto before,
              marks_of(database, "committed_ns <= ?3 order by row_id desc limit 1",
-                      start_ns - kLatenessNs));
+                      start_ns - kClockErrorNs));
   if (before) bounds.after = *before;
   const std::size_t step_mark = mark_of("step");
   TRY_ASSIGN(auto statement, database.prepare_once("select row_id from step where row_id > ?1 and "
@@ -303,7 +307,7 @@ base::Result<RankTail::Bounds> RankTail::bounds_of(Database& database, std::int6
                                                    "order by row_id limit 1"));
   statement->bind(1, bounds.after[step_mark]);
   statement->bind(2, first_row_id(rank_ + 1));
-  statement->bind(3, end_ns + kLatenessNs);
+  statement->bind(3, end_ns + kLongestDelayNs);
   TRY_ASSIGN(const bool found, statement->step());
   if (!found) return bounds;
   TRY_ASSIGN(const auto later, marks_of(database,

@@ -242,6 +242,36 @@ TEST(RunReader, ALongRunComesInPartsAndItsRangesAreWhatAWholeScanFinds) {
   }
 }
 
+TEST(RunReader, ARangeHasWhatCameSecondsAfterItsStep) {
+  const Folder folder;
+  const auto run = folder / "late";
+  model::RunInfo info = test::run_info("late", 1);
+  ASSERT_TRUE(create_run_at(run, info));
+  auto writer = RowWriter::create_file(rank_file(run, 0), 0);
+  ASSERT_TRUE(writer) << writer.error().message;
+  model::Batch late;
+  model::Step asked;
+  for (std::int64_t step = 0; step < 140; ++step) {  // of 100 ms
+    model::Batch batch = test::step_batch(0, step);
+    if (step == 4) {
+      asked = batch.steps.front();
+      std::swap(late.collectives, batch.collectives);
+      std::swap(late.events, batch.events);
+    }
+    ASSERT_TRUE(writer->begin());
+    ASSERT_TRUE(writer->write(batch));
+    ASSERT_TRUE(writer->write(step == 90 ? late : model::Batch{}));
+    ASSERT_TRUE(writer->commit(batch.steps.front().end_ns));
+  }
+  const auto range = test::batches_in_range(*open(run), asked.start_ns, asked.end_ns);
+  ASSERT_TRUE(range) << range.error().message;
+  ASSERT_EQ(range->size(), 1u);
+  EXPECT_EQ(range->front().spans.size(), 2u);
+  EXPECT_EQ(range->front().collectives.size(), 3u);
+  ASSERT_EQ(range->front().events.size(), 1u);
+  EXPECT_EQ(range->front().events.front().events.size(), 40u);
+}
+
 TEST(RunReader, OfManyRanksSomeComeAtATime) {
   const Folder folder;
   constexpr int kRanks = 5;
