@@ -70,7 +70,7 @@ bool RunFollower::restore() {
     painter_.learn(batch);
     add_log(batch.log);
   });
-  if (!took) {  // who reads all of it is told why
+  if (!took || !reader_->problems().empty()) {  // who reads all of it is told why
     start_over();
     return false;
   }

@@ -47,6 +47,10 @@ struct RunReader::State {
   int most_side_by_side(std::int64_t most_events) const;
   std::vector<base::Result<model::Batch>> poll_side_by_side(const std::vector<Source*>& those,
                                                             std::int64_t until_ns);
+  // What `read` gives of each rank that can be read; an error where none can.
+  base::Result<void> read_each(
+      const std::function<base::Result<model::Batch>(RankTail&, Database&)>& read,
+      const std::function<void(const model::Batch&)>& take);
 };
 
 namespace {
@@ -214,30 +218,44 @@ void RunReader::rewind() {
   for (auto& [rank, source] : state_->sources) source.tail.rewind();
 }
 
+base::Result<void> RunReader::State::read_each(
+    const std::function<base::Result<model::Batch>(RankTail&, Database&)>& read,
+    const std::function<void(const model::Batch&)>& take) {
+  TRY(need_files());
+  base::Result<void> result;
+  bool has_read = false;
+  for (auto& [rank, source] : sources) {
+    const auto batch = database(source).and_then([&](Database* from) {
+      auto rows = read(source.tail, *from);
+      from->drop_statements();
+      forget_pages(*from);
+      return rows;
+    });
+    if (batch) {
+      has_read = true;
+      if (!batch->empty()) take(*batch);
+    } else {
+      if (StopReading::wanted()) return tl::make_unexpected(batch.error());
+      problems[rank] = batch.error().message;
+      result = tl::make_unexpected(batch.error());
+    }
+  }
+  return has_read ? base::Result<void>() : result;
+}
+
 base::Result<void> RunReader::read_range(std::int64_t start_ns, std::int64_t end_ns,
                                          const std::function<void(const model::Batch&)>& take,
                                          std::int64_t until_ns) {
-  TRY(state_->need_files());
-  for (auto& [rank, source] : state_->sources) {
-    TRY_ASSIGN(Database* const database, state_->database(source));
-    TRY_ASSIGN(const model::Batch batch,
-               source.tail.read_range(*database, start_ns, end_ns, until_ns));
-    database->drop_statements();
-    forget_pages(*database);
-    if (!batch.empty()) take(batch);
-  }
-  return {};
+  return state_->read_each(
+      [&](RankTail& tail, Database& from) {
+        return tail.read_range(from, start_ns, end_ns, until_ns);
+      },
+      take);
 }
 
 base::Result<void> RunReader::read_facts(const std::function<void(const model::Batch&)>& take) {
-  TRY(state_->find_new_files());
-  for (auto& [rank, source] : state_->sources) {
-    TRY_ASSIGN(Database* const database, state_->database(source));
-    TRY_ASSIGN(const model::Batch batch, source.tail.read_facts(*database));
-    database->drop_statements();
-    take(batch);
-  }
-  return {};
+  return state_->read_each([](RankTail& tail, Database& from) { return tail.read_facts(from); },
+                           take);
 }
 
 int RunReader::readable_ranks() const {

@@ -44,6 +44,7 @@ class RunReader {
   // Spans, collectives, ready marks, memory and events that touch [start_ns, end_ns), a rank at a
   // time: of a run of a thousand they need not be in memory at once. At most up to commits made at
   // `until_ns`, as of poll(), whose next answer this does not change. Strings are not repeated.
+  // Ranks that cannot be read are left out, here and below, as long as another can be.
   base::Result<void> read_range(std::int64_t start_ns, std::int64_t end_ns,
                                 const std::function<void(const model::Batch&)>& take,
                                 std::int64_t until_ns = INT64_MAX);

@@ -17,6 +17,7 @@
 #include "tests/app/session/synthetic_run.h"
 #include "trace/analysis/steps/host_clocks.h"
 #include "trace/base/wall_clock.h"
+#include "trace/store/run/trace_file.h"
 
 namespace shardlens::app::session {
 namespace {
@@ -287,6 +288,19 @@ TEST_F(FiguresCache, KeepsNothingOfARunThatCannotBeReadWhole) {
   EXPECT_TRUE(followed.run->keep());
   EXPECT_TRUE(read_library_run(run));
   EXPECT_FALSE(fs::exists(cache()));
+}
+
+TEST_F(FiguresCache, TheStepOfARankWhoseRowsAreDamagedIsShownOfTheOthers) {
+  {
+    auto file = trace::store::open_for_writing(run / "rank_1.sqlite");
+    ASSERT_TRUE(file) << file.error().message;
+    ASSERT_TRUE(file->execute("update collective set function = 'sideways'"));
+  }
+  Followed followed(run);
+  const auto view = followed.view();
+  EXPECT_FALSE(view->figures.info.unreadable.empty());
+  ASSERT_TRUE(view->timeline);
+  EXPECT_FALSE(view->timeline->picture->rows.empty());
 }
 
 TEST_F(FiguresCache, ARunWhoseFiguresCannotBeKeptIsShownAllTheSame) {

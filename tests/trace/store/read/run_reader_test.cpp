@@ -357,6 +357,27 @@ TEST(RunReader, ReadsEverythingThatIsLeft) {
   EXPECT_NE(answer->left_out[0].find("rank_2.sqlite"), std::string::npos);
 }
 
+TEST(RunReader, RangesAndFactsLackRanksThatCannotBeRead) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "left", 3, 4, true);
+  {
+    auto database = open_for_writing(rank_file(run, 1));
+    ASSERT_TRUE(database) << database.error().message;
+    ASSERT_TRUE(database->execute("update span set phase = 4711; update log set level = 4711"));
+  }
+  std::filesystem::resize_file(rank_file(run, 2), 700);  // cannot even be opened
+  const auto reader = open(run);
+  std::vector<model::Batch> facts;
+  ASSERT_TRUE(reader->read_facts([&](const model::Batch& batch) { facts.push_back(batch); }));
+  ASSERT_EQ(facts.size(), 1u);
+  EXPECT_EQ(facts.front().rank_info->rank, 0);
+  EXPECT_EQ(reader->problems().size(), 2u);
+  const auto range = test::batches_in_range(*reader, 0, INT64_MAX);
+  ASSERT_TRUE(range) << range.error().message;
+  ASSERT_EQ(range->size(), 1u);
+  EXPECT_EQ(range->front().spans.size(), 8u);
+}
+
 TEST(RunReader, WithNothingLeftToReadThereIsAnError) {
   const Folder folder;
   const auto run = test::record_run(folder.path(), "none", 2, 2);
