@@ -240,7 +240,7 @@ void RankRowsBuilder::place_peaks() {
 }
 
 std::shared_ptr<const RankRows> RankRowsBuilder::build() {
-  RankRows& all = *shared_;
+  RankRows& all = own();
   put_in_order(all.spans);
   put_in_order(all.collectives);
   sort_by_time(all.steps, &model::Step::start_ns);

@@ -70,6 +70,18 @@ TEST(RankRows, APeakWaitsForItsStep) {
   EXPECT_EQ(values(*builder.build()), (std::vector<double>{10, 70}));
 }
 
+TEST(RankRows, WhatWasBuiltIsNotBuiltAgainUnderItsReaders) {
+  RankRowsBuilder builder(0);
+  store::RowPart part;
+  part.rows.steps = {step_of(0, 1'000, 2'000)};
+  builder.add(std::move(part));
+  const auto shown = builder.build();
+  // Nothing came, as where the rest cannot be read.
+  const auto again = builder.build();
+  EXPECT_NE(again, shown);
+  EXPECT_EQ(again->steps.size(), 1u);
+}
+
 model::CounterSample counter(model::StringId name, std::int64_t time_ns, double value) {
   return {0, name, 0, time_ns, value};
 }
