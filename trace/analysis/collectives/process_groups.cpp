@@ -30,8 +30,11 @@ const std::vector<int>& ProcessGroups::members(int id, int rank, int world_size)
   if (id < 0) return nobody_;
   const auto found = by_rank_and_id_.find({rank, id});
   if (found != by_rank_and_id_.end()) return found->second.ranks;
-  world_.resize(static_cast<std::size_t>(std::clamp(world_size, 1, kMostMembers)));
-  std::iota(world_.begin(), world_.end(), 0);
+  const auto size = static_cast<std::size_t>(std::clamp(world_size, 1, kMostMembers));
+  if (world_.size() != size) {
+    world_.resize(size);
+    std::iota(world_.begin(), world_.end(), 0);
+  }
   return world_;
 }
 

@@ -225,7 +225,7 @@ void RunAnalysis::State::add_collective(const model::Collective& collective) {
     ++ignored_rows;
     return;
   }
-  const auto members =
+  const std::vector<int>& members =
       groups.members(collective.process_group, collective.rank,
                      info.world_size > 0 ? info.world_size : static_cast<int>(ranks.size()));
   const auto tag = tag_text(collective.tag_kind, collective.tag_index,

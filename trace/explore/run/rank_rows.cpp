@@ -79,11 +79,6 @@ const model::ProcessGroup* RankRows::group(int id) const {
   return found == groups.end() ? nullptr : &*found;
 }
 
-int RankRows::first_member(int id) const {
-  const model::ProcessGroup* const found = group(id);
-  return found == nullptr || found->ranks.empty() ? 0 : std::ranges::min(found->ranks);
-}
-
 const model::Step* RankRows::step_at(std::int64_t time_ns) const {
   const auto next = std::ranges::upper_bound(steps, time_ns, {}, &model::Step::start_ns);
   if (next == steps.begin()) return nullptr;
@@ -210,6 +205,7 @@ void RankRowsBuilder::add(store::RowPart part) {
   }
   if (rows.rank_info) all.info = std::move(*rows.rank_info);
   append_rows(all.lanes, rows.lanes);
+  for (model::ProcessGroup& group : rows.process_groups) std::ranges::sort(group.ranks);
   append_rows(all.groups, rows.process_groups);
   append_rows(all.units, rows.units);
   append_rows(all.unit_parameters, rows.unit_parameters);

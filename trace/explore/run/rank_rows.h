@@ -47,7 +47,7 @@ struct RankRows {
 
   std::vector<model::Lane> lanes;
   std::vector<int> span_lanes, collective_lanes;  // of the first of them, known from the beginning
-  std::vector<model::ProcessGroup> groups;
+  std::vector<model::ProcessGroup> groups;        // their ranks ascend
   std::vector<model::Unit> units;
   std::vector<model::UnitParameter> unit_parameters;
   std::vector<model::Bucket> buckets;
@@ -71,8 +71,6 @@ struct RankRows {
   }
   const model::Lane* lane(int id) const;
   const model::ProcessGroup* group(int id) const;
-  // The smallest rank of a group: what tells groups of the same number apart. 0: not announced.
-  int first_member(int group) const;
   // The step that a time lies in; null: none.
   const model::Step* step_at(std::int64_t time_ns) const;
 };

@@ -57,8 +57,9 @@ struct RunSnapshot {
 inline analysis::CollectivePart part_of(const RankRows& rows, std::uint32_t index) {
   const model::Collective& row = rows.collectives.rows[index];
   const model::ProcessGroup* const group = rows.group(row.process_group);
+  const int members = group == nullptr ? 0 : static_cast<int>(group->ranks.size());
   return {row.process_group,
-          rows.first_member(row.process_group),
+          members > 0 ? group->ranks.front() : 0,
           row.sequence,
           row.function,
           rows.rank,
@@ -66,7 +67,7 @@ inline analysis::CollectivePart part_of(const RankRows& rows, std::uint32_t inde
           row.start_ns,
           row.end_ns,
           rows.collectives.ids[index],
-          group == nullptr ? 0 : static_cast<int>(group->ranks.size())};
+          members};
 }
 
 }  // namespace shardlens::trace::explore
