@@ -3,15 +3,30 @@
 #include <algorithm>
 #include <iterator>
 
+#include "trace/base/text.h"
+
 namespace shardlens::trace::model {
 
 namespace {
 
-// "step 3", "steps 3 to 6"
-std::string range_of(const std::vector<std::int64_t>& steps) {
+// "step 3", "steps 3 to 6", "steps 2, 3 to 6 and 9"; of a schedule that repeats its first ones.
+std::string steps_text(const std::vector<std::int64_t>& steps) {
+  constexpr std::size_t kMostParts = 4;
   if (steps.empty()) return "no steps";
-  if (steps.size() == 1) return "step " + std::to_string(steps.front());
-  return "steps " + std::to_string(steps.front()) + " to " + std::to_string(steps.back());
+  std::vector<std::string> parts;
+  for (auto first = steps.begin(); first != steps.end();) {
+    const auto next = std::adjacent_find(first, steps.end(),
+                                         [](auto step, auto behind) { return behind != step + 1; });
+    const auto last = next == steps.end() ? std::prev(next) : next;
+    parts.push_back(std::to_string(*first) + (first == last ? "" : " to " + std::to_string(*last)));
+    first = std::next(last);
+  }
+  if (parts.size() > kMostParts) {
+    const std::size_t more = parts.size() - kMostParts;
+    parts.resize(kMostParts);
+    parts.push_back(std::to_string(more) + " more");
+  }
+  return (steps.size() == 1 ? "step " : "steps ") + base::listed(parts);
 }
 
 }  // namespace
@@ -58,13 +73,13 @@ std::string different_steps(const std::map<int, std::vector<std::int64_t>>& step
   const auto& [first, first_steps] = *steps.begin();
   const std::string waits = "how long they waited for each other";
   const std::string told = "Ranks were recorded in different steps: rank " + std::to_string(first) +
-                           " in " + range_of(first_steps) + ", rank " +
-                           std::to_string(other->first) + " in " + range_of(other->second) + ". ";
-  const std::string known =
-      !are_marked ? "As not all of them mark their steps, nothing tells " + waits
-      : shared.empty()
-          ? "They have none in common, so nothing tells " + waits
-          : "What they did together, and " + waits + ", is known of " + range_of(shared) + " alone";
+                           " in " + steps_text(first_steps) + ", rank " +
+                           std::to_string(other->first) + " in " + steps_text(other->second) + ". ";
+  const std::string known = !are_marked
+                                ? "As not all of them mark their steps, nothing tells " + waits
+                            : shared.empty() ? "They have none in common, so nothing tells " + waits
+                                             : "What they did together, and " + waits +
+                                                   ", is known of " + steps_text(shared) + " alone";
   return told + known + ". Record all ranks with the same schedule";
 }
 
