@@ -1,6 +1,7 @@
 #include "trace/store/run/settings_file.h"
 
 #include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/null.h>
 #include <yaml-cpp/yaml.h>
 
 #include <optional>
@@ -120,7 +121,7 @@ base::Result<YAML::Node> load(const std::string& yaml, const std::string& source
 
 // Quoted so that any text survives; numbers and words stay as people write them.
 std::string yaml_scalar(const std::string& text) {
-  const bool plain = !text.empty() && text != "null" &&
+  const bool plain = !YAML::IsNullString(text) &&
                      text.find_first_not_of(
                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+ ") ==
                          std::string::npos &&
