@@ -143,9 +143,7 @@ void ExploredRun::take_whole(const RunSnapshot& of, const timeline::RangeFigures
 
 base::Result<void> ExploredRun::open_sources() {
   TRY_ASSIGN(auto files, files_by_rank(path_));
-  std::erase_if(files, [&](const auto& file) {
-    return ranks_.contains(file.first) || problems_.contains(file.first);
-  });
+  std::erase_if(files, [&](const auto& file) { return ranks_.contains(file.first); });
   const std::vector<std::pair<int, fs::path>> wanted(files.begin(), files.end());
   std::vector<std::optional<base::Result<std::unique_ptr<RankSource>>>> opened(wanted.size());
   base::for_each_side_by_side(store_->threads(), wanted.size(), [&](int, std::size_t i) {
@@ -155,14 +153,16 @@ base::Result<void> ExploredRun::open_sources() {
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     auto& source = *opened[i];
     if (source) {
-      ranks_[wanted[i].first].source = std::move(*source);
+      problems_.erase(wanted[i].first);
+      ExploredRank& rank = ranks_[wanted[i].first];
+      rank.source = std::move(*source);
+      rank.has_more_rows = !rank.source->has_all_rows();
       // Chunks that are there from the start do not count as new ones.
       for (const store::ChunkEntry& chunk : chunks_of_rank(*chunks, wanted[i].first)) {
-        auto& last = ranks_[wanted[i].first].last_chunk;
-        last = std::max(last, chunk.row_id);
+        rank.last_chunk = std::max(rank.last_chunk, chunk.row_id);
       }
     } else {
-      problems_.emplace(wanted[i].first, source.error());
+      problems_.insert_or_assign(wanted[i].first, source.error());
     }
   }
   return {};
@@ -321,8 +321,9 @@ void ExploredRun::note_new_chunks() {
   }
 }
 
-base::Result<bool> ExploredRun::refresh() {
+base::Result<bool> ExploredRun::refresh(bool has_ended) {
   const std::lock_guard lock(work_mutex_);
+  const bool calls_are_due = maker_.hurry_calls(has_ended);
   TRY_ASSIGN(bool news, store_->refresh());
   if (news) note_new_chunks();
   // Before anything below can fail: figures that lack the new events must not stay.

@@ -76,7 +76,7 @@ class ExploredRun {
 
   std::mutex work_mutex_;  // for the next few
   std::map<int, ExploredRank> ranks_;
-  std::map<int, base::Error> problems_;  // of ranks that could not be opened
+  std::map<int, base::Error> problems_;  // of ranks that cannot be opened so far
   SnapshotMaker maker_;
   LaneScan scan_;
   bool was_scanned_ = false;

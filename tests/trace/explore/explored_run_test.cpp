@@ -24,6 +24,27 @@ TEST(ExploredRun, ShowsTheOtherRanksWhereOneCannotBeRead) {
             3u);
 }
 
+TEST(ExploredRun, ShowsARankOfALiveRunOnceItCanBeRead) {
+  KnownRun run;
+  run.put_on_hosts({"node", "node"});  // which closes its files
+  const auto file = store::rank_file(run.path(), 1), aside = run.path() / "aside";
+  std::filesystem::rename(file, aside);
+  write_text(file, "nothing yet");
+  const auto explorer = open_whole(run.path());
+  ASSERT_TRUE(explorer);
+  EXPECT_FALSE(explorer->refresh().value_or(true));
+  EXPECT_EQ(explorer->rows()->ranks.size(), 1u);
+  std::filesystem::rename(aside, file);
+  EXPECT_TRUE(explorer->refresh().value_or(false));
+  while (explorer->work().value_or(false)) {
+  }
+  const auto rows = explorer->rows();
+  EXPECT_EQ(rows->ranks.size(), 2u);
+  EXPECT_EQ(rows->steps.size(), 6u);
+  EXPECT_EQ(rows->events, 60);
+  EXPECT_EQ(rows->incomplete, "");
+}
+
 TEST(ExploredRun, GrowsWithALiveRun) {
   KnownRun run(1);
   const auto explorer = open_whole(run.path());
