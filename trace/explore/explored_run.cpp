@@ -331,15 +331,18 @@ base::Result<bool> ExploredRun::refresh(bool has_ended) {
   const std::size_t ranks = ranks_.size();
   TRY(open_sources());
   news = news || ranks_.size() > ranks;
+  base::Result<bool> nothing = false;
   for (auto& [number, rank] : ranks_) {
-    TRY_ASSIGN(const bool more, rank.source->refresh());
-    rank.has_more_rows = rank.has_more_rows || more;
-    news = news || more;
+    const auto more = rank.source->refresh();
+    if (!more) nothing = more;
+    if (!more) continue;
+    rank.has_more_rows = rank.has_more_rows || *more;
+    news = news || *more;
     if (const base::Interval rows = rank.source->take_news(); rows.length() > 0) {
       rank.overview.add_news(rows);
     }
   }
-  if (!news) return false;
+  if (!news && !calls_are_due) return nothing;
   forget_figures();
   publish();
   return true;

@@ -45,7 +45,7 @@ class ExploredRun {
   // As RunExplorer's.
   base::Result<bool> work();
   double progress() const { return progress_; }
-  base::Result<bool> refresh();
+  base::Result<bool> refresh(bool has_ended = false);
 
  private:
   explicit ExploredRun(std::filesystem::path run)

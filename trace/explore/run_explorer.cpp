@@ -100,6 +100,6 @@ base::Result<timeline::StepMemory> RunExplorer::memory(const timeline::StepMemor
 
 base::Result<bool> RunExplorer::work() { return state_->run->work(); }
 double RunExplorer::progress() const { return state_->run->progress(); }
-base::Result<bool> RunExplorer::refresh() { return state_->run->refresh(); }
+base::Result<bool> RunExplorer::refresh(bool has_ended) { return state_->run->refresh(has_ended); }
 
 }  // namespace shardlens::trace::explore

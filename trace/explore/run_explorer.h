@@ -62,8 +62,9 @@ class RunExplorer {
   // For a background thread.
   base::Result<bool> work();
   double progress() const;  // 0 to 1
-  // What a live run has committed since; true if anything.
-  base::Result<bool> refresh();
+  // What a live run has committed since; true if anything. `has_ended`: nothing follows, and what
+  // was put off is due.
+  base::Result<bool> refresh(bool has_ended = false);
 
  private:
   struct State;

@@ -19,7 +19,7 @@ namespace shardlens::trace::explore {
 // What was read of a rank, and what is found out of it.
 struct ExploredRank {
   std::unique_ptr<RankSource> source;
-  bool has_more_rows = true;
+  bool has_more_rows = false;
   RankOverview overview;
   std::int64_t last_chunk = INT64_MIN;  // of those that the overview knows of
   ExposureScan exposure;
@@ -38,6 +38,7 @@ class SnapshotMaker {
                                     std::string problem);
   // More collectives were read.
   void forget_calls() { calls_.forget(); }
+  bool hurry_calls(bool hurries) { return calls_.hurry(hurries); }
 
  private:
   void fit_overviews(RunSnapshot& run, std::map<int, ExploredRank>& ranks, base::Interval extent);

@@ -248,7 +248,7 @@ void InspectSession::follow(const Opened& opened, const Wanted& wanted) {
       const std::lock_guard lock(mutex_);
       live = is_live_;
     }
-    const auto news = opened.explorer->refresh();
+    const auto news = opened.explorer->refresh(!live);
     if (news && *news) is_uncounted = read_all(opened, wanted) || is_uncounted;
     if (is_uncounted && (!live || Clock::now() - counted >= kLiveCount)) {
       ask_figures_again();

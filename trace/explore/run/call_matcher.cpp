@@ -27,7 +27,7 @@ std::vector<analysis::CollectivePart> collectives_of(const RunSnapshot& run) {
 
 void CallMatcher::add_to(RunSnapshot& run) {
   if (!std::ranges::all_of(run.ranks, &RankSnapshot::has_all_rows)) return;
-  if (const auto began = steady_clock::now(); is_old_ && (!calls_ || began >= next_)) {
+  if (const auto began = steady_clock::now(); is_old_ && (!calls_ || hurries_ || began >= next_)) {
     std::vector<analysis::RankHost> hosts;
     for (const RankSnapshot& rank : run.ranks) hosts.push_back({rank.rank, rank.rows->info.host});
     auto calls = std::make_shared<analysis::CollectiveCalls>(collectives_of(run));

@@ -17,7 +17,13 @@ class CallMatcher {
  public:
   // More collectives were read.
   void forget() { is_old_ = true; }
-  // Gives it calls and clocks, which only all ranks' rows together tell. While a run is live those
+  // Whether calls must be of all that was read, as once a run has ended; true: those that were
+  // given last are not, although they must.
+  bool hurry(bool hurries) {
+    hurries_ = hurries;
+    return hurries && is_old_;
+  }
+  // Gives it calls and clocks, which only all ranks' rows together tell. Unless it hurries those
   // may be of a moment ago.
   void add_to(RunSnapshot& run);
 
@@ -25,7 +31,7 @@ class CallMatcher {
   std::shared_ptr<const analysis::CollectiveCalls> calls_;
   std::shared_ptr<const analysis::HostClocks> clocks_;
   std::chrono::steady_clock::time_point next_;
-  bool is_old_ = true;
+  bool is_old_ = true, hurries_ = false;
 };
 
 }  // namespace shardlens::trace::explore
