@@ -1,25 +1,13 @@
 #include "trace/base/phase.h"
 
+#include "trace/base/text.h"
+
 namespace shardlens::trace::base {
 
 std::string_view to_string(Phase phase) {
-  switch (phase) {
-    case Phase::kData:
-      return "data";
-    case Phase::kForward:
-      return "forward";
-    case Phase::kBackward:
-      return "backward";
-    case Phase::kOptimizer:
-      return "optimizer";
-    case Phase::kEvaluation:
-      return "evaluation";
-    case Phase::kCheckpoint:
-      return "checkpoint";
-    case Phase::kOther:
-      return "other";
-  }
-  return "unknown";
+  static constexpr std::array<std::string_view, 7> kNames{
+      "data", "forward", "backward", "optimizer", "evaluation", "checkpoint", "other"};
+  return base::enum_name<Phase::kOther>(kNames, phase);
 }
 
 }  // namespace shardlens::trace::base

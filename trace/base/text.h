@@ -1,6 +1,7 @@
 // The few things about texts that the standard library lacks. Any thread.
 #pragma once
 
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
@@ -68,6 +69,15 @@ std::optional<Number> number_from(std::string_view text) {
   return value;
 }
 
+// `names`: of all values in order, up to kLast. What lies beyond was damaged, or is another
+// version's.
+template <auto kLast, std::size_t kCount>
+constexpr std::string_view enum_name(const std::array<std::string_view, kCount>& names,
+                                     decltype(kLast) value) {
+  static_assert(kCount == static_cast<std::size_t>(kLast) + 1);
+  const auto place = static_cast<std::size_t>(value);
+  return place < kCount ? names[place] : "unknown";
+}
 // `last`: the last of its values, which count from 0.
 template <typename Enum>
 std::optional<Enum> enum_from_text(std::string_view text, Enum last) {

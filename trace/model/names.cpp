@@ -1,4 +1,5 @@
 // The stored and displayed names of the enumerations.
+#include "trace/base/text.h"
 #include "trace/model/batch.h"
 #include "trace/model/events.h"
 #include "trace/model/run_info.h"
@@ -6,127 +7,45 @@
 namespace shardlens::trace::model {
 
 std::string_view to_string(LaneKind kind) {
-  switch (kind) {
-    case LaneKind::kPhases:
-      return "phases";
-    case LaneKind::kOperators:
-      return "operators";
-    case LaneKind::kCompute:
-      return "compute";
-    case LaneKind::kCommunication:
-      return "communication";
-    case LaneKind::kCopies:
-      return "copies";
-    case LaneKind::kMemory:
-      return "memory";
-  }
-  return "unknown";
+  static constexpr std::array<std::string_view, 6> kNames{"phases",        "operators", "compute",
+                                                          "communication", "copies",    "memory"};
+  return base::enum_name<LaneKind::kMemory>(kNames, kind);
 }
 
 std::string_view to_string(CollectiveFunction function) {
-  switch (function) {
-    case CollectiveFunction::kAllReduce:
-      return "all_reduce";
-    case CollectiveFunction::kReduceScatter:
-      return "reduce_scatter";
-    case CollectiveFunction::kAllGather:
-      return "all_gather";
-    case CollectiveFunction::kBroadcast:
-      return "broadcast";
-    case CollectiveFunction::kReduce:
-      return "reduce";
-    case CollectiveFunction::kSend:
-      return "send";
-    case CollectiveFunction::kReceive:
-      return "receive";
-    case CollectiveFunction::kAllToAll:
-      return "all_to_all";
-    case CollectiveFunction::kBarrier:
-      return "barrier";
-    case CollectiveFunction::kOther:
-      return "other";
-  }
-  return "unknown";
+  static constexpr std::array<std::string_view, 10> kNames{
+      "all_reduce", "reduce_scatter", "all_gather", "broadcast", "reduce",
+      "send",       "receive",        "all_to_all", "barrier",   "other"};
+  return base::enum_name<CollectiveFunction::kOther>(kNames, function);
 }
 
 std::string_view to_string(TagKind kind) {
-  switch (kind) {
-    case TagKind::kNone:
-      return "none";
-    case TagKind::kBucket:
-      return "bucket";
-    case TagKind::kUnit:
-      return "unit";
-    case TagKind::kNamed:
-      return "named";
-  }
-  return "unknown";
+  static constexpr std::array<std::string_view, 4> kNames{"none", "bucket", "unit", "named"};
+  return base::enum_name<TagKind::kNamed>(kNames, kind);
 }
 
 std::string_view to_string(MemoryCategory category) {
-  switch (category) {
-    case MemoryCategory::kParameters:
-      return "parameters";
-    case MemoryCategory::kGatheredParameters:
-      return "gathered_parameters";
-    case MemoryCategory::kGradients:
-      return "gradients";
-    case MemoryCategory::kOptimizer:
-      return "optimizer";
-    case MemoryCategory::kActivations:
-      return "activations";
-    case MemoryCategory::kCommunication:
-      return "communication";
-    case MemoryCategory::kOther:
-      return "other";
-    case MemoryCategory::kOutside:
-      return "outside";
-  }
-  return "unknown";
+  static constexpr std::array<std::string_view, 8> kNames{
+      "parameters",  "gathered_parameters", "gradients", "optimizer",
+      "activations", "communication",       "other",     "outside"};
+  return base::enum_name<MemoryCategory::kOutside>(kNames, category);
 }
 
 std::string_view to_string(EventKind kind) {
-  switch (kind) {
-    case EventKind::kOperator:
-      return "op";
-    case EventKind::kKernel:
-      return "kernel";
-    case EventKind::kLaunch:
-      return "launch";
-    case EventKind::kCopy:
-      return "copy";
-    case EventKind::kAllocation:
-      return "allocation";
-  }
-  return "unknown";
+  static constexpr std::array<std::string_view, 5> kNames{"op", "kernel", "launch", "copy",
+                                                          "allocation"};
+  return base::enum_name<EventKind::kAllocation>(kNames, kind);
 }
 
 std::string_view to_string(LogLine::Level level) {
-  switch (level) {
-    case LogLine::Level::kInfo:
-      return "info";
-    case LogLine::Level::kWarning:
-      return "warning";
-    case LogLine::Level::kError:
-      return "error";
-  }
-  return "unknown";
+  static constexpr std::array<std::string_view, 3> kNames{"info", "warning", "error"};
+  return base::enum_name<LogLine::Level::kError>(kNames, level);
 }
 
 std::string_view to_string(RunStatus status) {
-  switch (status) {
-    case RunStatus::kRunning:
-      return "running";
-    case RunStatus::kDone:
-      return "done";
-    case RunStatus::kStopped:
-      return "stopped";
-    case RunStatus::kFailed:
-      return "failed";
-    case RunStatus::kIncomplete:
-      return "incomplete";
-  }
-  return "unknown";
+  static constexpr std::array<std::string_view, 5> kNames{"running", "done", "stopped", "failed",
+                                                          "incomplete"};
+  return base::enum_name<RunStatus::kIncomplete>(kNames, status);
 }
 
 bool Batch::empty() const {

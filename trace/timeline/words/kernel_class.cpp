@@ -4,6 +4,8 @@
 #include <array>
 #include <string>
 
+#include "trace/base/text.h"
+
 namespace shardlens::trace::timeline {
 
 namespace {
@@ -162,33 +164,11 @@ KernelClass kernel_class_of(std::string_view name) {
 }
 
 std::string_view to_string(KernelClass kernel_class) {
-  switch (kernel_class) {
-    case KernelClass::kMatrixProduct:
-      return "matrix product";
-    case KernelClass::kAttention:
-      return "attention";
-    case KernelClass::kConvolution:
-      return "convolution";
-    case KernelClass::kNormalization:
-      return "normalization";
-    case KernelClass::kElementwise:
-      return "elementwise";
-    case KernelClass::kReduction:
-      return "reduction";
-    case KernelClass::kSoftmax:
-      return "softmax";
-    case KernelClass::kOptimizer:
-      return "optimizer";
-    case KernelClass::kEmbedding:
-      return "embedding and index";
-    case KernelClass::kCommunication:
-      return "communication";
-    case KernelClass::kCopy:
-      return "copy and fill";
-    case KernelClass::kOther:
-      return "other";
-  }
-  return "other";
+  static constexpr std::array<std::string_view, 12> kNames{
+      "matrix product",      "attention",     "convolution",   "normalization",
+      "elementwise",         "reduction",     "softmax",       "optimizer",
+      "embedding and index", "communication", "copy and fill", "other"};
+  return base::enum_name<KernelClass::kOther>(kNames, kernel_class);
 }
 
 }  // namespace shardlens::trace::timeline

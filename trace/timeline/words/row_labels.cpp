@@ -4,6 +4,8 @@
 #include <cctype>
 #include <string_view>
 
+#include "trace/base/text.h"
+
 namespace shardlens::trace::timeline {
 
 namespace {
@@ -51,31 +53,10 @@ std::string_view own_name(std::string_view name) {
 }  // namespace
 
 std::string_view kind_name(RowKind kind) {
-  switch (kind) {
-    case RowKind::kRibbon:
-      return "Ribbon";
-    case RowKind::kPhases:
-      return "Phases";
-    case RowKind::kOperators:
-      return "Operators";
-    case RowKind::kLaunches:
-      return "Launches";
-    case RowKind::kKernels:
-      return "Kernels";
-    case RowKind::kCommunication:
-      return "Communication";
-    case RowKind::kCopies:
-      return "Copies";
-    case RowKind::kReady:
-      return "Gradients ready";
-    case RowKind::kMemory:
-      return "Memory";
-    case RowKind::kCounter:
-      return "Counters";
-    case RowKind::kGpu:
-      return "GPU";
-  }
-  return "";
+  static constexpr std::array<std::string_view, 11> kNames{
+      "Ribbon", "Phases",          "Operators", "Launches", "Kernels", "Communication",
+      "Copies", "Gradients ready", "Memory",    "Counters", "GPU"};
+  return base::enum_name<RowKind::kGpu>(kNames, kind);
 }
 
 std::string lane_label(const RankContent& rank, const LaneContent& lane, RowKind kind) {
