@@ -381,6 +381,8 @@ struct RecorderCost {
 };
 
 struct RankInfo {
+  bool operator==(const RankInfo&) const = default;
+
   int rank = 0;
   int local_rank = 0;  // -1: not known
   std::string host;

@@ -43,19 +43,6 @@ void bind_all(Statement& statement, std::span<const std::int64_t> values) {
   for (int i = 0; const std::int64_t value : values) statement.bind(++i, value);
 }
 
-template <typename T>
-std::string fingerprint(const T& value) {
-  return std::to_string(value) + '\n';
-}
-
-std::string fingerprint(const model::RankInfo& info) {
-  return info.host + '\n' + info.device + '\n' + info.device_name + '\n' + info.sources + '\n' +
-         info.versions + '\n' + fingerprint(info.process_id) + fingerprint(info.peak_flops) +
-         fingerprint(info.parameters) + fingerprint(info.trained_parameters) +
-         fingerprint(info.local_rank) + info.peak_flops_origin + '\n' + info.environment + '\n' +
-         info.model;
-}
-
 }  // namespace
 
 RankTail::RankTail(int rank) : rank_(rank), last_indexed_string_(first_row_id(rank)) { rewind(); }
@@ -63,7 +50,7 @@ RankTail::RankTail(int rank) : rank_(rank), last_indexed_string_(first_row_id(ra
 void RankTail::rewind() {
   marks_.fill(first_row_id(rank_));
   last_batch_ = first_row_id(rank_);
-  rank_info_.clear();
+  rank_info_.reset();
   time_ = {};
 }
 
@@ -233,10 +220,8 @@ base::Result<void> RankTail::read_present(Database& database, model::Batch& batc
 
 base::Result<void> RankTail::read_rank_info(Database& database, model::Batch& batch) {
   TRY_ASSIGN(auto info, select_one<model::RankInfo>(database));
-  if (!info) return {};
-  std::string told = fingerprint(*info);
-  if (told == rank_info_) return {};
-  rank_info_ = std::move(told);
+  if (info == rank_info_) return {};
+  rank_info_ = info;
   batch.rank_info = std::move(info);
   return {};
 }

@@ -76,8 +76,9 @@ class RankTail {
   std::int64_t last_indexed_string_;
   TableMarks marks_{};
   std::int64_t last_batch_;
-  ReadingTime time_;       // since the last poll that took all there was
-  std::string rank_info_;  // as last told, to tell it again only when it has changed
+  ReadingTime time_;  // since the last poll that took all there was
+  // As last told, to tell it again only when it has changed.
+  std::optional<model::RankInfo> rank_info_;
 };
 
 }  // namespace shardlens::trace::store

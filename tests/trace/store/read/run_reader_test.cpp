@@ -120,6 +120,29 @@ TEST(RunReader, TellsThePresentOnlyAtTheEnd) {
   EXPECT_FALSE(late[0].rank_info);
 }
 
+TEST(RunReader, TellsOfARankAgainOnceAnythingOfItHasChanged) {
+  const Folder folder;
+  const auto run = folder / "changed";
+  model::RunInfo info = test::run_info("changed", 1);
+  ASSERT_TRUE(create_run_at(run, info));
+  auto writer = RowWriter::create_file(rank_file(run, 0), 0);
+  ASSERT_TRUE(writer) << writer.error().message;
+  model::Batch batch = test::step_batch(0, 0);
+  model::RankInfo rank = *batch.rank_info;
+  const auto told = [&](RunReader& reader) {
+    EXPECT_TRUE(writer->begin() && writer->write(batch) && writer->commit(1));
+    const auto batches = poll(reader);
+    return batches.empty() ? std::nullopt : batches.front().rank_info;
+  };
+  const auto reader = open(run);
+  EXPECT_EQ(told(*reader), rank);
+  batch = {};
+  EXPECT_EQ(told(*reader), std::nullopt);
+  rank.link = "NVLink, 4 links";
+  batch.rank_info = rank;
+  EXPECT_EQ(told(*reader), rank);
+}
+
 TEST(RunReader, ReadsARangeWithoutMovingTheTail) {
   const Folder folder;
   const auto run = test::record_run(folder.path(), "range", 2, 10);
