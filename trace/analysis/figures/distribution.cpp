@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "trace/base/median.h"
+
 namespace shardlens::trace::analysis {
 
 namespace {
@@ -17,14 +19,6 @@ double middle_of(std::int64_t cell) {
   return std::exp(static_cast<double>(cell) / kCellsPerFactorE) - 1;
 }
 
-double quantile(const std::vector<double>& sorted, double fraction) {
-  const double position = fraction * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(position);
-  const auto above = std::min(below + 1, sorted.size() - 1);
-  const double weight = position - static_cast<double>(below);
-  return sorted[below] + weight * (sorted[above] - sorted[below]);
-}
-
 }  // namespace
 
 Distribution distribution_of(std::vector<double> sample) {
@@ -36,10 +30,10 @@ Distribution distribution_of(std::vector<double> sample) {
   for (double value : sample) sum += value;
   result.count = static_cast<std::int64_t>(sample.size());
   result.mean = sum / count;
-  result.median = quantile(sample, 0.5);
-  result.p10 = quantile(sample, 0.1);
-  result.p90 = quantile(sample, 0.9);
-  result.p99 = quantile(sample, 0.99);
+  result.median = base::quantile(sample, 0.5);
+  result.p10 = base::quantile(sample, 0.1);
+  result.p90 = base::quantile(sample, 0.9);
+  result.p99 = base::quantile(sample, 0.99);
   result.max = sample.back();
   double squares = 0;
   for (double value : sample) squares += (value - result.mean) * (value - result.mean);

@@ -59,26 +59,20 @@ void mark_throttled(std::vector<StepFigures>& steps, int rank, const ThrottledTi
   }
 }
 
-ThrottlingSummary throttling_of(const std::vector<StepFigures>& steps) {
-  ThrottlingSummary summary;
+std::string throttling_sentence(const std::vector<StepFigures>& steps) {
+  std::int64_t touched = 0;
+  std::uint32_t limits = 0;
   std::set<int> ranks;
   for (const StepFigures& step : steps) {
-    if (!step.throttling.empty()) ++summary.steps;
+    if (!step.throttling.empty()) ++touched;
     for (const StepThrottling& on : step.throttling) {
-      summary.limits |= on.limits;
+      limits |= on.limits;
       ranks.insert(on.rank);
     }
   }
-  summary.ranks.assign(ranks.begin(), ranks.end());
-  return summary;
-}
-
-std::string throttling_sentence(const std::vector<StepFigures>& steps) {
-  const ThrottlingSummary summary = throttling_of(steps);
-  if (summary.steps == 0) return "";
-  return std::to_string(summary.steps) + " of " + base::counted(steps.size(), "step") +
-         " throttled on " + named_ranks(summary.ranks) + ": " +
-         model::throttling_text(summary.limits);
+  if (touched == 0) return "";
+  return std::to_string(touched) + " of " + base::counted(steps.size(), "step") + " throttled on " +
+         named_ranks({ranks.begin(), ranks.end()}) + ": " + model::throttling_text(limits);
 }
 
 std::string throttling_note(const StepFigures& step) {

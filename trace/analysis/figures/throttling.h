@@ -39,14 +39,6 @@ class ThrottledTimes {
 // Into the steps of that rank which it touched.
 void mark_throttled(std::vector<StepFigures>& steps, int rank, const ThrottledTimes& throttled);
 
-// Of a whole run, for a sentence about it.
-struct ThrottlingSummary {
-  std::int64_t steps = 0;  // that were touched on any rank
-  std::uint32_t limits = 0;
-  std::vector<int> ranks;  // ascending
-};
-ThrottlingSummary throttling_of(const std::vector<StepFigures>& steps);
-
 // "12 of 30 steps throttled on ranks 0 and 3: power cap"; "" where none was.
 std::string throttling_sentence(const std::vector<StepFigures>& steps);
 // "rank 3: thermal slowdown for 120 ms", of one step, the longest first; "" for none.
