@@ -15,13 +15,6 @@ namespace {
 // others who want to read from waiting too long.
 constexpr std::int64_t kFirstRows = 256, kRowsPerCall = 8192;
 
-// The rank's own row comes with every part.
-bool has_rows(const store::RowPart& part) {
-  model::Batch rows = part.rows;
-  rows.rank_info.reset();
-  return !rows.empty() || !part.bucket_parameters.empty();
-}
-
 // The lanes that occur in the first 256 rows of a table.
 base::Result<std::vector<int>> first_lanes(store::Database& database, const std::string& table,
                                            int rank) {
@@ -144,7 +137,7 @@ base::Result<bool> RankSource::refresh() {
   TRY_ASSIGN(store::RowPart part, read_part());
   // SQLite would keep some 90 KB of pages, and a run may have a thousand ranks.
   store::forget_pages(file_->database());
-  if (!has_rows(part)) return false;
+  if (!part.has_rows) return false;
   has_more_rows_ = part.has_more;
   builder_.add(std::move(part));
   if (!has_more_rows_) publish(builder_.build());

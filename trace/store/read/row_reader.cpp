@@ -85,6 +85,7 @@ base::Result<RowPart> RowReader::read_some(Database& database, std::int64_t most
   left_ = std::max<std::int64_t>(most, 1);
   TRY(read_strings(database, part.rows));
   TRY(read_tables(database, part));
+  part.has_rows = !part.rows.empty() || !part.bucket_parameters.empty();
   part.has_more = left_ <= 0;
   TRY_ASSIGN(auto info,
              database.prepare("select " + column_names(columns_of_table<model::RankInfo>()) +

@@ -20,6 +20,7 @@ struct RowPart {
   model::Batch rows;
   std::vector<std::int64_t> span_ids, collective_ids;  // of rows.spans and rows.collectives
   std::vector<BucketParameter> bucket_parameters;
+  bool has_rows = false;  // beside the rank's own, which comes with every part
   bool has_more = false;  // the next call gives more at once
 };
 
