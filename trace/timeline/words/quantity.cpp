@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "trace/base/number_text.h"
+#include "trace/base/text.h"
 
 namespace shardlens::trace::timeline {
 
@@ -49,9 +50,7 @@ std::string format_number(double value) {
 }
 
 std::string format_integer(std::int64_t value) {
-  std::string digits = std::to_string(value < 0 ? -value : value);
-  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
-  return value < 0 ? "−" + digits : digits;
+  return value < 0 ? "−" + base::grouped(-value) : base::grouped(value);
 }
 
 std::string format_plain(double value) {
