@@ -186,7 +186,7 @@ TEST(Permissions, ALookAtARunKeepsTheLocksOfItsReaders) {
     return lock.l_pid == getppid() ? "the reader" : "somebody";
   };
   ASSERT_EQ(test::in_child(holder_of_lock), "the reader");
-  ASSERT_TRUE(check_trace_file(rank_file(*run, 0)));
+  ASSERT_TRUE(trace_file_uses_wal(rank_file(*run, 0)));
   EXPECT_EQ(steps_read(*run), "1 steps, 40 events, query 1");
   EXPECT_EQ(test::in_child(holder_of_lock), "the reader");
 }

@@ -170,11 +170,6 @@ base::Result<bool> trace_file_uses_wal(const fs::path& file) {
   return header[18] == 2;
 }
 
-base::Result<void> check_trace_file(const fs::path& file) {
-  TRY(trace_file_uses_wal(file));
-  return {};
-}
-
 bool is_trace_file(const fs::path& file) {
   const auto header = read_header(file);
   return header && big_endian(*header, 68, 4) == static_cast<std::uint32_t>(kApplicationId);
@@ -238,7 +233,7 @@ base::Result<void> TraceFile::open_copy() {
 base::Result<Database> TraceFile::connect() const { return open_at(uri_, file_); }
 
 base::Result<Database> open_for_writing(const fs::path& file) {
-  TRY(check_trace_file(file));
+  TRY(trace_file_uses_wal(file));
   return open_untrusted(file.string(), SQLITE_OPEN_READWRITE, base::quoted(file));
 }
 

@@ -36,9 +36,8 @@ class TraceFile {
   base::FileStamp file_stamp_, wal_stamp_;
 };
 
-// Checks the first bytes without SQLite, which would create files beside it.
-base::Result<void> check_trace_file(const std::filesystem::path& file);
-// As above, and true if the file is in WAL mode.
+// Checks the first bytes without SQLite, which would create files beside it; true if the file is in
+// WAL mode.
 base::Result<bool> trace_file_uses_wal(const std::filesystem::path& file);
 // Whether the file has our marks, of any version. False also for a missing file.
 bool is_trace_file(const std::filesystem::path& file);
