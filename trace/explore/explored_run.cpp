@@ -64,8 +64,7 @@ base::Result<std::unique_ptr<ExploredRun>> ExploredRun::open(
 }
 
 void ExploredRun::restore(std::optional<KeptExploration> kept) {
-  if (!kept || kept->chunks != store_->chunks()->size() ||
-      kept->names != store_->global_name_count()) {
+  if (!kept || kept->chunks != store_->chunks()->size() || kept->names != store_->names().count()) {
     return;
   }
   scan_.restore(kept->lanes);
@@ -128,7 +127,7 @@ void ExploredRun::take_whole(const RunSnapshot& of, const timeline::RangeFigures
   if (!is_worth_keeping(*run, figures)) return;
   is_kept_ = true;
   KeptExploration kept{store_->chunks()->size(),
-                       store_->global_name_count(),
+                       store_->names().count(),
                        scan_.seen(),
                        {},
                        names_->known(),

@@ -47,7 +47,7 @@ class BulkFacts {
   const model::Event& event() const { return found_.event; }
   model::EventKind kind() const { return found_.chunk.kind; }
   std::string name_of(const model::Event& event) const {
-    return std::string(run_.store->text(rank_.rank, event.name));
+    return std::string(run_.store->names().text(rank_.rank, event.name));
   }
 
   base::TimeClass piece_class() const {

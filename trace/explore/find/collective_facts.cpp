@@ -81,7 +81,7 @@ class CollectiveFacts {
           const auto away = [&](std::int64_t start) { return std::abs(start - row_.start_ns); };
           if (kernel && away(kernel->start_ns) <= away(time.start_ns)) return;
           kernel = finder.place_of(chunk, static_cast<std::uint32_t>(i), time);
-          name = run_.store->text(rank_.rank, columns.name(i));
+          name = run_.store->names().text(rank_.rank, columns.name(i));
         });
     if (!kernel) return;
     sheet_.add("Kernel", name);

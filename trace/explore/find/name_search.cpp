@@ -112,7 +112,7 @@ timeline::EventPlace NamedRows::place(std::size_t i) const {
 
 base::Result<std::shared_ptr<const NameSearch::Matched>> NameSearch::match(
     const timeline::NamePattern& pattern) {
-  const std::uint32_t count = store_.global_name_count();
+  const std::uint32_t count = store_.names().count();
   {
     const std::lock_guard lock(mutex_);
     if (last_ && last_->pattern == pattern && last_->names.size() == count) return last_;
@@ -121,7 +121,7 @@ base::Result<std::shared_ptr<const NameSearch::Matched>> NameSearch::match(
   auto matched =
       std::make_shared<Matched>(Matched{pattern, std::move(matcher), std::vector<bool>(count)});
   for (std::uint32_t name = 0; name < count; ++name) {
-    matched->names[name] = matched->matcher.matches(store_.global_text(name));
+    matched->names[name] = matched->matcher.matches(store_.names().text(name));
   }
   const std::lock_guard lock(mutex_);
   last_ = matched;
@@ -160,7 +160,7 @@ void NameSearch::count_events(std::span<const store::ChunkEntry> chunks,
     for (int kind = 0; kind < model::kEventKindCount; ++kind) {
       const Sum& sum = by_number[name][static_cast<std::size_t>(kind)];
       if (sum.count == 0) continue;
-      add_hit(sums, store_.global_text(name), table_of(static_cast<model::EventKind>(kind)),
+      add_hit(sums, store_.names().text(name), table_of(static_cast<model::EventKind>(kind)),
               sum.count, sum.total_ns);
     }
   }

@@ -24,7 +24,7 @@ constexpr std::uint32_t kUnknownName = UINT32_MAX;
 }  // namespace
 
 PictureNames::PictureNames(const store::EventStore* store)
-    : store_(store), by_global_(store == nullptr ? 0 : store->global_name_count(), kUnknownName) {}
+    : store_(store), by_global_(store == nullptr ? 0 : store->names().count(), kUnknownName) {}
 
 std::uint32_t PictureNames::number_of(std::string_view text) {
   const auto [found, is_new] =
@@ -36,10 +36,10 @@ std::uint32_t PictureNames::number_of(std::string_view text) {
 std::uint32_t PictureNames::of_global(std::uint32_t name) {
   if (store_ == nullptr) return 0;
   // Strings that came while the picture was made.
-  if (name >= by_global_.size()) by_global_.resize(store_->global_name_count(), kUnknownName);
+  if (name >= by_global_.size()) by_global_.resize(store_->names().count(), kUnknownName);
   if (name >= by_global_.size()) return 0;
   std::uint32_t& number = by_global_[name];
-  if (number == kUnknownName) number = number_of(store_->global_text(name));
+  if (number == kUnknownName) number = number_of(store_->names().text(name));
   return number;
 }
 

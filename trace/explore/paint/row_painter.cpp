@@ -92,7 +92,7 @@ RowDraft RowPainter::bulk_row(const RowTask& task, model::EventKind kind,
   const timeline::PixelGrid grid(task.ns_per_pixel);
   timeline::PieceFolder folder(grid, task.window, task.row->levels);
   const LaneEvents events(*run_.store, task.rank->rank, task.row->lane, kind, folder.window());
-  const std::vector<std::uint32_t> names = run_.store->global_names(task.rank->rank);
+  const std::vector<std::uint32_t> names = run_.store->names().numbers(task.rank->rank);
   OptimizerTime optimizer(task.rank->rows->optimizer);
   timeline::DrawnEvent event;
   event.piece_class =
@@ -280,7 +280,7 @@ RowDraft RowPainter::paint_cells(const RowTask& task) const {
   }
   timeline::join_pieces(picture.pieces, grid);
   for (timeline::Piece& piece : picture.pieces) {
-    piece.name = run_.store->global_name(task.rank->rank, piece.name);
+    piece.name = run_.store->names().number(task.rank->rank, piece.name);
   }
   return draft;
 }

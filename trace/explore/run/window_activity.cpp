@@ -17,13 +17,13 @@ class NameActivities {
   model::Activity of_kernel(model::StringId name) {
     if (name >= known_.size()) {
       if (name > kMostKept)
-        return model::activity_of(model::EventKind::kKernel, {}, store_.text(rank_, name));
+        return model::activity_of(model::EventKind::kKernel, {}, store_.names().text(rank_, name));
       known_.resize(name + 1, model::Activity::kNone);
     }
     model::Activity& known = known_[name];
     // kNone means "not looked at yet": every kernel is some activity.
     if (known == model::Activity::kNone) {
-      known = model::activity_of(model::EventKind::kKernel, {}, store_.text(rank_, name));
+      known = model::activity_of(model::EventKind::kKernel, {}, store_.names().text(rank_, name));
     }
     return known;
   }

@@ -65,7 +65,7 @@ timeline::NameFigures figures_of(const store::EventStore& store, std::size_t kin
   const NameTotal& total = totals.names()[place];
   const LongestEvent& longest = total.sum.longest;
   timeline::NameFigures figures;
-  figures.name = store.global_text(total.sum.name);
+  figures.name = store.names().text(total.sum.name);
   timeline::KernelClass kernel_class = timeline::KernelClass::kOther;
   if (kTalliedKinds[kind] == model::EventKind::kKernel) {
     kernel_class = timeline::kernel_class_of(figures.name);

@@ -78,7 +78,7 @@ ChunkNames::Found ChunkNames::read(std::span<const store::ChunkEntry> chunks,
   found.counts.resize(chunks.size());
   std::map<int, std::vector<std::uint32_t>> numbers;
   for (const store::ChunkEntry& chunk : chunks) {
-    if (!numbers.contains(chunk.rank)) numbers[chunk.rank] = store_.global_names(chunk.rank);
+    if (!numbers.contains(chunk.rank)) numbers[chunk.rank] = store_.names().numbers(chunk.rank);
   }
   std::vector<Sums> sums(static_cast<std::size_t>(store_.threads()));
   const auto count = [&](int worker, const store::ChunkEntry& chunk,
@@ -131,7 +131,7 @@ void ChunkNames::restore(std::vector<OfChunk> chunks) {
 
 std::vector<bool> ids_of_names(const store::EventStore& store, int rank,
                                const std::vector<bool>& names) {
-  const auto numbers = store.global_names(rank);
+  const auto numbers = store.names().numbers(rank);
   std::vector<bool> ids(numbers.size());
   for (std::size_t id = 0; id < ids.size(); ++id) {
     ids[id] = numbers[id] < names.size() && names[numbers[id]];

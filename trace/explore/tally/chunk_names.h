@@ -45,7 +45,7 @@ class ChunkNames {
   std::vector<OfChunk> known() const;
   void restore(std::vector<OfChunk> chunks);
 
-  // A chunk that somebody else has decoded. `numbers`: EventStore::global_names() of its rank.
+  // A chunk that somebody else has decoded. `numbers`: GlobalNames::numbers() of its rank.
   void note(const store::ChunkEntry& chunk, const store::EventColumns& columns,
             std::span<const std::uint32_t> numbers);
 

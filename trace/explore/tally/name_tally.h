@@ -36,7 +36,7 @@ struct NameSum {
 
 class NameTally {
  public:
-  // `numbers`: the names of the chunk's rank by string id (EventStore::global_names()); a live run
+  // `numbers`: the names of the chunk's rank by string id (GlobalNames::numbers()); a live run
   // has more of them later.
   void add(const store::ChunkEntry& chunk, const store::EventColumns& columns,
            const timeline::TimeRange& range, std::span<const std::uint32_t> numbers);

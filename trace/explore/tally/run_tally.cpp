@@ -17,7 +17,7 @@ RunTally::RunTally(const store::EventStore& store, timeline::TimeRange range)
 void RunTally::learn_names(std::span<const store::ChunkEntry> chunks) {
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     if (i > 0 && chunks[i].rank == chunks[i - 1].rank) continue;
-    names_[chunks[i].rank] = store_.global_names(chunks[i].rank);
+    names_[chunks[i].rank] = store_.names().numbers(chunks[i].rank);
   }
 }
 

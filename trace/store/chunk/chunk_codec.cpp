@@ -24,34 +24,20 @@ std::int64_t chunk_checksum(const ChunkHeader& header, std::span<const std::byte
   return static_cast<std::int64_t>(base::checksum_of(std::as_bytes(std::span(words))));
 }
 
-Chunk encode_chunk(std::span<const model::Event> events) {
-  ChunkPacker packer;
-  return encode_chunk(events, packer);
-}
-
 Chunk encode_chunk(std::span<const model::Event> events, ChunkPacker& packer) {
-  Chunk chunk;
-  chunk.count = static_cast<std::int64_t>(events.size());
+  ChunkHeader header{.count = static_cast<std::int64_t>(events.size())};
   if (!events.empty()) {
-    chunk.first_ns = INT64_MAX;
-    chunk.last_ns = INT64_MIN;
+    header.first_ns = INT64_MAX;
+    header.last_ns = INT64_MIN;
     for (const model::Event& event : events) {
       // An event from a clock that was set back ends before it starts.
-      chunk.first_ns = std::min({chunk.first_ns, event.start_ns, event.end_ns()});
-      chunk.last_ns = std::max({chunk.last_ns, event.start_ns, event.end_ns()});
+      header.first_ns = std::min({header.first_ns, event.start_ns, event.end_ns()});
+      header.last_ns = std::max({header.last_ns, event.start_ns, event.end_ns()});
     }
   }
-  const auto packed = packer.pack(events, chunk.first_ns);
-  chunk.data.assign(packed.begin(), packed.end());
-  chunk.checksum =
-      chunk_checksum({chunk.first_ns, chunk.last_ns, chunk.count, chunk.codec, 0}, chunk.data);
-  return chunk;
-}
-
-base::Result<std::vector<model::Event>> decode_chunk(const ChunkHeader& header,
-                                                     std::span<const std::byte> data) {
-  ChunkOpener opener;
-  return decode_chunk(header, data, opener);
+  const auto packed = packer.pack(events, header.first_ns);
+  header.checksum = chunk_checksum(header, packed);
+  return {header, {packed.begin(), packed.end()}};
 }
 
 base::Result<std::vector<model::Event>> decode_chunk(const ChunkHeader& header,

@@ -20,34 +20,25 @@ inline constexpr int kChunkCodec = 2;
 inline constexpr std::size_t kChunkEvents = 8192;
 inline constexpr std::size_t kMostChunkEvents = 1u << 20;  // more is damage
 
-struct Chunk {
+// What a chunk holds beside its data.
+struct ChunkHeader {
   std::int64_t first_ns = 0;  // earliest start, or end of a reversed event
   std::int64_t last_ns = 0;   // latest end
   std::int64_t count = 0;
   int codec = kChunkCodec;
   std::int64_t checksum = 0;  // of all the above and the data
+};
+
+struct Chunk {
+  ChunkHeader header;
   std::vector<std::byte> data;
 };
 
-// What a chunk holds beside its data, as read from a row.
-struct ChunkHeader {
-  std::int64_t first_ns = 0;
-  std::int64_t last_ns = 0;
-  std::int64_t count = 0;
-  int codec = kChunkCodec;
-  std::int64_t checksum = 0;
-};
-
 // `events`: at most kMostChunkEvents, in order of start (any order is kept, but compresses badly).
-Chunk encode_chunk(std::span<const model::Event> events);
-// For many chunks, one after the other.
 class ChunkPacker;
 Chunk encode_chunk(std::span<const model::Event> events, ChunkPacker& packer);
 // Errors: kDamaged for everything that does not add up.
 class ChunkOpener;
-base::Result<std::vector<model::Event>> decode_chunk(const ChunkHeader& header,
-                                                     std::span<const std::byte> data);
-// For many chunks, one after the other.
 base::Result<std::vector<model::Event>> decode_chunk(const ChunkHeader& header,
                                                      std::span<const std::byte> data,
                                                      ChunkOpener& opener);

@@ -1,4 +1,4 @@
-// A chunk of a run that was not decoded. Plain value, any thread.
+// The row of a chunk, without its data. Plain value, any thread.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +13,7 @@ struct ChunkEntry {
   int rank = 0;
   int lane = 0;
   model::EventKind kind = model::EventKind::kKernel;
+  bool makes_sense = false;
   std::int64_t row_id = 0;
   ChunkHeader header;
   int file = 0;  // of the run's files

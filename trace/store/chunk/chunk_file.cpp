@@ -1,7 +1,6 @@
 #include "trace/store/chunk/chunk_file.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "trace/base/text.h"
@@ -12,40 +11,28 @@ namespace shardlens::trace::store {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-// Calls visit(row) for the rows with an id above `last`, which becomes the highest one seen. The
-// row's id is the first column. Returns the problem, if there was one.
-template <typename Visit>
 std::optional<base::Error> visit_news(Database& database, const std::string& select,
-                                      std::int64_t& last, Visit&& visit) {
-  const auto pass = [&](const char* order, std::int64_t after, auto&& each) -> base::Result<void> {
+                                      std::int64_t& last,
+                                      const std::function<void(const Statement&)>& visit) {
+  const auto pass = [&](const char* order, std::int64_t after) -> base::Result<void> {
     TRY_ASSIGN(auto statement,
                database.prepare(select + " where row_id > ?1 order by row_id " + order));
     statement.bind(1, after);
     while (true) {
       TRY_ASSIGN(const bool more, statement.step());
       if (!more) return {};
-      each(statement);
+      last = std::max(last, statement.integer(0));
+      visit(statement);
     }
   };
-  const auto forward = pass("asc", last, [&](const Statement& row) {
-    last = row.integer(0);
-    visit(row);
-  });
+  const auto forward = pass("asc", last);
   if (forward) return std::nullopt;
-  const std::int64_t reached = last;
-  static_cast<void>(pass("desc", reached, [&](const Statement& row) {
-    last = std::max(last, row.integer(0));
-    visit(row);
-  }));
+  static_cast<void>(pass("desc", last));
   return forward.error();
 }
 
-}  // namespace
-
-ChunkRow chunk_row(const Statement& row) {
-  ChunkRow chunk;
+ChunkEntry chunk_entry(const Statement& row) {
+  ChunkEntry chunk;
   chunk.row_id = row.integer(0);
   // Row ids of a rank begin with it.
   chunk.rank = static_cast<int>(chunk.row_id >> kRankShift);
@@ -107,14 +94,15 @@ base::Result<ChunkFile::News> ChunkFile::tail() {
 }
 
 void ChunkFile::read_chunks(Database& database, News& news) {
-  const auto problem = visit_news(database, kSelectChunks, last_chunk_, [&](const Statement& row) {
-    const ChunkRow chunk = chunk_row(row);
-    if (chunk.makes_sense) {
-      news.chunks.push_back(chunk);
-    } else {
-      ++news.damaged_rows;
-    }
-  });
+  const auto problem = visit_news(database, std::string(kSelectChunks) + " from chunk", last_chunk_,
+                                  [&](const Statement& row) {
+                                    const ChunkEntry chunk = chunk_entry(row);
+                                    if (chunk.makes_sense) {
+                                      news.chunks.push_back(chunk);
+                                    } else {
+                                      ++news.damaged_rows;
+                                    }
+                                  });
   if (problem) news.problems.push_back(problem->message);
   if (news.damaged_rows == 0) return;
   news.problems.push_back(database.file() + " is damaged (" + std::to_string(news.damaged_rows) +

@@ -7,31 +7,29 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "trace/base/result.h"
 #include "trace/model/events.h"
-#include "trace/store/chunk/chunk_codec.h"
+#include "trace/store/chunk/chunk_entry.h"
 #include "trace/store/run/trace_file.h"
 
 namespace shardlens::trace::store {
 
-// The row of a chunk, without its data.
-struct ChunkRow {
-  std::int64_t row_id = 0;
-  int rank = 0;
-  int lane = 0;
-  model::EventKind kind = model::EventKind::kKernel;
-  ChunkHeader header;
-  bool makes_sense = false;
-};
-
-// The data is last in the row: SQLite does not touch its pages.
+// Of table chunk. The data is last in the row: who does not ask for it reads none of its pages.
 inline constexpr const char* kSelectChunks =
-    "select row_id,rank,lane,kind,first_ns,last_ns,count,codec,checksum from chunk";
-// From such a row.
-ChunkRow chunk_row(const Statement& row);
+    "select row_id,rank,lane,kind,first_ns,last_ns,count,codec,checksum";
+// From a row that begins with these.
+ChunkEntry chunk_entry(const Statement& row);
+
+// Calls visit(row) for the rows of `select`, the row's id the first column, with an id above
+// `last`, which becomes the highest one seen. Where a page is broken, the rows behind it are
+// reached from the other side. Returns the problem, if there was one.
+std::optional<base::Error> visit_news(Database& database, const std::string& select,
+                                      std::int64_t& last,
+                                      const std::function<void(const Statement&)>& visit);
 
 class ChunkFile {
  public:
@@ -41,10 +39,10 @@ class ChunkFile {
       const std::filesystem::path& file, std::chrono::nanoseconds patience = Database::kPatience);
   ~ChunkFile();
 
-  // What was committed since the last call. Where a page is broken, the rows behind it are reached
-  // from the other side; `problems` says what could not be read. One thread at a time.
+  // What was committed since the last call; `problems` says what could not be read. One thread at a
+  // time.
   struct News {
-    std::vector<ChunkRow> chunks;
+    std::vector<ChunkEntry> chunks;
     std::vector<model::InternedString> strings;
     std::int64_t damaged_rows = 0;  // of chunks that make no sense
     std::vector<std::string> problems;

@@ -75,12 +75,6 @@ ValueRange read_values(VarintReader& column, std::vector<std::int64_t>& values) 
 }  // namespace
 
 base::Result<EventColumns> EventColumns::decode(const ChunkHeader& header,
-                                                std::span<const std::byte> data) {
-  DecodeScratch scratch;
-  return decode(header, data, scratch);
-}
-
-base::Result<EventColumns> EventColumns::decode(const ChunkHeader& header,
                                                 std::span<const std::byte> data,
                                                 DecodeScratch& scratch, Values kept) {
   const auto part = kept == Values::kKept ? ChunkOpener::Part::kAll : ChunkOpener::Part::kFirst;

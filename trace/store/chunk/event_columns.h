@@ -27,8 +27,6 @@ class EventColumns {
   // Correlations are left out, and values unless they are wanted: decode_chunk() has them.
   enum class Values : std::uint8_t { kLeftOut, kKept };
   static base::Result<EventColumns> decode(const ChunkHeader& header,
-                                           std::span<const std::byte> data);
-  static base::Result<EventColumns> decode(const ChunkHeader& header,
                                            std::span<const std::byte> data, DecodeScratch& scratch,
                                            Values values = Values::kLeftOut);
 

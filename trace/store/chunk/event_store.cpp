@@ -175,19 +175,7 @@ EventStore::Visit EventStore::visit(
 
 int EventStore::threads() const { return state_->threads; }
 
-std::string_view EventStore::text(int rank, model::StringId id) const {
-  return state_->chunks->names().text(rank, id);
-}
-std::uint32_t EventStore::global_name(int rank, model::StringId id) const {
-  return state_->chunks->names().number(rank, id);
-}
-std::string_view EventStore::global_text(std::uint32_t name) const {
-  return state_->chunks->names().text(name);
-}
-std::uint32_t EventStore::global_name_count() const { return state_->chunks->names().count(); }
-std::vector<std::uint32_t> EventStore::global_names(int rank) const {
-  return state_->chunks->names().numbers(rank);
-}
+const GlobalNames& EventStore::names() const { return state_->chunks->names(); }
 std::string EventStore::problem() const { return state_->chunks->problem(); }
 std::size_t EventStore::cached_bytes() const { return state_->cache.bytes(); }
 std::int64_t EventStore::decoded_chunks() const { return state_->decoded_chunks; }

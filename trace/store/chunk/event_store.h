@@ -8,13 +8,13 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "trace/base/result.h"
 #include "trace/model/events.h"
 #include "trace/store/chunk/chunk_entry.h"
 #include "trace/store/chunk/event_columns.h"
+#include "trace/store/chunk/global_names.h"
 
 namespace shardlens::trace::store {
 
@@ -58,15 +58,7 @@ class EventStore {
               const std::function<bool()>& wanted = {});
   int threads() const;
 
-  // Strings of a rank; "" for an unknown id. The view lives as long as this.
-  std::string_view text(int rank, model::StringId id) const;
-  // The same number for the same text on every rank; 0 is "".
-  std::uint32_t global_name(int rank, model::StringId id) const;
-  std::string_view global_text(std::uint32_t name) const;
-  std::uint32_t global_name_count() const;
-  // global_name() by string id, for loops over many events; unknown ids may lie beyond its end.
-  std::vector<std::uint32_t> global_names(int rank) const;
-
+  const GlobalNames& names() const;
   // What could not be read of the files, beside the data of single chunks: "" for nothing.
   std::string problem() const;
   std::size_t cached_bytes() const;

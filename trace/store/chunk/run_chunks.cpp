@@ -87,8 +87,9 @@ RunChunks::News RunChunks::take(std::vector<FileNews> all) {
     const int number = static_cast<int>(i);
     const ChunkFile::News& rows = all[i].rows;
     names_.add(rows.strings);
-    for (const ChunkRow& row : rows.chunks) {
-      added.push_back({row.rank, row.lane, row.kind, row.row_id, row.header, number});
+    for (ChunkEntry chunk : rows.chunks) {
+      chunk.file = number;
+      added.push_back(chunk);
     }
     if (rows.was_opened_again) news.opened_again.push_back(number);
     news.any = news.any || !rows.strings.empty() || all[i].opened;

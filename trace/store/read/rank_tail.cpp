@@ -7,6 +7,7 @@
 #include "trace/base/saturated.h"
 #include "trace/base/text.h"
 #include "trace/store/chunk/chunk_codec.h"
+#include "trace/store/chunk/chunk_file.h"
 #include "trace/store/chunk/chunk_opener.h"
 #include "trace/store/sqlite/read_transaction.h"
 #include "trace/store/table/schema.h"
@@ -228,29 +229,21 @@ base::Result<void> RankTail::read_rank_info(Database& database, model::Batch& ba
 
 base::Result<void> RankTail::read_chunks(Database& database, const std::string& condition,
                                          Values values, model::Batch& batch) const {
-  TRY_ASSIGN(auto statement, database.prepare_once(
-                                 "select first_ns,last_ns,count,codec,checksum,data,lane,kind from "
-                                 "chunk where " +
-                                 condition + " order by row_id"));
+  TRY_ASSIGN(auto statement,
+             database.prepare_once(std::string(kSelectChunks) + ",data from chunk where " +
+                                   condition + " order by row_id"));
   bind_all(*statement, values);
   ChunkOpener opener;
   while (true) {
     TRY_ASSIGN(const bool more, statement->step());
     if (!more) return {};
-    const ChunkHeader header{statement->integer(0), statement->integer(1), statement->integer(2),
-                             static_cast<int>(statement->integer(3)), statement->integer(4)};
-    auto events = decode_chunk(header, statement->blob(5), opener);
+    const ChunkEntry chunk = chunk_entry(*statement);
+    if (!chunk.makes_sense) return damaged(database, "the row of a chunk makes no sense");
+    auto events = decode_chunk(chunk.header, statement->blob(9), opener);
     if (!events) {
       return base::fail(events.error().kind, database.file() + ": " + events.error().message);
     }
-    model::EventRun run;
-    run.rank = rank_;
-    run.lane = static_cast<int>(statement->integer(6));
-    run.events = std::move(*events);
-    RowScanner scanner(*statement, strings_, 7);
-    scanner.enumeration("kind", run.kind, model::EventKind::kAllocation);
-    if (!scanner.problem().empty()) return damaged(database, scanner.problem());
-    batch.events.push_back(std::move(run));
+    batch.events.push_back({rank_, chunk.lane, chunk.kind, std::move(*events)});
   }
 }
 

@@ -22,10 +22,4 @@ base::Result<void> check_output(const fs::path& output, bool overwrite, std::str
       base::quoted(output) + " exists already: choose another name, or give --overwrite");
 }
 
-WorkWatch::WorkWatch(Database& database, std::function<bool()> go_on) : database_(database) {
-  database_.watch(std::move(go_on));
-}
-
-WorkWatch::~WorkWatch() { database_.watch({}); }
-
 }  // namespace shardlens::trace::store

@@ -12,7 +12,7 @@ constexpr std::size_t kMostOpenChunks = 64;
 base::Result<void> CorrelationIndex::build() {
   if (is_built_) return {};
   TRY_ASSIGN(const auto* chunks, source_.chunks(kind_));
-  for (const ChunkPlace& place : *chunks) {
+  for (const ChunkEntry& place : *chunks) {
     TRY_ASSIGN(const auto events, source_.decode(place));
     Span span{&place};
     for (const model::Event& event : events) {
@@ -26,7 +26,7 @@ base::Result<void> CorrelationIndex::build() {
   return {};
 }
 
-base::Result<CorrelationIndex::OpenChunk*> CorrelationIndex::open(const ChunkPlace& place) {
+base::Result<CorrelationIndex::OpenChunk*> CorrelationIndex::open(const ChunkEntry& place) {
   auto found = open_.find(&place);
   if (found == open_.end()) {
     OpenChunk chunk;

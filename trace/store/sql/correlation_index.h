@@ -18,7 +18,7 @@ class CorrelationIndex {
   CorrelationIndex(EventSource& source, model::EventKind kind) : source_(source), kind_(kind) {}
 
   struct Hit {
-    const ChunkPlace* place = nullptr;
+    const ChunkEntry* place = nullptr;
     model::Event event;
   };
   // Appends the events of a rank with this correlation, which is not 0, in order of recording.
@@ -26,7 +26,7 @@ class CorrelationIndex {
 
  private:
   struct Span {
-    const ChunkPlace* place = nullptr;
+    const ChunkEntry* place = nullptr;
     std::uint64_t least = UINT64_MAX, most = 0;
   };
   struct OpenChunk {
@@ -35,13 +35,13 @@ class CorrelationIndex {
     std::uint64_t used = 0;
   };
   base::Result<void> build();
-  base::Result<OpenChunk*> open(const ChunkPlace& place);
+  base::Result<OpenChunk*> open(const ChunkEntry& place);
 
   EventSource& source_;
   model::EventKind kind_;
   bool is_built_ = false;
   std::map<int, std::vector<Span>> spans_;  // by rank
-  std::map<const ChunkPlace*, OpenChunk> open_;
+  std::map<const ChunkEntry*, OpenChunk> open_;
   std::uint64_t uses_ = 0;
 };
 

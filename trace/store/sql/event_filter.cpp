@@ -13,7 +13,7 @@ bool overlaps(const IntegerRange& range, const ChunkHeader& header) {
 
 }  // namespace
 
-bool EventFilter::may_hold(const ChunkPlace& place) const {
+bool EventFilter::may_hold(const ChunkEntry& place) const {
   if (std::ranges::find(other_ranks, place.rank) != other_ranks.end()) return false;
   return !nothing && rank.holds(place.rank) && lane.holds(place.lane) &&
          overlaps(start_ns, place.header) && overlaps(end_ns, place.header);
@@ -43,7 +43,7 @@ RankFilter::RankFilter(const EventFilter& filter, const RankNames& names)
   nothing_ = nothing_ || !any;
 }
 
-bool RankFilter::may_hold(const ChunkPlace& place) const {
+bool RankFilter::may_hold(const ChunkEntry& place) const {
   return !nothing_ && overlaps(start_ns_, place.header) && overlaps(end_ns_, place.header);
 }
 

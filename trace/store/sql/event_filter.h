@@ -30,7 +30,7 @@ struct EventFilter {
   std::vector<std::function<bool(const std::string&)>> names;
 
   // By its header alone.
-  bool may_hold(const ChunkPlace& place) const;
+  bool may_hold(const ChunkEntry& place) const;
   bool looks_at_events() const {
     return !start_ns.is_full() || !end_ns.is_full() || !names.empty() || !step.is_full();
   }
@@ -42,7 +42,7 @@ class RankFilter {
   RankFilter() = default;
   RankFilter(const EventFilter& filter, const RankNames& names);
 
-  bool may_hold(const ChunkPlace& place) const;
+  bool may_hold(const ChunkEntry& place) const;
   bool holds(const model::Event& event) const {
     return start_ns_.holds(event.start_ns) && end_ns_.holds(event.end_ns()) &&
            (!by_name_ || (event.name < wanted_.size() && wanted_[event.name]));

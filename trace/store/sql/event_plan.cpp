@@ -147,10 +147,10 @@ class PlanEstimate {
     }
   }
 
-  void apply(const std::vector<ChunkPlace>& chunks) {
+  void apply(const std::vector<ChunkEntry>& chunks) {
     std::set<int> ranks;
     std::set<std::pair<int, int>> lanes;
-    for (const ChunkPlace& place : chunks) {
+    for (const ChunkEntry& place : chunks) {
       if (!known_.may_hold(place)) continue;
       events += static_cast<double>(place.header.count);
       ranks.insert(place.rank);
@@ -204,7 +204,7 @@ EventScanPlan needs_of(const EventTable& table, std::uint64_t columns) {
 // The plan is a text: columns in hexadecimal, then orders and conditions of two letters each, as
 // "3f|n+r-|a=e>".
 int plan_events(sqlite3_index_info* info, const EventTable& table,
-                const std::vector<ChunkPlace>& chunks) {
+                const std::vector<ChunkEntry>& chunks) {
   PlanEstimate estimate;
   std::string conditions;
   int arguments = 0;

@@ -14,7 +14,7 @@ namespace shardlens::trace::store {
 
 // xBestIndex: fills in `info`; SQLITE_OK or SQLITE_NOMEM. `chunks`: all of the table's kind.
 int plan_events(sqlite3_index_info* info, const EventTable& table,
-                const std::vector<ChunkPlace>& chunks);
+                const std::vector<ChunkEntry>& chunks);
 // xFilter: what `plan_events` wrote, with the values of now.
 EventScanPlan scan_plan(const EventTable& table, std::string_view plan, int count,
                         sqlite3_value** values);

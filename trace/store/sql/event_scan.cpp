@@ -31,10 +31,10 @@ base::Result<void> EventScan::start(EventScanPlan plan) {
 base::Result<void> EventScan::choose_places() {
   places_.clear();
   TRY_ASSIGN(const auto* all, source_->chunks(kind_));
-  for (const ChunkPlace& place : *all) {
+  for (const ChunkEntry& place : *all) {
     if (plan_.filter.may_hold(place)) places_.push_back(&place);
   }
-  std::ranges::stable_sort(places_, [&](const ChunkPlace* a, const ChunkPlace* b) {
+  std::ranges::stable_sort(places_, [&](const ChunkEntry* a, const ChunkEntry* b) {
     for (const EventOrder& term : plan_.order) {
       const bool by_rank = term.key == EventOrder::Key::kRank;
       const int left = by_rank ? a->rank : a->lane, right = by_rank ? b->rank : b->lane;
@@ -46,7 +46,7 @@ base::Result<void> EventScan::choose_places() {
   return {};
 }
 
-base::Result<const RankFilter*> EventScan::filter_of(const ChunkPlace& place,
+base::Result<const RankFilter*> EventScan::filter_of(const ChunkEntry& place,
                                                      const RankNames& names) {
   const auto found = filters_.find(place.rank);
   if (found != filters_.end()) return &found->second;
@@ -57,7 +57,7 @@ base::Result<void> EventScan::group() {
   EventFields fields = plan_.fields;
   if (plan_.wants_step) fields[static_cast<std::size_t>(EventField::kStart)] = true;
   grouped_.emplace(fields);
-  for (const ChunkPlace* place : places_) {
+  for (const ChunkEntry* place : places_) {
     TRY_ASSIGN(const RankNames* const names, source_->names(*place));
     TRY_ASSIGN(const RankFilter* const filter, filter_of(*place, *names));
     if (!filter->may_hold(*place)) continue;
@@ -71,7 +71,7 @@ base::Result<void> EventScan::group() {
 // From `place_` on, to the first chunk with a row that is wanted.
 base::Result<void> EventScan::enter_chunk() {
   for (; place_ < places_.size(); ++place_) {
-    const ChunkPlace& at = *places_[place_];
+    const ChunkEntry& at = *places_[place_];
     TRY(source_->check(at));
     TRY_ASSIGN(names_, source_->names(at));
     row_ = 0;

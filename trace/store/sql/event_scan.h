@@ -35,7 +35,7 @@ class EventScan {
   }
   base::Result<void> next();
 
-  const ChunkPlace& place() const {
+  const ChunkEntry& place() const {
     if (grouped_) return grouped_->place();
     return looks_up_ ? *hits_[row_].place : *places_[place_];
   }
@@ -49,7 +49,7 @@ class EventScan {
 
  private:
   base::Result<void> choose_places();
-  base::Result<const RankFilter*> filter_of(const ChunkPlace& place, const RankNames& names);
+  base::Result<const RankFilter*> filter_of(const ChunkEntry& place, const RankNames& names);
   base::Result<void> group();
   base::Result<void> enter_chunk();
   base::Result<void> look_up();
@@ -62,7 +62,7 @@ class EventScan {
   CorrelationIndex* index_;
   EventScanPlan plan_;
   bool headers_suffice_ = false;
-  std::vector<const ChunkPlace*> places_;
+  std::vector<const ChunkEntry*> places_;
   std::map<int, RankFilter> filters_;  // by rank
   std::size_t place_ = 0, row_ = 0, row_count_ = 0;
   std::vector<model::Event> events_;

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "trace/base/text.h"
+#include "trace/store/chunk/chunk_file.h"
+#include "trace/store/sqlite/stop_reading.h"
 #include "trace/store/table/schema.h"
 
 namespace shardlens::trace::store {
@@ -40,10 +41,7 @@ std::int64_t RankNames::step_at(std::int64_t time_ns) const {
   return time_ns < step.end_ns ? step.index : -1;
 }
 
-EventSource::EventSource(std::vector<Database*> files, std::function<bool()> interrupted)
-    : files_(std::move(files)), interrupted_(std::move(interrupted)) {}
-
-void EventSource::add_chunk(const ChunkPlace& place, model::EventKind kind) {
+void EventSource::add_chunk(const ChunkEntry& place, model::EventKind kind) {
   chunks_[static_cast<std::size_t>(kind)].push_back(place);
   auto& ranks = ranks_[static_cast<std::size_t>(kind)];
   if (std::ranges::find(ranks, place.rank) == ranks.end()) ranks.push_back(place.rank);
@@ -51,9 +49,10 @@ void EventSource::add_chunk(const ChunkPlace& place, model::EventKind kind) {
 
 base::Result<void> EventSource::read_headers() {
   if (headers_read_) return {};
-  for (Database* file : files_) {
+  for (int file = 0; file < std::ssize(files_); ++file) {
     const auto add = [&](const Statement& row) -> base::Result<void> {
-      ChunkPlace place{chunk_row(row), file};
+      ChunkEntry place = chunk_entry(row);
+      place.file = file;
       if (place.makes_sense) {
         add_chunk(place, place.kind);
         return {};
@@ -63,13 +62,14 @@ base::Result<void> EventSource::read_headers() {
         add_chunk(place, static_cast<model::EventKind>(any));
       return {};
     };
-    TRY(for_each_row(*file, std::string(kSelectChunks) + " order by row_id", add));
+    TRY(for_each_row(*files_[static_cast<std::size_t>(file)],
+                     std::string(kSelectChunks) + " from chunk order by row_id", add));
   }
   headers_read_ = true;
   return {};
 }
 
-base::Result<const std::vector<ChunkPlace>*> EventSource::chunks(model::EventKind kind) {
+base::Result<const std::vector<ChunkEntry>*> EventSource::chunks(model::EventKind kind) {
   TRY(read_headers());
   return &chunks_[static_cast<std::size_t>(kind)];
 }
@@ -107,27 +107,27 @@ base::Result<RankNames> EventSource::read_names(Database& file, int rank) {
   return names;
 }
 
-base::Result<const RankNames*> EventSource::names(const ChunkPlace& place) {
+base::Result<const RankNames*> EventSource::names(const ChunkEntry& place) {
   const auto found = names_.find(place.rank);
   if (found != names_.end()) return &found->second;
-  TRY_ASSIGN(RankNames names, read_names(*place.file, place.rank));
+  TRY_ASSIGN(RankNames names, read_names(file_of(place), place.rank));
   return &names_.emplace(place.rank, std::move(names)).first->second;
 }
 
-base::Result<void> EventSource::check(const ChunkPlace& place) const {
+base::Result<void> EventSource::check(const ChunkEntry& place) const {
   if (place.makes_sense) return {};
-  return damaged_events(*place.file, "the row of a chunk makes no sense, at rank " +
-                                         std::to_string(place.rank) + ", lane " +
-                                         std::to_string(place.lane));
+  return damaged_events(file_of(place), "the row of a chunk makes no sense, at rank " +
+                                            std::to_string(place.rank) + ", lane " +
+                                            std::to_string(place.lane));
 }
 
-base::Result<std::vector<model::Event>> EventSource::decode(const ChunkPlace& place) {
+base::Result<std::vector<model::Event>> EventSource::decode(const ChunkEntry& place) {
   TRY(check(place));
-  if (interrupted_ && interrupted_())
+  if (StopReading::wanted())
     return base::fail(base::ErrorKind::kFailed, "the query was interrupted");
   auto found = blobs_.find(place.file);
   if (found == blobs_.end()) {
-    TRY_ASSIGN(Statement blob, place.file->prepare("select data from chunk where row_id=?1"));
+    TRY_ASSIGN(Statement blob, file_of(place).prepare("select data from chunk where row_id=?1"));
     found = blobs_.emplace(place.file, std::move(blob)).first;
   }
   Statement& blob = found->second;
@@ -144,9 +144,9 @@ base::Result<std::vector<model::Event>> EventSource::decode(const ChunkPlace& pl
   blob.reset();
   if (events) return events;
   if (events.error().kind != base::ErrorKind::kDamaged) return events;
-  return damaged_events(*place.file, events.error().message + " at rank " +
-                                         std::to_string(place.rank) + ", lane " +
-                                         std::to_string(place.lane));
+  return damaged_events(file_of(place), events.error().message + " at rank " +
+                                            std::to_string(place.rank) + ", lane " +
+                                            std::to_string(place.lane));
 }
 
 }  // namespace shardlens::trace::store

@@ -4,25 +4,18 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "trace/base/result.h"
 #include "trace/model/events.h"
-#include "trace/store/chunk/chunk_codec.h"
-#include "trace/store/chunk/chunk_file.h"
+#include "trace/store/chunk/chunk_entry.h"
 #include "trace/store/chunk/chunk_opener.h"
 #include "trace/store/sqlite/sqlite.h"
 
 namespace shardlens::trace::store {
-
-// A chunk that was not decoded. What one held whose row makes no sense is not known: it stands
-// among those of every kind, and a query that would need it fails, no other.
-struct ChunkPlace : ChunkRow {
-  Database* file = nullptr;
-};
 
 // What the events of one rank name.
 struct RankNames {
@@ -43,33 +36,36 @@ struct RankNames {
 
 class EventSource {
  public:
-  // `files` must outlive this. `interrupted` is asked before every chunk; may be empty.
-  EventSource(std::vector<Database*> files, std::function<bool()> interrupted);
+  // `files` must outlive this.
+  explicit EventSource(std::vector<Database*> files) : files_(std::move(files)) {}
 
   // In order of rank and recording. Read once, with the first call: what a live run records later
-  // does not come in.
-  base::Result<const std::vector<ChunkPlace>*> chunks(model::EventKind kind);
+  // does not come in. What one held whose row makes no sense is not known: it stands among those of
+  // every kind, and a query that would need it fails, no other.
+  base::Result<const std::vector<ChunkEntry>*> chunks(model::EventKind kind);
   // That have chunks of this kind.
   base::Result<const std::vector<int>*> ranks(model::EventKind kind);
-  base::Result<const RankNames*> names(const ChunkPlace& place);
-  base::Result<std::vector<model::Event>> decode(const ChunkPlace& place);
+  base::Result<const RankNames*> names(const ChunkEntry& place);
+  base::Result<std::vector<model::Event>> decode(const ChunkEntry& place);
   // For who needs no more than the header.
-  base::Result<void> check(const ChunkPlace& place) const;
+  base::Result<void> check(const ChunkEntry& place) const;
 
   std::int64_t decoded_chunks() const { return decoded_chunks_; }
 
  private:
+  Database& file_of(const ChunkEntry& place) const {
+    return *files_[static_cast<std::size_t>(place.file)];
+  }
   base::Result<void> read_headers();
-  void add_chunk(const ChunkPlace& place, model::EventKind kind);
+  void add_chunk(const ChunkEntry& place, model::EventKind kind);
   base::Result<RankNames> read_names(Database& file, int rank);
 
   std::vector<Database*> files_;
-  std::function<bool()> interrupted_;
   bool headers_read_ = false;
-  std::array<std::vector<ChunkPlace>, model::kEventKindCount> chunks_;
+  std::array<std::vector<ChunkEntry>, model::kEventKindCount> chunks_;
   std::array<std::vector<int>, model::kEventKindCount> ranks_;
   std::map<int, RankNames> names_;
-  std::map<Database*, Statement> blobs_;
+  std::map<int, Statement> blobs_;  // by file
   ChunkOpener opener_;
   std::int64_t decoded_chunks_ = 0;
 };

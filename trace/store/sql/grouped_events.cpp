@@ -51,7 +51,7 @@ std::vector<const model::Event*> GroupedEvents::side_by_side(
   return ordered;
 }
 
-void GroupedEvents::add(const ChunkPlace& place, const RankNames& names, const RankFilter& filter,
+void GroupedEvents::add(const ChunkEntry& place, const RankNames& names, const RankFilter& filter,
                         const std::vector<model::Event>& events) {
   const auto ordered = side_by_side(events, filter, names.strings.size());
   if (ordered.empty()) return;
@@ -80,7 +80,7 @@ void GroupedEvents::number_names() {
 void GroupedEvents::arrange(const std::vector<EventOrder>& order) {
   number_names();
   const auto key = [&](const Run& run, EventOrder::Key which) -> std::int64_t {
-    const ChunkPlace& at = *chunks_[run.chunk].place;
+    const ChunkEntry& at = *chunks_[run.chunk].place;
     if (which == EventOrder::Key::kRank) return at.rank;
     return which == EventOrder::Key::kLane ? at.lane : std::int64_t{run.name_position};
   };

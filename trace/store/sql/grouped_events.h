@@ -30,7 +30,7 @@ class GroupedEvents {
   explicit GroupedEvents(EventFields fields) : fields_(fields) {}
 
   // Those of `events` that `filter` holds for.
-  void add(const ChunkPlace& place, const RankNames& names, const RankFilter& filter,
+  void add(const ChunkEntry& place, const RankNames& names, const RankFilter& filter,
            const std::vector<model::Event>& events);
   void arrange(const std::vector<EventOrder>& order);
 
@@ -39,7 +39,7 @@ class GroupedEvents {
   void next() {
     if (++row_ == runs_[run_].end) step_to(run_ + 1);
   }
-  const ChunkPlace& place() const { return *chunks_[runs_[run_].chunk].place; }
+  const ChunkEntry& place() const { return *chunks_[runs_[run_].chunk].place; }
   const RankNames& names() const { return *chunks_[runs_[run_].chunk].names; }
   model::StringId name() const { return runs_[run_].name; }
   std::int64_t value(EventField field) const {
@@ -48,7 +48,7 @@ class GroupedEvents {
 
  private:
   struct KeptChunk {
-    const ChunkPlace* place = nullptr;
+    const ChunkEntry* place = nullptr;
     const RankNames* names = nullptr;
     std::array<PackedColumn, kEventFieldCount> columns;
   };

@@ -10,6 +10,7 @@
 #include "trace/store/sql/event_module.h"
 #include "trace/store/sql/event_tables.h"
 #include "trace/store/sql/row_module.h"
+#include "trace/store/sqlite/stop_reading.h"
 #include "trace/store/table/schema.h"
 
 namespace shardlens::trace::store {
@@ -17,9 +18,6 @@ namespace shardlens::trace::store {
 namespace fs = std::filesystem;
 
 namespace {
-
-// Instructions of SQLite's virtual machine between two looks at `interrupted`: about 1 ms.
-constexpr int kProgressInstructions = 20'000;
 
 bool names_word(std::string_view text, std::string_view word) {
   const auto is_part = [](char c) {
@@ -67,16 +65,6 @@ int authorize(void*, int action, const char*, const char* second, const char*, c
 }
 
 constexpr int kSortedInMemoryKib = 64 << 10;
-
-// The files' own statements run within those of the query.
-std::function<bool()> not_interrupted(const QueryOptions& options) {
-  if (!options.interrupted) return {};
-  return [&options] { return !options.interrupted(); };
-}
-
-int ask_whether_interrupted(void* options) {
-  return static_cast<const QueryOptions*>(options)->interrupted() ? 1 : 0;
-}
 
 QueryValue value_at(sqlite3_stmt* statement, int column) {
   switch (sqlite3_column_type(statement, column)) {
@@ -220,7 +208,7 @@ base::Result<QueryResult> query_run(const fs::path& run, const std::string& sql,
     readings.push_back(std::make_unique<WholeReading>(*file, time, WholeReading::Bound::kAnswers,
                                                       options.patience));
   }
-  EventSource events(databases, options.interrupted);
+  EventSource events(databases);
   TRY_ASSIGN(
       Database connection,
       Database::open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, base::quoted(run)));
@@ -230,13 +218,8 @@ base::Result<QueryResult> query_run(const fs::path& run, const std::string& sql,
   sqlite3_limit(connection.get(), SQLITE_LIMIT_LENGTH, Database::kLongestValue);
   // What sorting needs more than this is kept in temporary files.
   TRY(connection.execute("pragma cache_size=" + std::to_string(-kSortedInMemoryKib)));
-  for (Database* const file : databases) file->watch(not_interrupted(options));
   sqlite3_set_authorizer(connection.get(), authorize, nullptr);
-  if (options.interrupted) {
-    // SQLite hands the pointer back unchanged; nothing is written through it.
-    sqlite3_progress_handler(connection.get(), kProgressInstructions, ask_whether_interrupted,
-                             const_cast<QueryOptions*>(&options));
-  }
+  const StopReading stop([&] { return options.interrupted && options.interrupted(); });
   TRY_ASSIGN(const OwnedStatement statement, prepare(connection, sql));
   auto result = fetch(connection, statement.get(), options);
   if (!result) return result;

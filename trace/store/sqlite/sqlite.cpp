@@ -40,7 +40,7 @@ int look_after(void* shared) {
   connection.allow_work(kInstructionsPerLook * kNanosecondsPerInstruction);
   // Rows follow each other within fewer looks than that.
   const bool asks = ++connection.questions % kLooksPerQuestion == 0;
-  if ((connection.goes_on && !connection.goes_on()) || (asks && StopReading::wanted())) {
+  if (asks && StopReading::wanted()) {
     connection.end = detail::Connection::End::kStopped;
     return 1;
   }

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -40,14 +39,13 @@ namespace detail {
 struct Connection {
   std::string file;  // what messages call it
   sqlite3* handle = nullptr;
-  std::function<bool()> goes_on;  // asked while statements run; may be empty
-  std::int64_t bytes = 0;         // of a file that is not trusted, which bounds rows and work
-  std::int64_t looks = 0;         // of the progress handler, since the last row
-  std::int64_t questions = 0;     // looks since the thread was asked whether it is to stop
-  std::int64_t patience_ns = 0;   // for what is read of such a file, beside what its size needs
-  ReadingTime* time = nullptr;    // of the statement that runs
-  ReadingTime* whole = nullptr;   // of all statements, in place of each one's
-  bool is_allowed_work = false;   // the whole may take longer the more of it is asked for
+  std::int64_t bytes = 0;        // of a file that is not trusted, which bounds rows and work
+  std::int64_t looks = 0;        // of the progress handler, since the last row
+  std::int64_t questions = 0;    // looks since the thread was asked whether it is to stop
+  std::int64_t patience_ns = 0;  // for what is read of such a file, beside what its size needs
+  ReadingTime* time = nullptr;   // of the statement that runs
+  ReadingTime* whole = nullptr;  // of all statements, in place of each one's
+  bool is_allowed_work = false;  // the whole may take longer the more of it is asked for
   enum class End { kNone, kStopped, kEndless, kSlow } end = End::kNone;
 
   base::Error error(int code, std::string_view action) const;
@@ -134,8 +132,6 @@ class Database {
   base::Result<void> distrust(std::chrono::nanoseconds patience = kPatience);
   static constexpr std::chrono::seconds kPatience{10};
   static constexpr int kLongestValue = 64 << 20;
-  // Asked every few microseconds while statements run: false ends them with kFailed.
-  void watch(std::function<bool()> goes_on) { connection_->goes_on = std::move(goes_on); }
 
  private:
   friend class WholeReading;

@@ -7,6 +7,7 @@
 #include "trace/store/sql/event_module.h"
 #include "trace/store/sql/event_tables.h"
 #include "trace/store/sql/row_module.h"
+#include "trace/store/sqlite/stop_reading.h"
 #include "trace/store/table/schema.h"
 #include "trace/store/upkeep/redaction.h"
 
@@ -77,7 +78,7 @@ class RowExport {
         databases_(databases_of(files_)),
         progress_(options.progress),
         with_paths_(options.with_paths),
-        events_(databases_, [this] { return !goes_on(); }) {}
+        events_(databases_) {}
 
   base::Result<ExportedRows> fill(Database& target);
 
@@ -132,7 +133,7 @@ base::Result<ExportedRows> RowExport::fill(Database& target) {
   TRY(redaction_.add_functions(target));
   TRY(create_row_tables(target, databases_));
   TRY(create_event_tables(target, events_, kReadPrefix));
-  const WorkWatch watch(target, [this] { return goes_on(); });
+  const StopReading stop([this] { return !goes_on(); });
   ExportedRows exported;
   for (const ExportTable& table : exported_tables(with_paths_)) {
     TRY_ASSIGN(const std::int64_t rows, fill_table(target, table));

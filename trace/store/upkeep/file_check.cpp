@@ -2,16 +2,16 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <span>
 #include <utility>
 
 #include "trace/base/saturated.h"
 #include "trace/store/chunk/chunk_codec.h"
+#include "trace/store/chunk/chunk_file.h"
 #include "trace/store/digest/row_check.h"
 #include "trace/store/digest/row_checksums.h"
-#include "trace/store/run/output_file.h"
 #include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"
+#include "trace/store/sqlite/stop_reading.h"
 #include "trace/store/table/schema.h"
 
 namespace shardlens::trace::store {
@@ -35,14 +35,6 @@ std::string in_digits(std::int64_t number, const char* noun) {
 
 }  // namespace
 
-struct FileCheck::ChunkRow {
-  std::int64_t row_id = 0;
-  int rank = 0, lane = 0;
-  std::string kind;
-  ChunkHeader header;
-  std::span<const std::byte> data;  // until the next row
-};
-
 FileCheck::FileCheck(std::filesystem::path path, Database& database, VerifyReport& report,
                      std::function<bool(std::int64_t)> goes_on)
     : path_(std::move(path)), database_(database), report_(report), goes_on_(std::move(goes_on)) {}
@@ -64,9 +56,9 @@ void FileCheck::cannot_read(const std::string& what, const base::Error& error) {
 }
 
 base::Result<void> FileCheck::run() {
-  const WorkWatch watch(database_, [this] {
+  const StopReading stop([this] {
     stopped_ = stopped_ || !goes_on_(bytes_read_);
-    return !stopped_;
+    return stopped_;
   });
   ReadingTime time;
   const WholeReading once(database_, time);
@@ -120,44 +112,11 @@ void FileCheck::check_strings() {
   if (!done) cannot_read("table string", done.error());
 }
 
-template <typename Visit>
-base::Result<void> FileCheck::visit_chunks(const std::string& order, Visit&& visit) {
-  TRY_ASSIGN(auto statement,
-             database_.prepare("select row_id,rank,lane,kind,first_ns,last_ns,count,codec,checksum,"
-                               "data from chunk order by row_id " +
-                               order));
-  while (true) {
-    TRY_ASSIGN(const bool more, statement.step());
-    if (!more) return {};
-    ChunkRow row;
-    row.row_id = statement.integer(0);
-    row.rank = static_cast<int>(statement.integer(1));
-    row.lane = static_cast<int>(statement.integer(2));
-    row.kind = statement.text(3);
-    row.header = {statement.integer(4), statement.integer(5), statement.integer(6),
-                  static_cast<int>(statement.integer(7)), statement.integer(8)};
-    row.data = statement.blob(9);
-    if (!visit(row)) return {};
-  }
-}
-
-// From both ends: where a page is broken, the rows behind it are reached from the other side.
 void FileCheck::check_chunks() {
   std::int64_t last = INT64_MIN;
-  const auto forward = visit_chunks("asc", [&](const ChunkRow& row) {
-    check_chunk(row);
-    last = row.row_id;
-    return !stopped_;
-  });
-  if (!forward) {
-    has_all_chunks_ = false;
-    cannot_read("some of table chunk", forward.error());
-    static_cast<void>(visit_chunks("desc", [&](const ChunkRow& row) {
-      if (row.row_id <= last) return false;
-      check_chunk(row);
-      return !stopped_;
-    }));
-  }
+  const auto problem = visit_news(database_, std::string(kSelectChunks) + ",data from chunk", last,
+                                  [this](const Statement& row) { check_chunk(row); });
+  if (problem) cannot_read("some of table chunk", *problem);
   for (const auto& [rank, count] : unnamed_) {
     Damage damage;
     damage.rank = rank;
@@ -170,26 +129,29 @@ void FileCheck::check_chunks() {
   }
 }
 
-void FileCheck::check_chunk(const ChunkRow& row) {
-  bytes_read_ += static_cast<std::int64_t>(row.data.size());
-  stopped_ = stopped_ || !goes_on_(bytes_read_);
-  VerifiedRank& rank = report_.ranks[row.rank];
+void FileCheck::check_chunk(const Statement& row) {
+  if (stopped_) return;
+  const ChunkEntry chunk = chunk_entry(row);
+  const auto data = row.blob(9);
+  bytes_read_ += static_cast<std::int64_t>(data.size());
+  stopped_ = !goes_on_(bytes_read_);
+  VerifiedRank& rank = report_.ranks[chunk.rank];
   // What no chunk can hold is not lost with it.
   const std::int64_t count =
-      std::clamp<std::int64_t>(row.header.count, 0, static_cast<std::int64_t>(kMostChunkEvents));
+      std::clamp<std::int64_t>(chunk.header.count, 0, static_cast<std::int64_t>(kMostChunkEvents));
   ++rank.chunks;
   rank.events += count;
-  const auto events = decode_chunk(row.header, row.data, opener_);
+  const auto events = decode_chunk(chunk.header, data, opener_);
   if (!events) {
-    add({"", row.rank, row.lane, row.kind, row.header.first_ns, row.header.last_ns, count,
-         events.error().message});
+    add({"", chunk.rank, chunk.lane, std::string(row.text(3)), chunk.header.first_ns,
+         chunk.header.last_ns, count, events.error().message});
     return;
   }
   rank.readable_events += count;
-  const std::set<model::StringId>& known = strings_[row.rank];
+  const std::set<model::StringId>& known = strings_[chunk.rank];
   for (const model::Event& event : *events) {
-    if (event.name != 0 && !known.contains(event.name)) ++unnamed_[row.rank];
-    if (event.duration_ns < 0) ++reversed_[row.rank];
+    if (event.name != 0 && !known.contains(event.name)) ++unnamed_[chunk.rank];
+    if (event.duration_ns < 0) ++reversed_[chunk.rank];
   }
 }
 

@@ -27,11 +27,10 @@ class FileCheck {
   base::Result<void> run();
 
  private:
-  struct ChunkRow;
   void check_pages();
   void check_strings();
   void check_chunks();
-  void check_chunk(const ChunkRow& row);
+  void check_chunk(const Statement& row);
   void check_counts(int rank);
   void check_losses(int rank);
   void check_rows(int rank);
@@ -40,8 +39,6 @@ class FileCheck {
   void check_run();
   void add(Damage damage);
   void cannot_read(const std::string& what, const base::Error& error);
-  template <typename Visit>
-  base::Result<void> visit_chunks(const std::string& order, Visit&& visit);
 
   const std::filesystem::path path_;
   Database& database_;
@@ -52,7 +49,6 @@ class FileCheck {
   ChunkOpener opener_;
   std::map<int, std::set<model::StringId>> strings_;
   std::map<int, std::int64_t> unnamed_, reversed_;
-  bool has_all_chunks_ = true;
 };
 
 }  // namespace shardlens::trace::store

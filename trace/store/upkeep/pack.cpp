@@ -10,6 +10,7 @@
 #include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/run/trace_file.h"
+#include "trace/store/sqlite/stop_reading.h"
 #include "trace/store/table/schema.h"
 #include "trace/store/upkeep/redaction.h"
 
@@ -65,11 +66,10 @@ base::Result<void> copy_table(Database& target, Database& source, const TableSch
 
 // Row ids of ranks never meet, so every table is copied as it is.
 base::Result<void> copy_tables(Database& target, const fs::path& source_file,
-                               const Redaction* redaction, const std::function<bool()>& goes_on) {
+                               const Redaction* redaction) {
   TRY_ASSIGN(TraceFile file, TraceFile::open(source_file));
   Database& source = file.database();
   if (redaction != nullptr) TRY(redaction->add_functions(source));
-  const WorkWatch watch(source, goes_on);
   ReadingTime time;
   const WholeReading once(source, time);
   // One commit of a live writer: rows and marks belong together.
@@ -140,12 +140,11 @@ base::Result<void> pack_run(const fs::path& run_folder, const fs::path& output_f
   }
   const Redaction* const leave_out = redaction ? &*redaction : nullptr;
   const auto fill = [&](Database& target) -> base::Result<void> {
-    const auto goes_on = [&] { return progress.goes_on(); };
-    const WorkWatch watch(target, goes_on);
-    TRY(copy_tables(target, run_folder / kRunFile, leave_out, goes_on));
+    const StopReading stop([&] { return !progress.goes_on(); });
+    TRY(copy_tables(target, run_folder / kRunFile, leave_out));
     for (const auto& [rank, file] : rank_files(run_folder)) {
-      TRY(copy_tables(target, file, leave_out, goes_on));
-      if (!goes_on()) break;
+      TRY(copy_tables(target, file, leave_out));
+      if (!progress.goes_on()) break;
     }
     return {};
   };

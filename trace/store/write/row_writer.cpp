@@ -183,18 +183,18 @@ base::Result<void> RowWriter::write_chunk(const Lane& lane, std::span<const mode
   chunk_.bind(2, std::int64_t{rank_});
   chunk_.bind(3, std::int64_t{lane.first});
   chunk_.bind_text(4, model::to_string(lane.second));
-  chunk_.bind(5, chunk.first_ns);
-  chunk_.bind(6, chunk.last_ns);
-  chunk_.bind(7, chunk.count);
-  chunk_.bind(8, std::int64_t{chunk.codec});
-  chunk_.bind(9, chunk.checksum);
+  chunk_.bind(5, chunk.header.first_ns);
+  chunk_.bind(6, chunk.header.last_ns);
+  chunk_.bind(7, chunk.header.count);
+  chunk_.bind(8, std::int64_t{chunk.header.codec});
+  chunk_.bind(9, chunk.header.checksum);
   chunk_.bind_blob(10, chunk.data);
   TRY(chunk_.run());
   added_->add_integer(marks_[kChunkMark]);
   added_->add_integer(rank_);
   added_->add_integer(lane.first);
   added_->add_text(model::to_string(lane.second));
-  added_->add_integer(chunk.checksum);
+  added_->add_integer(chunk.header.checksum);
   added_->end_row(RowDigest::number_of("chunk"));
   return {};
 }

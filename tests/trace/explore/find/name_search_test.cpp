@@ -307,7 +307,7 @@ TEST_F(NameSearches, LeadToTheEventItself) {
   ASSERT_TRUE(events);
   const model::Event& event = (*events)[hit->ref.index];
   EXPECT_EQ(table_of(chunk->kind), hit->ref.table);
-  EXPECT_EQ(store_->text(chunk->rank, event.name), "aten::add_");
+  EXPECT_EQ(store_->names().text(chunk->rank, event.name), "aten::add_");
   EXPECT_EQ(event.start_ns, hit->start_ns);
   EXPECT_EQ(event.end_ns(), hit->end_ns);
 }

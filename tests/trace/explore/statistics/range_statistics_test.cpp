@@ -156,7 +156,7 @@ TEST(RangeStatistics, LeadToTheLongestEvent) {
     ASSERT_TRUE(columns);
     EXPECT_EQ((*columns)->start_ns(row.longest.index), row.longest_start_ns);
     EXPECT_EQ(std::max<std::int64_t>(0, (*columns)->duration_ns(row.longest.index)), row.most_ns);
-    EXPECT_EQ(store->text(chunk->rank, (*columns)->name(row.longest.index)), row.name);
+    EXPECT_EQ(store->names().text(chunk->rank, (*columns)->name(row.longest.index)), row.name);
     ++followed;
   }
   EXPECT_GT(followed, 8);

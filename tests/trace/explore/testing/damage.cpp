@@ -9,6 +9,7 @@
 
 #include "tests/trace/store/testing/store_fixture.h"
 #include "trace/store/chunk/chunk_codec.h"
+#include "trace/store/chunk/chunk_packer.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/sqlite/sqlite.h"
 #include "trace/store/table/schema.h"
@@ -234,26 +235,26 @@ Damage RandomDamage::change_chunk(const fs::path& file) {
              random(),
              absurd_number()};
   }
-  store::Chunk chunk = store::encode_chunk(events);
+  store::ChunkPacker packer;
+  auto [header, data] = store::encode_chunk(events, packer);
   Damage damage{"a chunk of " + std::to_string(events.size()) + " absurd events", false, 1};
   if (below(2) == 0) {
-    for (std::uint64_t i = 1 + below(6); i > 0 && !chunk.data.empty(); --i) {
-      chunk.data[below(chunk.data.size())] = static_cast<std::byte>(random());
+    for (std::uint64_t i = 1 + below(6); i > 0 && !data.empty(); --i) {
+      data[below(data.size())] = static_cast<std::byte>(random());
     }
-    if (below(3) == 0) chunk.count = absurd_number();
+    if (below(3) == 0) header.count = absurd_number();
     damage.what += ", changed";
   }
-  chunk.checksum = store::chunk_checksum(
-      {chunk.first_ns, chunk.last_ns, chunk.count, chunk.codec, 0}, chunk.data);
+  header.checksum = store::chunk_checksum(header, data);
   auto database = store::Database::open(file.string(), SQLITE_OPEN_READWRITE, "it");
   EXPECT_TRUE(database && database->execute("pragma synchronous=off"));
   const auto set = [](const char* name, std::int64_t value) {
     return std::string(name) + " = " + std::to_string(value) + ", ";
   };
-  EXPECT_TRUE(database->execute("update chunk set " + set("first_ns", chunk.first_ns) +
-                                set("last_ns", chunk.last_ns) + set("count", chunk.count) +
-                                set("codec", chunk.codec) + set("checksum", chunk.checksum) +
-                                "data = " + in_hex(chunk.data) + one_row("chunk", below(1'000))));
+  EXPECT_TRUE(database->execute("update chunk set " + set("first_ns", header.first_ns) +
+                                set("last_ns", header.last_ns) + set("count", header.count) +
+                                set("codec", header.codec) + set("checksum", header.checksum) +
+                                "data = " + in_hex(data) + one_row("chunk", below(1'000))));
   return damage;
 }
 

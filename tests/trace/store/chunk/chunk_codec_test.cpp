@@ -5,13 +5,21 @@
 #include <random>
 
 #include "tests/trace/store/testing/store_fixture.h"
+#include "trace/store/chunk/chunk_opener.h"
 #include "trace/store/chunk/chunk_packer.h"
 
 namespace shardlens::trace::store {
 namespace {
 
-ChunkHeader header_of(const Chunk& chunk) {
-  return {chunk.first_ns, chunk.last_ns, chunk.count, chunk.codec, chunk.checksum};
+Chunk packed(const std::vector<model::Event>& events) {
+  ChunkPacker packer;
+  return encode_chunk(events, packer);
+}
+
+base::Result<std::vector<model::Event>> opened(const ChunkHeader& header,
+                                               std::span<const std::byte> data) {
+  ChunkOpener opener;
+  return decode_chunk(header, data, opener);
 }
 
 bool same(const model::Event& a, const model::Event& b) {
@@ -20,8 +28,8 @@ bool same(const model::Event& a, const model::Event& b) {
 }
 
 void expect_round_trip(const std::vector<model::Event>& events) {
-  const Chunk chunk = encode_chunk(events);
-  const auto decoded = decode_chunk(header_of(chunk), chunk.data);
+  const Chunk chunk = packed(events);
+  const auto decoded = opened(chunk.header, chunk.data);
   ASSERT_TRUE(decoded) << decoded.error().message;
   ASSERT_EQ(decoded->size(), events.size());
   for (std::size_t i = 0; i < events.size(); ++i) {
@@ -48,7 +56,7 @@ TEST(ChunkCodec, PacksManyChunksAsItPacksOne) {
   ChunkPacker packer;
   for (const std::size_t count : {20'000u, 1u, 300u, 0u, 20'000u}) {
     const auto events = test::operator_events(1'790'000'000'000'000'000, count, 7);
-    EXPECT_EQ(encode_chunk(events, packer).data, encode_chunk(events).data) << count << " events";
+    EXPECT_EQ(encode_chunk(events, packer).data, packed(events).data) << count << " events";
   }
 }
 
@@ -69,16 +77,15 @@ TEST(ChunkCodec, KeepsExtremeValuesInAnyOrder) {
 TEST(ChunkCodec, KnowsTheTimeThatItsEventsTouch) {
   // The longest event is not the last one.
   const std::vector<model::Event> events{{100, 5000, 1, 0, 0, 0}, {200, 10, 1, 0, 0, 0}};
-  const Chunk chunk = encode_chunk(events);
-  EXPECT_EQ(chunk.first_ns, 100);
-  EXPECT_EQ(chunk.last_ns, 5100);
-  EXPECT_EQ(chunk.count, 2);
+  const Chunk chunk = packed(events);
+  EXPECT_EQ(chunk.header.first_ns, 100);
+  EXPECT_EQ(chunk.header.last_ns, 5100);
+  EXPECT_EQ(chunk.header.count, 2);
 }
 
 TEST(ChunkCodec, TakesAtMostTwelveBytesPerEvent) {
   const auto bytes_per_event = [](const std::vector<model::Event>& events) {
-    return static_cast<double>(encode_chunk(events).data.size()) /
-           static_cast<double>(events.size());
+    return static_cast<double>(packed(events).data.size()) / static_cast<double>(events.size());
   };
   const double operators = bytes_per_event(test::operator_events(0, kChunkEvents, 1));
   const double kernels = bytes_per_event(kernel_events(kChunkEvents));
@@ -95,26 +102,26 @@ TEST(ChunkCodec, TakesAtMostTwelveBytesPerEvent) {
 }
 
 TEST(ChunkCodec, DetectsEveryChangedByte) {
-  const Chunk chunk = encode_chunk(test::operator_events(1000, 300, 3));
+  const Chunk chunk = packed(test::operator_events(1000, 300, 3));
   for (std::size_t i = 0; i < chunk.data.size(); ++i) {
     auto data = chunk.data;
     data[i] ^= std::byte{0x10};
-    const auto decoded = decode_chunk(header_of(chunk), data);
+    const auto decoded = opened(chunk.header, data);
     ASSERT_FALSE(decoded) << "byte " << i;
     EXPECT_EQ(decoded.error().kind, base::ErrorKind::kDamaged);
   }
 }
 
 TEST(ChunkCodec, DetectsAChangedHeaderAndCutData) {
-  const Chunk chunk = encode_chunk(test::operator_events(1000, 300, 3));
-  ChunkHeader header = header_of(chunk);
+  const Chunk chunk = packed(test::operator_events(1000, 300, 3));
+  ChunkHeader header = chunk.header;
   ++header.first_ns;
-  EXPECT_FALSE(decode_chunk(header, chunk.data));
-  header = header_of(chunk);
+  EXPECT_FALSE(opened(header, chunk.data));
+  header = chunk.header;
   --header.count;
-  EXPECT_FALSE(decode_chunk(header, chunk.data));
+  EXPECT_FALSE(opened(header, chunk.data));
   for (std::size_t size = 0; size < chunk.data.size(); size += 13) {
-    EXPECT_FALSE(decode_chunk(header_of(chunk), std::span(chunk.data).first(size)));
+    EXPECT_FALSE(opened(chunk.header, std::span(chunk.data).first(size)));
   }
 }
 
@@ -124,16 +131,16 @@ TEST(ChunkCodec, SurvivesRandomDamageBehindAValidChecksum) {
   int refused = 0;
   constexpr int kTries = 3000;
   for (int i = 0; i < kTries; ++i) {
-    const Chunk chunk = encode_chunk(test::operator_events(1000, 200, 3));
+    const Chunk chunk = packed(test::operator_events(1000, 200, 3));
     auto data = chunk.data;
-    ChunkHeader header = header_of(chunk);
+    ChunkHeader header = chunk.header;
     for (unsigned flips = 1 + random() % 4; flips > 0; --flips) {
       data[random() % data.size()] = static_cast<std::byte>(random());
     }
     if (random() % 4 == 0) data.resize(random() % (data.size() + 1));
     if (random() % 4 == 0) header.count = static_cast<std::int64_t>(random() % 100'000);
     header.checksum = chunk_checksum(header, data);
-    const auto decoded = decode_chunk(header, data);
+    const auto decoded = opened(header, data);
     if (!decoded) {
       ++refused;
     } else {
@@ -144,17 +151,17 @@ TEST(ChunkCodec, SurvivesRandomDamageBehindAValidChecksum) {
 }
 
 TEST(ChunkCodec, RefusesAbsurdCountsAndUnknownCodecs) {
-  const Chunk chunk = encode_chunk(test::operator_events(1000, 10, 3));
-  ChunkHeader header = header_of(chunk);
+  const Chunk chunk = packed(test::operator_events(1000, 10, 3));
+  ChunkHeader header = chunk.header;
   header.count = INT64_MAX;
   header.checksum = chunk_checksum(header, chunk.data);
-  EXPECT_EQ(decode_chunk(header, chunk.data).error().kind, base::ErrorKind::kDamaged);
+  EXPECT_EQ(opened(header, chunk.data).error().kind, base::ErrorKind::kDamaged);
   header.count = -1;
   header.checksum = chunk_checksum(header, chunk.data);
-  EXPECT_EQ(decode_chunk(header, chunk.data).error().kind, base::ErrorKind::kDamaged);
-  header = header_of(chunk);
+  EXPECT_EQ(opened(header, chunk.data).error().kind, base::ErrorKind::kDamaged);
+  header = chunk.header;
   header.codec = 99;
-  EXPECT_EQ(decode_chunk(header, chunk.data).error().kind, base::ErrorKind::kDamaged);
+  EXPECT_EQ(opened(header, chunk.data).error().kind, base::ErrorKind::kDamaged);
 }
 
 }  // namespace

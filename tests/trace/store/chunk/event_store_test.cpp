@@ -42,9 +42,10 @@ class EventStores : public EventTables {
     std::vector<EventText> events;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       EXPECT_EQ(columns.end_ns(i), columns.start_ns(i) + columns.duration_ns(i));
-      events.emplace_back(
-          chunk.rank, chunk.lane, chunk.kind, columns.start_ns(i), columns.duration_ns(i),
-          std::string(store.text(chunk.rank, columns.name(i))), columns.flags(i), columns.value(i));
+      events.emplace_back(chunk.rank, chunk.lane, chunk.kind, columns.start_ns(i),
+                          columns.duration_ns(i),
+                          std::string(store.names().text(chunk.rank, columns.name(i))),
+                          columns.flags(i), columns.value(i));
     }
     return events;
   }
@@ -133,18 +134,18 @@ TEST_F(EventStores, HaveWholeEventsToo) {
 
 TEST_F(EventStores, NumberTheSameNameOfAllRanksAlike) {
   const auto opened = store(packed_);
-  EXPECT_EQ(opened->global_name_count(), 6U);
+  EXPECT_EQ(opened->names().count(), 6U);
   for (int rank = 0; rank < kRanks; ++rank) {
     for (model::StringId id = 0; id <= 5; ++id) {
-      const std::uint32_t global = opened->global_name(rank, id);
-      EXPECT_EQ(opened->global_text(global), name_of(rank, id));
-      EXPECT_EQ(opened->text(rank, id), name_of(rank, id));
-      EXPECT_EQ(opened->global_names(rank)[id], global);
+      const std::uint32_t global = opened->names().number(rank, id);
+      EXPECT_EQ(opened->names().text(global), name_of(rank, id));
+      EXPECT_EQ(opened->names().text(rank, id), name_of(rank, id));
+      EXPECT_EQ(opened->names().numbers(rank)[id], global);
     }
-    EXPECT_EQ(opened->text(rank, 6), "");
-    EXPECT_EQ(opened->text(rank, UINT32_MAX), "");
+    EXPECT_EQ(opened->names().text(rank, 6), "");
+    EXPECT_EQ(opened->names().text(rank, UINT32_MAX), "");
   }
-  EXPECT_EQ(opened->text(9, 1), "");
+  EXPECT_EQ(opened->names().text(9, 1), "");
 }
 
 TEST_F(EventStores, KeepNoMoreThanTheirLimitAndDecodeWhatIsKeptOnce) {
@@ -249,9 +250,9 @@ TEST_F(EventStores, LeaveOutRowsThatMakeNoSenseAndSaySo) {
 
 TEST_F(EventStores, TakeNoMemoryForAbsurdStringIds) {
   const auto opened = store(damaged("update string set id = 4000000000 where id = 5"));
-  EXPECT_EQ(opened->text(0, 4'000'000'000U), "");
-  EXPECT_EQ(opened->text(0, 4), name_of(0, 4));
-  EXPECT_LT(opened->global_names(0).size(), 100U);
+  EXPECT_EQ(opened->names().text(0, 4'000'000'000U), "");
+  EXPECT_EQ(opened->names().text(0, 4), name_of(0, 4));
+  EXPECT_LT(opened->names().numbers(0).size(), 100U);
 }
 
 TEST_F(EventStores, OpenWhatRanksAreLeftAndExplainWhatIsNotThere) {
@@ -304,7 +305,7 @@ TEST_F(EventStores, FollowARunThatIsBeingRecordedAndItsLateRanks) {
     ASSERT_EQ(chunks->size(), static_cast<std::size_t>(commit));
     const auto columns = opened->load(chunks->back());
     ASSERT_TRUE(columns) << columns.error().message;
-    EXPECT_EQ(opened->text(rank, (*columns)->name(0)), "live " + std::to_string(commit));
+    EXPECT_EQ(opened->names().text(rank, (*columns)->name(0)), "live " + std::to_string(commit));
   }
   EXPECT_EQ(opened->problem(), "");
 }

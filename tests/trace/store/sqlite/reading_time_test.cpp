@@ -160,7 +160,7 @@ TEST(ReadingTime, IsThatOfAllChunks) {
     TRY_ASSIGN(const auto news, file->tail());
     EXPECT_FALSE(news.chunks.empty());
     for (int round = 0; round < 100; ++round) {
-      for (const ChunkRow& chunk : news.chunks) {
+      for (const ChunkEntry& chunk : news.chunks) {
         TRY(file->read(chunk.row_id, [](auto) -> base::Result<void> { return {}; }));
       }
     }

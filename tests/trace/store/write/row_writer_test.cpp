@@ -9,7 +9,8 @@
 #include <thread>
 
 #include "tests/trace/store/testing/store_fixture.h"
-#include "trace/store/chunk/chunk_codec.h"
+#include "trace/store/chunk/chunk_file.h"
+#include "trace/store/chunk/chunk_opener.h"
 #include "trace/store/run/trace_file.h"
 
 namespace shardlens::trace::store {
@@ -25,12 +26,11 @@ base::Result<std::vector<model::Event>> written_and_read(const std::vector<model
   TRY(writer.begin());
   TRY(writer.write(batch));
   TRY(writer.commit(1'000'000));
-  TRY_ASSIGN(auto chunk, writer.database().prepare(
-                             "select first_ns, last_ns, count, codec, checksum, data from chunk"));
+  TRY_ASSIGN(auto chunk,
+             writer.database().prepare(std::string(kSelectChunks) + ",data from chunk"));
   TRY(chunk.step());
-  return decode_chunk({chunk.integer(0), chunk.integer(1), chunk.integer(2),
-                       static_cast<int>(chunk.integer(3)), chunk.integer(4)},
-                      chunk.blob(5));
+  ChunkOpener opener;
+  return decode_chunk(chunk_entry(chunk).header, chunk.blob(9), opener);
 }
 
 // In their order of writing.
