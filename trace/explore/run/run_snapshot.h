@@ -2,6 +2,7 @@
 // values; store and overviews outlive it. Any thread.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -46,10 +47,8 @@ struct RunSnapshot {
     return ns_per_pixel < static_cast<double>(cell_length_ns(cell_bits));
   }
   const RankSnapshot* rank(int number) const {
-    for (const RankSnapshot& each : ranks) {
-      if (each.rank == number) return &each;
-    }
-    return nullptr;
+    const auto found = std::ranges::lower_bound(ranks, number, {}, &RankSnapshot::rank);
+    return found != ranks.end() && found->rank == number ? &*found : nullptr;
   }
 };
 

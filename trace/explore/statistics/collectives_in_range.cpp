@@ -1,91 +1,47 @@
 #include "trace/explore/statistics/collectives_in_range.h"
 
 #include <algorithm>
+#include <unordered_set>
 
-#include "trace/analysis/collectives/process_groups.h"
+#include "trace/analysis/figures/labels.h"
 #include "trace/base/saturated.h"
 #include "trace/explore/find/row_finder.h"
 #include "trace/explore/run/window_activity.h"
+#include "trace/explore/statistics/collective_tables.h"
 #include "trace/timeline/pieces/collective_parts.h"
 
 namespace shardlens::trace::explore {
 
 namespace {
 
-// Collectives with what names them, each once.
-class CallCollector {
- public:
-  explicit CallCollector(const RunSnapshot& run) : run_(run) {
-    for (const RankSnapshot& rank : run.ranks) {
-      taken_.emplace_back(rank.rows->collectives.size());
-    }
-  }
-
-  // Row `index` of a rank, with what belongs to its call on all others.
-  void add(const RankSnapshot& rank, std::uint32_t index) {
-    // Added already, with the row of another rank that belongs to the same call.
-    if (taken_[position_of(rank)][index]) return;
-    const analysis::CollectivePart like = part_of(*rank.rows, index);
-    const auto parts = run_.calls->same_call(like);
-    for (const analysis::CollectivePart& part : parts) add_row(part);
-    if (parts.empty()) add_row(like);
-  }
-
-  timeline::StragglerFigures figures() const {
-    analysis::ProcessGroups groups;
-    model::StringTable names;
-    for (const RankSnapshot& rank : run_.ranks) {
-      for (const model::ProcessGroup& group : rank.rows->groups) groups.add(group, names);
-    }
-    const auto announced = groups.figures();
-    return timeline::straggler_figures(collectives_, refs_, announced, strings_,
-                                       {.clocks = run_.clocks.get()});
-  }
-
- private:
-  void add_row(const analysis::CollectivePart& part) {
-    const auto rank = std::ranges::lower_bound(run_.ranks, part.rank, {}, &RankSnapshot::rank);
-    if (rank == run_.ranks.end() || rank->rank != part.rank) return;
-    const auto index = index_of(*rank->rows, part);
-    auto& taken = taken_[position_of(*rank)];
-    if (!index || taken[*index]) return;
-    taken[*index] = true;
+// A call's rows as far as they are in the snapshot.
+void add_call(const RunSnapshot& run, std::span<const analysis::CollectivePart> parts,
+              timeline::StragglerSums& sums) {
+  std::vector<timeline::StragglerRow> rows;
+  std::string tag;
+  for (const analysis::CollectivePart& part : parts) {
+    const RankSnapshot* const rank = run.rank(part.rank);
+    const auto index = rank == nullptr ? std::nullopt : index_of(*rank->rows, part);
+    if (!index) continue;
     const model::Collective& row = rank->rows->collectives.rows[*index];
-    collectives_.push_back(row);
-    refs_.push_back({timeline::EventTableKind::kCollective, part.rank, part.row, 0});
-    if (row.tag_name != 0 && strings_.get(part.rank, row.tag_name).empty()) {
-      strings_.add({part.rank, row.tag_name, std::string(rank->rows->text(row.tag_name))});
+    if (rows.empty()) {
+      tag = analysis::tag_text(row.tag_kind, row.tag_index, rank->rows->text(row.tag_name));
     }
+    rows.push_back({&row, {timeline::EventTableKind::kCollective, part.rank, part.row, 0}});
   }
+  sums.add(rows, parts.front().members, std::move(tag));
+}
 
-  std::size_t position_of(const RankSnapshot& rank) const {
-    return static_cast<std::size_t>(&rank - run_.ranks.data());
-  }
-
-  const RunSnapshot& run_;
-  std::vector<std::vector<bool>> taken_;  // by rank, as they stand in the snapshot
-  std::vector<model::Collective> collectives_;
-  std::vector<timeline::EventRef> refs_;
-  model::StringTable strings_;
-};
-
-// Send and receive wait for one another alone; of a group that was announced all ranks must be
-// there.
+// Of a group that was announced all ranks must be there.
 CallStart call_start(const RunSnapshot& run, const RankRows& own, std::uint32_t index) {
-  const model::Collective& row = own.collectives.rows[index];
-  if (run.calls == nullptr || row.function == model::CollectiveFunction::kSend ||
-      row.function == model::CollectiveFunction::kReceive) {
-    return {};
-  }
-  const auto parts = run.calls->same_call(part_of(own, index));
-  const auto group = std::ranges::find(own.groups, row.process_group, &model::ProcessGroup::id);
-  if (parts.size() < 2 || (group != own.groups.end() && parts.size() < group->ranks.size())) {
-    return {};
-  }
+  if (run.calls == nullptr) return {};
+  const analysis::CollectivePart self = part_of(own, index);
+  const auto parts = run.calls->same_call(self);
+  if (parts.size() < 2 || std::ssize(parts) < self.members) return {};
   // Whoever had ended by then neither waited nor transferred with the others.
   const auto last = std::ranges::max(parts, {}, &analysis::CollectivePart::start_ns);
-  if (row.start_ns < last.start_ns && row.end_ns <= last.start_ns) return {};
-  const std::int64_t latest = run.calls->latest_start_ns(part_of(own, index));
+  if (self.start_ns < last.start_ns && self.end_ns <= last.start_ns) return {};
+  const std::int64_t latest = run.calls->latest_start_ns(self);
   if (latest == 0) return {};
   return {latest, static_cast<int>(parts.size())};
 }
@@ -114,21 +70,25 @@ RunCollectives collective_rows(const RunSnapshot& run, const timeline::TimeRange
 
 std::shared_ptr<const timeline::StragglerFigures> stragglers_in(const RunSnapshot& run,
                                                                 const timeline::TimeRange& range) {
-  if (run.calls == nullptr) return nullptr;
-  CallCollector calls(run);
+  if (run.calls == nullptr || run.clocks == nullptr) return nullptr;
+  timeline::StragglerSums sums(*run.clocks);
+  std::unordered_set<const analysis::CollectivePart*> seen;  // the first of each call
   for (const RankSnapshot& rank : run.ranks) {
-    if (!range.ranks.empty() && std::ranges::find(range.ranks, rank.rank) == range.ranks.end()) {
-      continue;
-    }
+    if (!has_rank(range, rank.rank)) continue;
     const auto& rows = rank.rows->collectives.rows;
     for (auto i = static_cast<std::uint32_t>(
              std::ranges::lower_bound(rows, range.start_ns, {}, &model::Collective::start_ns) -
              rows.begin());
          i < rows.size() && rows[i].start_ns < range.end_ns; ++i) {
-      calls.add(rank, i);
+      const auto parts = run.calls->same_call(part_of(*rank.rows, i));
+      if (parts.empty()) {
+        sums.add_unmatched();
+      } else if (seen.insert(parts.data()).second) {
+        add_call(run, parts, sums);
+      }
     }
   }
-  return std::make_shared<const timeline::StragglerFigures>(calls.figures());
+  return std::make_shared<const timeline::StragglerFigures>(sums.take());
 }
 
 std::vector<base::TimeClass> collective_classes(const RunSnapshot& run, const RankSnapshot& rank,

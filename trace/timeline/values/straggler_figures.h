@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,7 +11,6 @@
 #include "trace/analysis/figures/figures.h"
 #include "trace/analysis/steps/host_clocks.h"
 #include "trace/model/events.h"
-#include "trace/model/strings.h"
 #include "trace/timeline/values/event_ref.h"
 
 namespace shardlens::trace::timeline {
@@ -71,20 +71,36 @@ struct StragglerFigures {
   std::int64_t clock_error_ns = 0;
 };
 
-struct StragglerOptions {
-  const analysis::HostClocks* clocks = nullptr;  // null: there is one
-  // Those with the longest waits are kept: so many calls, and with many ranks so many parts of
-  // them.
+// Those with the longest waits are kept: so many calls, and with many ranks so many parts of them.
+struct StragglerLimits {
   std::size_t most_calls = 20'000, most_parts = 500'000;
 };
 
-// `collectives`: of all ranks, in any order. `refs`: where each of them is, or empty. `groups`: as
-// announced; the ranks of others are those that take part, which must be two or more. Calls are
-// matched by (group, sequence, function).
-StragglerFigures straggler_figures(std::span<const model::Collective> collectives,
-                                   std::span<const EventRef> refs,
-                                   std::span<const analysis::ProcessGroupFigures> groups,
-                                   const model::StringTable& strings,
-                                   const StragglerOptions& options = {});
+// One rank's row of a call.
+struct StragglerRow {
+  const model::Collective* collective = nullptr;
+  EventRef ref;
+};
+
+// Sums calls up, one after the other, in any order. One owner.
+class StragglerSums {
+ public:
+  // `clocks`: of the run's hosts; they outlive it.
+  explicit StragglerSums(const analysis::HostClocks& clocks, const StragglerLimits& limits = {})
+      : errors_(clocks), limits_(limits) {}
+
+  // What is known of a call (analysis::CollectiveCalls), by rank. `members`: ranks of its group, as
+  // announced; 0: those that take part, which must be two or more.
+  void add(std::span<const StragglerRow> rows, int members, std::string tag);
+  // A collective that belongs to no call.
+  void add_unmatched() { ++figures_.unmatched; }
+  StragglerFigures take();
+
+ private:
+  analysis::CallClockErrors errors_;
+  StragglerLimits limits_;
+  StragglerFigures figures_;
+  std::map<int, StragglerRank> ranks_;
+};
 
 }  // namespace shardlens::trace::timeline

@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "tests/trace/analysis/clocks_apart.h"
+#include "trace/analysis/steps/collective_calls.h"
 
 namespace shardlens::trace::timeline {
 
@@ -29,8 +30,29 @@ model::Collective call(int rank, std::int64_t sequence, std::int64_t start, std:
 
 StragglerFigures figures_of(const std::vector<model::Collective>& calls,
                             const std::vector<analysis::ProcessGroupFigures>& groups = {},
-                            const StragglerOptions& options = {}) {
-  return straggler_figures(calls, {}, groups, model::StringTable(), options);
+                            const analysis::HostClocks& clocks = {},
+                            const StragglerLimits& limits = {}) {
+  std::vector<analysis::CollectivePart> parts;
+  for (std::uint32_t i = 0; i < calls.size(); ++i) {
+    const model::Collective& c = calls[i];
+    const auto group = std::ranges::find_if(groups, [&](const auto& each) {
+      return each.id == c.process_group && std::ranges::count(each.ranks, c.rank) > 0;
+    });
+    const bool is_known = group != groups.end();
+    parts.push_back({c.process_group, is_known ? group->ranks.front() : 0, c.sequence, c.function,
+                     c.rank, i, c.start_ns, c.end_ns, i,
+                     is_known ? static_cast<int>(group->ranks.size()) : 0});
+  }
+  StragglerSums sums(clocks, limits);
+  std::size_t matched = 0;
+  analysis::CollectiveCalls(parts).for_each_call([&](auto parts_of_call) {
+    std::vector<StragglerRow> rows;
+    for (const auto& part : parts_of_call) rows.push_back({&calls[part.index], {}});
+    sums.add(rows, parts_of_call.front().members, "");
+    matched += rows.size();
+  });
+  for (; matched < calls.size(); ++matched) sums.add_unmatched();
+  return sums.take();
 }
 
 TEST(StragglerFigures, NameTheLastRankAndWhatItCost) {
@@ -54,8 +76,7 @@ TEST(StragglerFigures, NameTheLastRankAndWhatItCost) {
 
 TEST(StragglerFigures, BelieveNoWaitBelowTheErrorOfTheClocks) {
   const analysis::HostClocks clocks = analysis::clocks_apart(50);
-  const auto figures = figures_of({call(0, 7, 100, 1000), call(1, 7, 140, 1000)}, {},
-                                  {.clocks = &clocks, .most_calls = 10});
+  const auto figures = figures_of({call(0, 7, 100, 1000), call(1, 7, 140, 1000)}, {}, clocks);
   EXPECT_EQ(figures.clock_error_ns, 50);
   ASSERT_EQ(figures.calls.size(), 1u);
   EXPECT_EQ(figures.calls.front().last_rank, -1);
@@ -68,11 +89,10 @@ TEST(StragglerFigures, BelieveNoWaitBelowTheErrorOfTheClocks) {
 TEST(StragglerFigures, BelieveAnyWaitOnOneHostAndNoneWhereNothingTellsOfTheClocks) {
   const analysis::HostClocks clocks = analysis::ClockMeetings().clocks(
       std::vector<analysis::RankHost>{{0, "a"}, {1, "a"}, {2, "b"}});
-  const StragglerOptions options{.clocks = &clocks, .most_calls = 10};
-  const auto on_one = figures_of({call(0, 7, 100, 1000), call(1, 7, 140, 1000)}, {}, options);
+  const auto on_one = figures_of({call(0, 7, 100, 1000), call(1, 7, 140, 1000)}, {}, clocks);
   EXPECT_EQ(on_one.calls.front().wait_ns, 40);
   EXPECT_EQ(on_one.clock_error_ns, 0);
-  const auto on_two = figures_of({call(0, 7, 100, 1000), call(2, 7, 900, 1000)}, {}, options);
+  const auto on_two = figures_of({call(0, 7, 100, 1000), call(2, 7, 900, 1000)}, {}, clocks);
   EXPECT_EQ(on_two.calls.front().wait_ns, 0);
   EXPECT_EQ(on_two.calls.front().last_rank, -1);
   EXPECT_EQ(on_two.clock_error_ns, analysis::kUnknownClockError);
@@ -178,7 +198,7 @@ TEST(StragglerFigures, KeepTheLongestWaitsAndSumOverAll) {
     calls.push_back(call(0, i, start, start + 900));
     calls.push_back(call(1, i, start + i % 500, start + 900));
   }
-  const auto figures = figures_of(calls, {}, {.clocks = nullptr, .most_calls = 20});
+  const auto figures = figures_of(calls, {}, {}, {.most_calls = 20});
   EXPECT_EQ(figures.matched, 5000);
   ASSERT_EQ(figures.calls.size(), 20u);
   std::int64_t caused = 0;
@@ -195,9 +215,7 @@ TEST(StragglerFigures, KeepFewerCallsOfManyRanksAndStillSumOverAll) {
       calls.push_back(call(rank, i, i * 1000 + (rank == 5 ? i : 0), i * 1000 + 900));
     }
   }
-  StragglerOptions options;
-  options.most_parts = 640;
-  const auto figures = figures_of(calls, {}, options);
+  const auto figures = figures_of(calls, {}, {}, {.most_parts = 640});
   EXPECT_EQ(figures.matched, 400);
   EXPECT_EQ(figures.calls.size(), 10u);
   for (const auto& each : figures.calls) EXPECT_GE(each.latest_start_ns - each.first_start_ns, 390);

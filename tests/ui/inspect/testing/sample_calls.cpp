@@ -26,37 +26,31 @@ trace::analysis::HostClocks sample_clocks(int ranks) {
 
 std::shared_ptr<const trace::timeline::StragglerFigures> sample_stragglers(int ranks, int calls) {
   std::mt19937 random(7);
-  std::vector<trace::model::Collective> collectives;
-  std::vector<trace::timeline::EventRef> refs;
-  trace::model::StringTable strings;
-  for (int rank = 0; rank < ranks; ++rank) {
-    for (int unit = 0; unit < 8; ++unit) {
-      strings.add({rank, static_cast<trace::model::StringId>(unit + 1),
-                   "blocks." + std::to_string(unit) + " reduce"});
-    }
-  }
+  const trace::analysis::HostClocks clocks = sample_clocks(ranks);
+  trace::timeline::StragglerSums sums(clocks);
   for (int i = 0; i < calls; ++i) {
     const std::int64_t begin = kSampleStart + i * 20'000'000ll;
     const std::int64_t end = begin + 14'000'000 + static_cast<std::int64_t>(random() % 900'000);
+    std::vector<trace::model::Collective> collectives;
     for (int rank = 0; rank < ranks; ++rank) {
-      trace::model::Collective c;
+      trace::model::Collective& c = collectives.emplace_back();
       c.rank = rank;
       c.step = i / 8;
       c.sequence = i;
       c.function = trace::model::CollectiveFunction::kReduceScatter;
       c.tag_kind = trace::model::TagKind::kUnit;
-      c.tag_name = static_cast<trace::model::StringId>(i % 8 + 1);
       c.bytes = 266'600'000;
       const bool slow = rank == 3 % ranks && i % 3 != 0;
       c.start_ns = begin + static_cast<std::int64_t>(random() % 400'000) + (slow ? 3'000'000 : 0);
       c.end_ns = end;
-      collectives.push_back(c);
-      refs.push_back({trace::timeline::EventTableKind::kCollective, rank, i, 0});
     }
+    std::vector<trace::timeline::StragglerRow> rows;
+    for (const trace::model::Collective& c : collectives) {
+      rows.push_back({&c, {trace::timeline::EventTableKind::kCollective, c.rank, i, 0}});
+    }
+    sums.add(rows, 0, "blocks." + std::to_string(i % 8) + " reduce");
   }
-  const trace::analysis::HostClocks clocks = sample_clocks(ranks);
-  return std::make_shared<const trace::timeline::StragglerFigures>(
-      trace::timeline::straggler_figures(collectives, refs, {}, strings, {.clocks = &clocks}));
+  return std::make_shared<const trace::timeline::StragglerFigures>(sums.take());
 }
 
 std::shared_ptr<const trace::timeline::EventDetails> sample_details(int ranks) {
