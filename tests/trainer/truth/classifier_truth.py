@@ -23,7 +23,7 @@ FAMILIES = {
     "roberta": lambda: RobertaForSequenceClassification(
         RobertaConfig(**SHAPE, max_position_embeddings=66, pad_token_id=1)),
 }
-STRATEGIES = ("ddp", "full_shard", "zero1")
+STRATEGIES = {"bert": "full_shard", "roberta": "zero1"}
 EXAMPLES = [("great " * (i % 4) + f"film {i}", i % 3) for i in range(200)]
 
 
@@ -39,12 +39,11 @@ def main():
         expected = truth_jobs.ask("classifier_reference.py", {
             **COMMON, "examples": EXAMPLES[:180], "ranks": RANKS,
             "cases": {family: dict(folder=str(folder / family)) for family in FAMILIES}})
-        for family in FAMILIES:
-            for strategy in STRATEGIES:
-                run = truth_jobs.train(sys.argv[1], folder, f"{family} {strategy}", RANKS, {
-                    **COMMON, **OURS, "model": str(folder / family), "sharding_strategy": strategy}, data=lines)
-                good.append(truth_jobs.same_losses(f"{family}, {strategy}", ranks.losses(run), expected[family], STEPS,
-                                                   tolerance=1e-4))
+        for family, strategy in STRATEGIES.items():
+            run = truth_jobs.train(sys.argv[1], folder, f"{family} {strategy}", RANKS, {
+                **COMMON, **OURS, "model": str(folder / family), "sharding_strategy": strategy}, data=lines)
+            good.append(truth_jobs.same_losses(f"{family}, {strategy}", ranks.losses(run), expected[family], STEPS,
+                                               tolerance=1e-4))
     sys.exit(0 if all(good) else 1)
 
 

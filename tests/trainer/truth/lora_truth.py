@@ -1,4 +1,4 @@
-"""Adapters trained under several strategies = those that peft trains on transformers' model under DDP.
+"""Adapters trained under our strategies, which take turns, = those that peft trains on transformers' model under DDP.
 
 lora_truth.py RANK_PROGRAM [CASE…]: six steps of fp32 AdamW from the same weights, adapters and text: loss curves within 1e-5,
 also beside frozen weights in bf16 and in 4 bits, of presets and of model folders. The adapters that we save are loaded
@@ -26,14 +26,17 @@ LINEAR = ["c_attn", "c_proj", "c_fc"]
 LLAMA_LINEAR = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
 # peft's names of the layers, ours, and how frozen weights are kept.
 CASES = {
-    "peft's choice": dict(targets=["c_attn"], lora_rank=8, lora_alpha=16),
-    "all layers": dict(targets=LINEAR, lora_target_modules="all-linear", lora_rank=4, lora_alpha=8),
+    "peft's choice": dict(targets=["c_attn"], lora_rank=8, lora_alpha=16, sharding_strategy="ddp"),
+    "all layers": dict(targets=LINEAR, lora_target_modules="all-linear", lora_rank=4, lora_alpha=8,
+                       sharding_strategy="zero1"),
     "named layers": dict(targets=["attn.c_proj", "c_fc"], lora_target_modules="attn.c_proj, c_fc", lora_rank=2,
-                         lora_alpha=8),
-    "bf16": dict(targets=LINEAR, lora_target_modules="all-linear", lora_rank=4, lora_alpha=8, base_dtype="bf16"),
-    "nf4": dict(targets=LINEAR, lora_target_modules="all-linear", lora_rank=4, lora_alpha=8, base_dtype="nf4"),
+                         lora_alpha=8, sharding_strategy="full_shard"),
+    "bf16": dict(targets=LINEAR, lora_target_modules="all-linear", lora_rank=4, lora_alpha=8, base_dtype="bf16",
+                 sharding_strategy="zero1"),
+    "nf4": dict(targets=LINEAR, lora_target_modules="all-linear", lora_rank=4, lora_alpha=8, base_dtype="nf4",
+                sharding_strategy="ddp"),
 }
-# Of model folders: the family and which of its configurations in families.py.
+# Of model folders, under full_shard: the family and which of its configurations in families.py.
 FOLDERS = {
     "llama": ("llama", 0, dict(targets=["q_proj", "v_proj"], lora_rank=8, lora_alpha=16)),
     "llama nf4": ("llama", 0, dict(targets=LLAMA_LINEAR, lora_target_modules="all-linear", lora_rank=4, lora_alpha=8,
@@ -41,12 +44,7 @@ FOLDERS = {
     "qwen2": ("qwen2", 0, dict(targets=["q_proj", "v_proj"], lora_rank=8, lora_alpha=16)),
     "qwen3 bf16": ("qwen3", 0, dict(targets=["q_proj", "v_proj"], lora_rank=8, lora_alpha=16, base_dtype="bf16")),
 }
-# ZeRO-1 divides what the optimizer keeps of the adapters, whatever the frozen weights are.
-ZERO1 = ("all layers", "llama nf4")
-
-
-def strategies_of(name):
-    return ["ddp", "zero1", "full_shard"] if name in ZERO1 else ["ddp", "full_shard"]
+MERGED = ("llama nf4", "qwen2")
 
 
 def settings_of(case):
@@ -86,14 +84,13 @@ def add_folders(folder):
         _, config, save = families.CASES[family][place]
         model = folder / family
         families.make(family, config, save, model)
-        CASES[name] = dict(case, family=family, model=str(model), tokenizer="bytes")
+        CASES[name] = dict(case, family=family, model=str(model), tokenizer="bytes", sharding_strategy="full_shard")
 
 
-def same_merged(program, folder, name, strategy, adapter):
+def same_merged(program, folder, name, adapter):
     """The folder with merged weights = peft's merge of the same adapters into the same frozen weights."""
     case = CASES[name]
-    run = truth_jobs.train(program, folder, f"merged {name} {strategy}", 2,
-                           {**COMMON, **settings_of(case), "sharding_strategy": strategy, "merge_lora": True})
+    run = truth_jobs.train(program, folder, f"merged {name}", 2, {**COMMON, **settings_of(case), "merge_lora": True})
     ours = families.load(case["family"], run / "model").state_dict()
     base = lora_reference.base_model(None, case)
     theirs = peft.PeftModel.from_pretrained(base, adapter).merge_and_unload().state_dict()
@@ -101,8 +98,7 @@ def same_merged(program, folder, name, strategy, adapter):
     off = max((ours[k] - theirs[k]).abs().max().item() for k in theirs)
     changed = max((theirs[k] - v).abs().max().item() for k, v in families.load(case["family"], case["model"])
                   .state_dict().items())
-    print(f"{strategy + ', merged ' + name:50s} differs by {off:.1e} (merging and rounding changed {changed:.2f})",
-          flush=True)
+    print(f"{'merged ' + name:50s} differs by {off:.1e} (merging and rounding changed {changed:.2f})", flush=True)
     return off < 1e-5 and changed > 1e-3
 
 
@@ -110,10 +106,11 @@ def goes_on(program, folder, name, expected):
     """Half the steps under DDP, the others under full_shard from its checkpoint; not with other frozen weights."""
     settings = {**COMMON, **settings_of(CASES[name])}
     half = COMMON["steps"] // 2
-    first = truth_jobs.train(program, folder, "first half", 2, {**settings, "save_every": half, "keep_checkpoints": 0})
+    first = truth_jobs.train(program, folder, "first half", 2, {**settings, "sharding_strategy": "ddp", "save_every": half,
+                                                                "keep_checkpoints": 0})
     checkpoint = first / "checkpoints" / f"step_{half:06}"
     held = sum(file.stat().st_size for file in checkpoint.iterdir())
-    more = {**settings, "resume": str(checkpoint), "sharding_strategy": "full_shard"}
+    more = {**settings, "resume": str(checkpoint)}
     run = truth_jobs.train(program, folder, "second half", 2, more)
     good = truth_jobs.same_losses(f"goes on from {held:,} B", ranks.losses(run), expected[half:], half)
     other = "bf16" if settings.get("base_dtype") == "nf4" else "nf4"
@@ -141,14 +138,12 @@ def main():
         for case_name, case in CASES.items():
             weights = dict(torch.load(case["weights"], weights_only=False).items())
             logits_of_peft, logits_of_none = logits_of(weights, case, case["folder"]), logits_of(weights, case)
-            for strategy in strategies_of(case_name):
-                title = f"{strategy}, {case_name}"
-                run = truth_jobs.train(program, folder, title.replace("'", ""), 2,
-                                       {**COMMON, **settings_of(case), "sharding_strategy": strategy})
-                good.append(truth_jobs.same_losses(title, ranks.losses(run), expected[case_name], COMMON["steps"]))
-                good.append(same_adapters(title, weights, case, run / "adapter", logits_of_peft, logits_of_none))
-                if case_name in FOLDERS and strategy == "full_shard":
-                    good.append(same_merged(program, folder, case_name, strategy, run / "adapter"))
+            title = f"{case['sharding_strategy']}, {case_name}"
+            run = truth_jobs.train(program, folder, title.replace("'", ""), 2, {**COMMON, **settings_of(case)})
+            good.append(truth_jobs.same_losses(title, ranks.losses(run), expected[case_name], COMMON["steps"]))
+            good.append(same_adapters(title, weights, case, run / "adapter", logits_of_peft, logits_of_none))
+            if case_name in MERGED:
+                good.append(same_merged(program, folder, case_name, run / "adapter"))
         last = list(CASES)[-1]
         good.append(goes_on(program, folder, last, expected[last]))
     sys.exit(0 if all(good) else 1)
