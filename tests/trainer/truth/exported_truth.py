@@ -14,9 +14,8 @@ from transformers import get_scheduler
 
 import truth_jobs
 
-RANKS = 4
 COMMON = dict(model="tiny", device="cpu", sequence_length=32, evaluation_fraction=0.1, steps=4, learning_rate=0.001,
-              weight_decay=0.1, warmup_steps=2, max_grad_norm=1.0, seed=3, threads_per_rank=1, ranks=RANKS,
+              weight_decay=0.1, warmup_steps=2, max_grad_norm=1.0, seed=3, threads_per_rank=1, ranks=2,
               record="none")
 SAMPLES = 2  # of a rank and micro-batch
 
@@ -48,7 +47,7 @@ def drawn(chooser, strategy):
         for name, values in {**EVERY, **STRATEGIES[strategy]}.items():
             case[name] = chooser.choice(values)
         if strategy.startswith("hybrid"):
-            case["shard_group_size"] = 2
+            case |= {"shard_group_size": 2, "ranks": 4}
         if is_valid(case):
             return case
 
@@ -126,7 +125,8 @@ def main():
         rank_jobs.write_text(folder / "text.txt")
         runs = {}
         for case, settings in cases.items():
-            runs[case] = truth_jobs.train(program, folder, case, RANKS, {**COMMON, **settings})
+            every = {**COMMON, **settings}
+            runs[case] = truth_jobs.train(program, folder, case, every["ranks"], every)
             settings["code"] = exported(shardlens, runs[case])
         theirs = truth_jobs.reference("exported_reference.py", program, folder, COMMON, cases=cases)
         good = []

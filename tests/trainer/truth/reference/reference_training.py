@@ -110,7 +110,7 @@ def run_rank(rank, job, store, run_case):
     dist.init_process_group("gloo", init_method="file://" + store, rank=rank, world_size=ranks)
     results = {name: run_case(job, case, rank, ranks) for name, case in job["cases"].items()}
     if rank == 0:
-        print(json.dumps(results))
+        pathlib.Path(store + ".json").write_text(json.dumps(results))
     dist.barrier()
     dist.destroy_process_group()
     sys.stdout.flush()
@@ -119,9 +119,19 @@ def run_rank(rank, job, store, run_case):
 
 
 def run_cases(run_case):
-    """Prints {case: what run_case(job, case, rank, ranks) returned on rank 0} for the job on standard input."""
+    """Prints {case: what run_case(job, case, rank, ranks) returned on rank 0} for the job on standard input. A case may
+    have a number of ranks of its own."""
     os.environ["GLOO_SOCKET_IFNAME"] = "lo"
     job = json.load(sys.stdin)
+    parts = {}
+    for name, case in job["cases"].items():
+        parts.setdefault(case.get("ranks") or job["ranks"], {})[name] = case
+    results = {}
     with tempfile.TemporaryDirectory() as folder:
-        # Forked, so that what PyTorch and transformers take to import is paid once. They have started no thread here.
-        mp.start_processes(run_rank, args=(job, folder + "/store", run_case), nprocs=job["ranks"], start_method="fork")
+        for ranks, cases in parts.items():
+            store = f"{folder}/{ranks}"
+            # Forked, so that what PyTorch and transformers take to import is paid once. They have started no thread here.
+            mp.start_processes(run_rank, args=({**job, "ranks": ranks, "cases": cases}, store, run_case), nprocs=ranks,
+                               start_method="fork")
+            results |= json.loads(pathlib.Path(store + ".json").read_text())
+    print(json.dumps(results))
