@@ -77,22 +77,6 @@ class Failures(Hangs, FailingRuns):
         self.assertIn('rank 1', done.stderr)
         self.assertGreaterEqual(len(report['steps']), 7)
 
-    def test_out_of_memory_is_called_so(self):
-        _, report = self.run_failing('oom', '--set', 'inject=rank=0,step=4,oom')
-        self.assertIn('rank 0', report['run']['reason'])
-        self.assertIn('memory', report['run']['reason'])
-
-    def test_a_loss_that_is_not_finite_stops_the_run_and_names_step_and_rank(self):
-        _, report = self.run_failing('nan', '--set', 'inject=rank=1,step=5,nan')
-        self.assertIn('step 5', report['run']['reason'])
-        self.assertIn('rank 1', report['run']['reason'])
-
-    def test_on_nonfinite_continue_goes_on(self):
-        report = self.json('run', *harness.QUICK, '--ranks', '2', '--steps', '8', '--name', 'on',
-                           '--set', 'inject=rank=1,step=3,nan', '--set', 'on_nonfinite=continue')
-        self.assertEqual(len(report['steps']), 8)
-        self.assertEqual(report['run']['status'], 'done')
-
     def test_a_killed_rank_ends_the_run(self):
         job = self.start('run', *harness.QUICK, '--ranks', '2', '--steps', '100000', '--name', 'k')
         self.wait_for_steps(job, 'k')
@@ -116,7 +100,7 @@ class Failures(Hangs, FailingRuns):
         self.assert_reason_names_rank_1(self.json('report', 's'))
 
     def test_sigterm_stops_all_ranks_after_the_same_step_and_a_new_run_starts(self):
-        for attempt in range(3):
+        for attempt in range(2):
             job = self.start('run', *harness.QUICK, '--ranks', '2', '--steps', '100000',
                              '--name', f'stop {attempt}')
             self.wait_for_steps(job, f'stop {attempt}')
@@ -155,25 +139,12 @@ class Failures(Hangs, FailingRuns):
             self.assertIn('Stopped: ' + report['run']['reason'], printed.splitlines()[:4])
 
     def test_a_full_disk_stops_the_recording_and_not_the_run(self):
-        # A limit on the size of files stands for a full disk.
-        self.assert_run_is_incomplete(['bash', '-c', 'ulimit -f 300; exec "$@"', 'bash'])
-
-    def test_a_full_disk_is_told_in_the_run_itself(self):
-        # A disk of its own, seen by nobody else.
-        alone = ['unshare', '--user', '--map-root-user', '--mount']
-        if subprocess.run([*alone, 'mount', '-t', 'tmpfs', 'none', '/mnt'], capture_output=True).returncode:
-            self.skipTest('no disk can be mounted here')
-        self.runs.mkdir()
-        script = ('mount -t tmpfs -o size=2300k none "$0" && "$@"; code=$?; cp -r "$0" "$0.copy"; '
-                  'df --output=avail "$0" >&2; umount "$0" && cp -r "$0.copy/." "$0"; exit $code')
-        self.assert_run_is_incomplete([*alone, 'bash', '-c', script, str(self.runs)])
-
-    def assert_run_is_incomplete(self, prefix):
         text = self.folder / 'text.txt'
         text.write_text('small enough for any limit ' * 2000)
-        # Several times what the disk holds: how many bytes a step takes depends on the machine.
-        command = [*prefix, harness.SHARDLENS, 'run', *harness.QUICK, '--set', f'data={text}', '--ranks', '1', '--steps', '120', '--name', 'full',
-                   '--runs-dir', str(self.runs)]
+        # A limit on the size of files stands for a full disk. The run is several times that: how many bytes a step takes
+        # depends on the machine.
+        command = ['bash', '-c', 'ulimit -f 300; exec "$@"', 'bash', harness.SHARDLENS, 'run', *harness.QUICK, '--set',
+                   f'data={text}', '--ranks', '1', '--steps', '120', '--name', 'full', '--runs-dir', str(self.runs)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=240, cwd=self.folder)
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         report = self.json('report', 'full')

@@ -1,9 +1,9 @@
 """The tokens of our images against the `tokenizers` package and `transformers`, text by text.
 
-  tokenizer_truth.py TEXT_PROBE families|files|long|hostile
+  tokenizer_truth.py TEXT_PROBE families|files|hostile
 
 Tokenizers as all families have them are trained here on the project's own text and on texts that are hard on
-tokenizers. long: documents that are encoded in pieces, some of them word by word, against the whole.
+tokenizers; of each a document, too, that is encoded in pieces, perhaps word by word, against the whole.
 hostile: damaged files, patterns that take for ever, templates that raise or try too much: all end in words, soon."""
 
 import json
@@ -85,20 +85,6 @@ def corpus(most):
     return project, project + [line for text in tokenizer_texts.SCRIPTS for line in text.split("\n")] * 3
 
 
-def check_families(probe):
-    project, lines = corpus(200_000)
-    texts = tokenizer_texts.SCRIPTS + tokenizer_texts.random_texts(2, 500) + project[:300]
-    total = wrong = 0
-    for name, make in tokenizer_families.FAMILIES.items():
-        with tempfile.TemporaryDirectory() as folder:
-            make(lines).save(os.path.join(folder, "tokenizer.json"))
-            tokens, differences = compare(probe, name, folder, Tokenizer.from_file(os.path.join(folder, "tokenizer.json")), texts)
-        print(f"{name}: {tokens} tokens, {differences} texts differ", flush=True)
-        total, wrong = total + tokens, wrong + differences
-    print(f"{len(texts)} texts, {total} tokens, {wrong} differences")
-    return wrong
-
-
 def check_files(probe):
     """Folders without a tokenizer.json against the classes of `transformers` that read them."""
     from transformers import BertTokenizer, GPT2Tokenizer, Qwen2Tokenizer, RobertaTokenizer
@@ -163,38 +149,47 @@ def crowded_texts(count):
     return ["".join(chooser.choices(chosen, k=chooser.randrange(40))) for _ in range(count) for chosen in (parts, few)]
 
 
-def check_long(_):
-    """Everything is smaller than in earnest, so that there are many pieces."""
+def check_pieces(name, folder, tokenizer, text, crowded):
+    """A long text that is encoded in pieces against the whole; returns how words are split, and what differs."""
+    path = pathlib.Path(folder, "long.txt")
+    path.write_bytes(text.encode())
+    ours, made = prepared(path, folder)
+    end = made.tokenizer.end
+    theirs = tokenizer.encode(text).ids
+    theirs += [end] * (end is not None and theirs[-1] != end)
+    differs = difference(name, [text], [ours], [theirs])
+    remembered, how = made.documents.words, "whole"
+    if remembered and remembered.split:
+        ours = [list(remembered.look_up(each)) for each in crowded]
+        theirs = [encoding.ids for encoding in tokenizer.encode_batch_fast(crowded, add_special_tokens=False)]
+        differs += difference(name, crowded, ours, theirs)
+        how = "letters" if remembered.split.__name__ == "findall" else "blanks"
+    if how == "letters":  # not only with the merges that this one has learnt
+        differs += not remembered.fits(remembered.split, crowded, made.tokenizer.words)
+    return how, differs
+
+
+def check_families(probe):
     project, lines = corpus(200_000)
+    texts = tokenizer_texts.SCRIPTS + tokenizer_texts.random_texts(2, 500) + project[:300]
     text, crowded = long_text(project), tokenizer_texts.SCRIPTS + crowded_texts(1500)
+    # Everything is smaller than in earnest, so that there are many pieces.
     documents.READ_BYTES, documents.PIECE, documents.BATCH = 10_000, 3_000, 30_000
-    wrong, used = 0, {"letters": set(), "blanks": set()}
+    total = wrong = 0
+    used = {"letters": set(), "blanks": set(), "whole": set()}
     for name, make in tokenizer_families.FAMILIES.items():
         with tempfile.TemporaryDirectory() as folder:
             make(lines).save(os.path.join(folder, "tokenizer.json"))
-            path = pathlib.Path(folder, "long.txt")
-            path.write_bytes(text.encode())
             tokenizer = Tokenizer.from_file(os.path.join(folder, "tokenizer.json"))
-            ours, made = prepared(path, folder)
-        end = made.tokenizer.end
-        theirs = tokenizer.encode(text).ids
-        theirs += [end] * (end is not None and theirs[-1] != end)
-        differs = difference(name, [text], [ours], [theirs])
-        remembered, how = made.documents.words, "whole"
-        if remembered and remembered.split:
-            ours = [list(remembered.look_up(each)) for each in crowded]
-            theirs = [encoding.ids for encoding in tokenizer.encode_batch_fast(crowded, add_special_tokens=False)]
-            differs += difference(name, crowded, ours, theirs)
-            how = "letters" if remembered.split.__name__ == "findall" else "blanks"
+            how, differs = check_pieces(name, folder, tokenizer, text, crowded)
             used[how].add(name)
-        if how == "letters":  # not only with the merges that this one has learnt
-            differs += not remembered.fits(remembered.split, crowded, made.tokenizer.words)
-        print(f"{name}: {how}{', DIFFERENT' if differs else ''}", flush=True)
-        wrong += differs
+            tokens, differences = compare(probe, name, folder, tokenizer, texts)
+        print(f"{name}: {tokens} tokens, {differences} texts differ; {how}{', DIFFERENT' if differs else ''}", flush=True)
+        total, wrong = total + tokens, wrong + differences + differs
     lacking = {"letters": {"gpt2", "roberta", "llama3", "mistral, tekken", "qwen3", "gpt4o", "deepseek", "smollm"},
                "blanks": {"llama2, metaspace", "word level"}}
     lacking = {how: names - used[how] for how, names in lacking.items()}
-    print(f"{wrong} differences; split more coarsely than they were: {lacking}")
+    print(f"{len(texts)} texts, {total} tokens, {wrong} differences; split more coarsely than they were: {lacking}")
     return wrong + sum(map(len, lacking.values()))
 
 
@@ -292,7 +287,7 @@ def check_memory(probe, folder):
 
 def main():
     probe, what = Probe(sys.argv[1]), sys.argv[2]
-    checks = {"families": check_families, "files": check_files, "long": check_long, "hostile": check_hostile}
+    checks = {"families": check_families, "files": check_files, "hostile": check_hostile}
     sys.exit(1 if checks[what](probe) else 0)
 
 

@@ -57,19 +57,6 @@ def train_with_torchrun(program, folder, option):
     assert "done" in ranks.status(run).values(), ranks.status(run)
 
 
-def stop(program, folder):
-    job = start(program, folder, steps=100000)
-    deadline = time.monotonic() + 60
-    while not has_steps(job, 2) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    job.processes[1].send_signal(signal.SIGTERM)  # to one rank alone: the others must hear of it
-    codes = job.wait(60)
-    expect(codes == [0, 0], job, f"exit codes {codes}")
-    last = [ranks.query(job.run, r, "select max(step) from step")[0][0] for r in range(2)]
-    expect(last[0] == last[1] and 0 < last[0] < 99999, job, f"last steps {last}")
-    expect("stopped" in ranks.status(job.run).values(), job, f"status {ranks.status(job.run)}")
-
-
 def stop_before_all_have_come(program, folder):
     job = start(program, folder)
     job.processes[1].kill()
@@ -91,8 +78,8 @@ def nonfinite(program, folder):
     marked = [ranks.query(job.run, r, "select step from step where nonfinite") for r in range(2)]
     expect(marked == [[], [(1,)]], job, f"marked steps {marked}")
 
-    job = start(program, folder, name="at once", inject='"rank=1,step=0,nan"')
-    expect(job.wait() == [1, 1], job, "exit codes")
+    job = start(program, folder, 1, "at once", inject='"rank=0,step=0,nan"')
+    expect(job.wait() == [1], job, "exit codes")
     for line in job.last_lines():
         expect("before any update. Check the values of the model" in line, job, line)
 
@@ -181,7 +168,7 @@ def listening_addresses(process):
     return addresses
 
 
-def listens_on_loopback(program, folder):
+def listens_on_loopback_until_it_is_stopped(program, folder):
     job = start(program, folder, steps=100000)
     found = set()
     for _ in range(300):
@@ -190,9 +177,11 @@ def listens_on_loopback(program, folder):
         if has_steps(job, 5):
             break
         time.sleep(0.05)
-    for process in job.processes:
-        process.send_signal(signal.SIGTERM)
+    job.processes[1].send_signal(signal.SIGTERM)  # to one rank alone: the others must hear of it
     expect(job.wait(60) == [0, 0], job, "exit codes")
+    last = [ranks.query(job.run, r, "select max(step) from step")[0][0] for r in range(2)]
+    expect(last[0] == last[1] and 0 < last[0] < 99999, job, f"last steps {last}")
+    expect("stopped" in ranks.status(job.run).values(), job, f"status {ranks.status(job.run)}")
     loopback = {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}
     expect(found and found <= loopback, job, f"listens on {found}")
 
@@ -235,29 +224,20 @@ def evaluation(program, folder):
         (ours_loss, ours_count), (loss, count) = evaluated(ours), evaluated(theirs)
         expect(ours_count == count and abs(ours_loss - loss) < 2e-4, single, f"{ours}, alone {theirs}")
 
-    # Dropout draws random numbers, which evaluation must not use up.
-    with_it = start(program, folder, name="with", evaluate_every=1, steps=4, dropout=0.1)
-    without = start(program, folder, name="without", steps=4, dropout=0.1)
-    expect(with_it.wait() == [0, 0] and without.wait() == [0, 0], with_it, "failed")
-    expect(ranks.losses(with_it.run) == ranks.losses(without.run), with_it,
-           f"{ranks.losses(with_it.run)}, without evaluation {ranks.losses(without.run)}")
-
 
 def dropout(program, folder):
-    def curve(name, count, seed=1, rate=0.1):
-        settings = ranks.write_settings(folder / f"{name}.yaml", **{
-            **SMALL, "data": folder / "same.txt", "dropout": rate, "seed": seed})
-        job = ranks.Job(program, folder / name, settings, count)
+    (folder / "same.txt").write_text("abcdefgh" * 4000)  # every sequence is the same, so is every rank's loss
+
+    def curve(name, count, **settings):
+        job = start(program, folder, count, name, data=folder / "same.txt", dropout=0.1, **settings)
         expect(job.wait() == [0] * count, job, "failed")
         return ranks.losses(job.run)
 
-    (folder / "same.txt").write_text("abcdefgh" * 4000)  # every sequence is the same, so is every rank's loss
     two = curve("two", 2)
-    assert curve("again", 2) == two, "not repeatable"
-    assert curve("other seed", 2, seed=2) != two, "the seed changes nothing"
+    # It draws random numbers, which evaluation must not use up.
+    assert curve("evaluated", 2, evaluate_every=1) == two, "other losses with evaluation"
     # With the same masks on both ranks their mean would be what one rank alone has.
     assert abs(curve("alone", 1)[0] - two[0]) > 1e-4, "both ranks drop the same values"
-    assert abs(curve("alone without", 1, rate=0)[0] - curve("two without", 2, rate=0)[0]) < 1e-5, "differs anyway"
 
 
 def evaluated(line):
@@ -290,18 +270,6 @@ def check_phases_are_in_order(job, rank):
         expect(times == sorted(times), job, f"rank {rank}, step {step} from {start_ns} to {end_ns}: {spans}")
 
 
-def memory(program, folder):
-    job = start(program, folder)  # so short that activations do not decide when the peak comes
-    expect(job.wait() == [0, 0], job, "failed")
-    parameters = 4 * ranks.query(job.run, 0, "select parameters from rank")[0][0]
-    peak = ranks.query(job.run, 0, "select parameters_bytes, gradients_bytes, optimizer_bytes, communication_bytes "
-                       "from memory where is_peak and step = 2")
-    expect(len(peak) == 1, job, f"peaks of step 2: {peak}")
-    for bytes_now, expected in zip(peak[0], (parameters, parameters, 2 * parameters, parameters)):
-        # The peak comes late in backward: the last gradients may be missing.
-        expect(0.75 * expected < bytes_now < 1.1 * expected, job, f"{peak[0]}, parameters {parameters}")
-
-
 def folder_in_use(program, folder):
     first = start(program, folder)
     expect(first.wait() == [0, 0], first, "failed")
@@ -312,17 +280,6 @@ def folder_in_use(program, folder):
     expect(all(line.startswith("error: ") for line in again.last_lines()), again, f"{again.last_lines()}")
     expect(str(first.run) in again.last_lines()[0], again, again.last_lines()[0])
     expect(ranks.losses(first.run) == before, again, "the old recording was touched")
-
-
-def half_precision(program, folder):
-    job = start(program, folder, precision="bf16", steps=20, learning_rate=0.001)
-    expect(job.wait() == [0, 0], job, "failed")
-    curve = ranks.losses(job.run)
-    expect(curve[-1] < curve[0] - 0.5, job, f"nothing was learnt: {curve}")
-    full = start(program, folder, name="full", steps=20, learning_rate=0.001)
-    expect(full.wait() == [0, 0], full, "failed")
-    difference = max(abs(a - b) / b for a, b in zip(curve, ranks.losses(full.run)))
-    expect(1e-6 < difference < 0.05, job, f"differs from fp32 by {difference}")
 
 
 def wrong_use(program, folder):
@@ -336,7 +293,6 @@ def wrong_use(program, folder):
     ranks.write_text(text, words=4000)
     (folder / "empty.txt").write_text("")
     (folder / "short.txt").write_text("too short")
-    (folder / "binary").write_bytes(b"\0\1\2" * 100)
     (folder / "no text").mkdir()
 
     def with_settings(**settings):
@@ -346,18 +302,12 @@ def wrong_use(program, folder):
 
     cases = [
         (run("--run", str(folder / "x")), 2, "RANK is not set"),
-        (run("--run", str(folder / "x"), **{**one, "RANK": "first"}), 2, 'RANK is "first"'),
-        (run("--run", str(folder / "x"), **{**one, "RANK": "3"}), 2, "contradicts itself"),
-        (run(), 2, "--run DIR is missing"),
         (run("--ruin", "x"), 2, "Unknown option --ruin"),
         (run("--describe-model", "gpt3"), 2, "Choose one of tiny, small, gpt2"),
-        (with_settings(data=folder / "nowhere"), 2, "is not there"),
         (with_settings(data=folder / "empty.txt"), 2, "is empty"),
-        (with_settings(data=folder / "binary"), 2, "is binary"),
         (with_settings(data=folder / "short.txt"), 2, "Use a longer text"),
         (with_settings(data=f'"{folder}/no text"'), 1, "holds no text files"),
         (with_settings(sequence_length=513), 2, "context of 512 tokens"),
-        (with_settings(bucket_cap=5), 2, "bucket_cap_mb"),
         (with_settings(device="cuda") if not pathlib.Path("/dev/nvidiactl").exists() else None, 2, "no usable NVIDIA GPU"),
     ]
     for result, code, text in cases:
