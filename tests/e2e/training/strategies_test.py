@@ -1,15 +1,10 @@
-"""Every sharding strategy through the real programs: same losses, what is recorded, what is refused, how ranks die."""
-import json
-import os
+"""Sharding strategies through the real programs: what is recorded, what is refused, how ranks die."""
 import pathlib
-import signal
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from support import harness  # noqa: E402
 
-STRATEGIES = ['ddp', 'zero1', 'no_shard', 'shard_grad_op', 'full_shard']
 # Where those who stay wait in other collectives than after another phase or with another strategy.
 LEAVES_IN = {'ddp': ['data', 'forward', 'backward', 'optimizer'], 'zero1': ['backward', 'optimizer'], 'no_shard': ['backward'],
              'shard_grad_op': ['forward', 'backward'], 'full_shard': ['data', 'forward', 'backward', 'optimizer'],
@@ -36,9 +31,9 @@ class Strategies(harness.ShardlensTest):
         return self.json('query', name, sql)['rows']
 
     def test_full_shard_halves_what_is_kept_tags_collectives_with_their_unit_and_prefetches(self):
-        ddp, full = self.run_ranks('ddp'), self.run_ranks('full', '--set', 'zero_stage=3')
-        for category in ('parameters', 'optimizer'):
-            ratio = (full['ranks'][1]['memory_by_category'][category] / ddp['ranks'][1]['memory_by_category'][category])
+        full = self.run_ranks('full', '--set', 'zero_stage=3')
+        for category, numbers in (('parameters', 1), ('optimizer', 2)):
+            ratio = full['ranks'][1]['memory_by_category'][category] / (4 * numbers * full['run']['parameters'])
             self.assertAlmostEqual(ratio, 0.5, delta=0.01, msg=category)
         # The root, this block and the next; no more, and in every step.
         units = {u['name']: u['bytes'] for u in full['units']}
@@ -53,39 +48,6 @@ class Strategies(harness.ShardlensTest):
         self.assertEqual(executed, {('reduce_scatter', 'all_reduce')}, 'Gloo has no reduce-scatter')
         self.assertEqual(full['buckets'], [])
         self.assertIn('blocks.4', self.shardlens('report', 'full').stdout)
-
-        prefetched = "select count(*) from collective where rank = 0 and step = 4 and tag like '%backward gather, prefetched'"
-        self.assertEqual(self.query('full', prefetched), [[5]])
-        for mode, expected in (('post', 4), ('none', 0)):
-            self.run_ranks(mode, *strategy('full_shard'), '--set', f'backward_prefetch={mode}')
-            self.assertEqual(self.query(mode, prefetched), [[expected]], mode)
-
-    def test_measured_peaks_are_those_of_the_estimate_and_losses_the_same(self):
-        mib, losses = 1 << 20, {}
-        cases = {s: strategy(s) for s in STRATEGIES + ['hybrid_shard_zero2']}
-        cases['16 bits'] = [*strategy('full_shard'), '--set', 'param_dtype=bf16']
-        cases['16 bits, sums in 32'] = [*cases['16 bits'], '--set', 'reduce_dtype=fp32']
-        cases['autocast'] = [*strategy('shard_grad_op'), '--set', 'precision=bf16']
-        cases['recompute'] = [*strategy('full_shard'), '--set', 'activation_checkpointing=1']
-        cases['accumulation'] = [*strategy('zero1'), '--set', 'gradient_accumulation_steps=2']
-        cases['one unit'] = [*strategy('full_shard'), '--set', 'wrap_policy=whole_model']
-        cases['small'] = [*strategy('shard_grad_op'), '--set', 'model=small']
-        dear = ('16 bits', '16 bits, sums in 32', 'autocast', 'small')  # the second step has all that later ones have
-        for name, settings in cases.items():
-            # The estimate has every collective under way until somebody waits for it, as on a slow link.
-            report = self.run_ranks(f'memory {name}', *settings, '--set', 'shard_group_size=2', '--set',
-                                    'batch_per_rank=8', '--set', 'simulate_link=latency_us=100,gbit_per_s=1',
-                                    steps='2' if name in dear else '4')
-            losses[name] = report['summary']['loss_last']
-            # Of the rank that needs most: whole parameters cannot be divided evenly by ZeRO-1.
-            for category, estimate in report['ranks'][0]['memory_estimate_by_category'].items():
-                if category in ('other', 'outside'):
-                    continue
-                measured = max(r['memory_peak_by_category'][category] for r in report['ranks'])
-                self.assertAlmostEqual(measured / mib, estimate / mib, delta=max(0.05 * estimate / mib, 1),
-                                       msg=f'{name}, {category}: MiB measured, estimated')
-        for name in (*STRATEGIES, 'hybrid_shard_zero2', 'recompute', 'one unit'):
-            self.assertAlmostEqual(losses[name] / losses['ddp'], 1, delta=1e-5, msg=name)
 
     def test_hybrid_shards_in_groups_and_sums_over_replicas(self):
         report = self.run_ranks('hybrid', *HYBRID, ranks='4')
@@ -135,25 +97,6 @@ class Strategies(harness.ShardlensTest):
         self.assertEqual(report['run']['status'], 'failed', job)
         self.assertIn(f'rank {victim}', report['run']['reason'], job)
         self.assertGreaterEqual(len(report['steps']), 3, job)
-
-    def test_a_killed_rank_of_a_hybrid_job_ends_all(self):
-        job = self.start('run', *harness.QUICK, '--ranks', '4', '--steps', '100000', '--name', 'killed', *HYBRID)
-        harness.wait_until(lambda: self.steps_of('killed') >= 2, 60, 'two steps')
-        [victim] = [int(line.split()[0]) for line in self.rank_processes() if self.rank_of(line) == 3]
-        os.kill(victim, signal.SIGKILL)
-        _, errors = job.communicate(timeout=60)
-        self.assertEqual(job.returncode, 1, errors)
-        self.assertIn('rank 3', self.json('report', 'killed')['run']['reason'])
-
-    def steps_of(self, name):
-        done = subprocess.run([harness.SHARDLENS, 'query', name, 'select count(*) from step', '--json',
-                                       '--runs-dir', str(self.runs)], capture_output=True, text=True)
-        return json.loads(done.stdout)['rows'][0][0] if done.returncode == 0 else 0
-
-    @staticmethod
-    def rank_of(line):
-        environment = pathlib.Path(f'/proc/{line.split()[0]}/environ').read_bytes().split(b'\0')
-        return next(int(e[5:]) for e in environment if e.startswith(b'RANK='))
 
 
 if __name__ == '__main__':

@@ -17,18 +17,26 @@ class Prediction(harness.ShardlensTest):
         cls.recorded = pathlib.Path(tempfile.mkdtemp(prefix='shardlens-recorded-'))
         cls.addClassCleanup(shutil.rmtree, cls.recorded)
 
-    def run_cap(self, cap):
-        """Each test has a copy of a run that is recorded once."""
-        name = f'cap {cap}'
+    def once(self, name, make):
+        """Each test has a copy of what is recorded once: the folder that `make` leaves in the library."""
         recorded = self.recorded / name
         if recorded.exists():
             shutil.copytree(recorded, self.runs, dirs_exist_ok=True)
-            return name
-        report = self.json('run', *harness.QUICK, *LINK, '--ranks', '2', '--steps', '16', '--set', f'bucket_cap_mb={cap}',
-                           '--name', name)
-        folder = self.folder / report['run']['folder']
-        shutil.copytree(folder, recorded / folder.name)
+        else:
+            folder = self.folder / make()
+            shutil.copytree(folder, recorded / folder.name)
+
+    def run_cap(self, cap):
+        name = f'cap {cap}'
+        self.once(name, lambda: self.json('run', *harness.QUICK, *LINK, '--ranks', '2', '--steps', '16', '--set',
+                                          f'bucket_cap_mb={cap}', '--name', name)['run']['folder'])
         return name
+
+    def calibrate(self):
+        def measure():
+            [file] = self.json('calibrate', '--device', 'cpu', '--ranks', '2', *LINK, '--seconds', '3')['files']
+            return pathlib.Path(file).parent
+        self.once('costs', measure)
 
     def buckets(self, run):
         return [row[0] for row in self.json('query', run, 'select bytes from bucket where rank = 0 and plan = 1 order by bucket')['rows']]
@@ -95,27 +103,40 @@ class Prediction(harness.ShardlensTest):
         return [tuple(row) for row in rows]
 
     def expect_calls(self, run, name, options):
-        """What `run` predicts of a run with these settings is what that run, called `name`, does; returns what it predicts."""
-        self.json('run', *harness.QUICK, *LINK, '--ranks', '2', '--steps', '8', '--name', name, *options)
+        """What `run` predicts of a run with these settings is what that run, called `name`, does."""
         predicted = self.json('predict', run, *options)
         planned = [(event['function'], event['bytes']) for event in predicted['schedule'] if event['lane'] == 'communication']
         self.assertEqual(planned, self.calls(name, 4))
-        return predicted
+
+    def run_and_expect_calls(self, run, name, options):
+        self.json('run', *harness.QUICK, *LINK, '--ranks', '2', '--steps', '8', '--name', name, *options)
+        self.expect_calls(run, name, options)
 
     def test_another_strategy_has_the_collectives_of_a_run_of_it_in_their_order(self):
         run = self.run_cap('1')
         for name, changes in {'full': ['sharding_strategy=full_shard'],
-                              'forward': ['sharding_strategy=full_shard', 'forward_prefetch=true'],
+                              'forward': ['sharding_strategy=full_shard', 'forward_prefetch=true', 'backward_prefetch=none'],
                               'post': ['sharding_strategy=full_shard', 'backward_prefetch=post'],
                               'kept': ['sharding_strategy=shard_grad_op', 'gradient_accumulation_steps=2'],
                               'whole': ['sharding_strategy=no_shard', 'gradient_accumulation_steps=2', 'sync_each_batch=true']}.items():
             with self.subTest(name):
                 options = [part for change in changes for part in ('--set', change)]
-                self.expect_calls(run, name, options)
+                self.run_and_expect_calls(run, name, options)
                 # And back, from what that run tells.
                 back = self.json('predict', name, '--set', 'sharding_strategy=full_shard', '--set', 'gradient_accumulation_steps=1',
                                  '--set', 'sync_each_batch=false', '--set', 'forward_prefetch=false', '--set', 'backward_prefetch=pre')
                 self.assertIsNone(back['refused'])
+        for name, expected in {'full': 5, 'post': 4, 'forward': 0}.items():
+            prefetched = self.json('query', name, "select count(*) from collective where rank = 0 and step = 4 and tag like "
+                                                  "'%backward gather, prefetched'")['rows']
+            self.assertEqual(prefetched, [[expected]], name)
+        # What calibrate measured fills in sizes that the run did not have.
+        one_bucket = ['--set', 'sharding_strategy=ddp', '--set', 'bucket_cap_mb=64', '--set', 'first_bucket_mb=64']
+        self.assertIn('calibrate', self.shardlens('predict', 'full', *one_bucket, code=2).stderr)
+        self.calibrate()
+        predicted = self.json('predict', 'full', *one_bucket)
+        [bucket] = [event for event in predicted['schedule'] if event['what'] == 'bucket 0']
+        self.assertGreater(bucket['end_ms'] - bucket['start_ms'], 0.2 + 8 * bucket['bytes'] / 1e6 - 1e-3)
 
     def test_units_of_any_size_have_the_collectives_of_a_run_with_them(self):
         run = self.run_cap('1')
@@ -126,7 +147,7 @@ class Prediction(harness.ShardlensTest):
                               'kept': ['sharding_strategy=shard_grad_op', 'wrap_policy=size', 'min_num_params=100000'],
                               'in 16 bits': ['sharding_strategy=full_shard', 'reduce_dtype=bf16']}.items():
             with self.subTest(name):
-                self.expect_calls(run, name, [part for change in changes for part in ('--set', change)])
+                self.run_and_expect_calls(run, name, [part for change in changes for part in ('--set', change)])
         names = [event['what'] for event in self.json('predict', 'some')['schedule'] if event['lane'] == 'communication']
         rows = self.json('query', 'some', """select tag from collective where rank = 0 and step = 4 and tag <> 'loss'
                                              order by enqueued_ns""")['rows']
@@ -135,29 +156,21 @@ class Prediction(harness.ShardlensTest):
         self.assertEqual(back['changed'], {'min_num_params': '100000'})
 
     def test_adapters_and_frozen_blocks_are_sharded_as_in_a_run_of_it(self):
+        self.calibrate()
         for name, what in {'adapters': ['--set', 'lora_rank=4', '--set', 'base_dtype=nf4'],
                            'frozen': ['--set', 'frozen_blocks=2']}.items():
             with self.subTest(name):
-                self.json('calibrate', '--device', 'cpu', '--ranks', '2', *LINK, '--seconds', '3')
                 self.json('run', *harness.QUICK, *LINK, '--ranks', '2', '--steps', '12', '--name', name, *what)
                 sharded = [*what, '--set', 'sharding_strategy=full_shard']
-                self.expect_calls(name, f'{name} full', sharded)
-                self.expect_calls(f'{name} full', f'{name} size', [*sharded, '--set', 'wrap_policy=size', '--set', 'min_num_params=50000'])
-                self.expect_calls(f'{name} full', f'{name} back', [*what, '--set', 'sharding_strategy=ddp'])
+                self.run_and_expect_calls(name, f'{name} full', sharded)
+                self.run_and_expect_calls(f'{name} full', f'{name} size', [*sharded, '--set', 'wrap_policy=size', '--set',
+                                                                           'min_num_params=50000'])
+                self.expect_calls(f'{name} full', name, [*what, '--set', 'sharding_strategy=ddp'])
 
     def test_more_ranks_are_a_change(self):
         predicted = self.json('predict', self.run_cap('1'), '--set', 'ranks=4')
         self.assertEqual(predicted['changed'], {'ranks': '4'})
         self.assertGreater(predicted['step_ms']['mean'], predicted['recorded']['step_ms'])
-
-    def test_what_calibrate_measured_fills_in_sizes_that_the_run_did_not_have(self):
-        self.json('run', *harness.QUICK, *LINK, '--ranks', '2', '--steps', '12', '--set', 'sharding_strategy=full_shard', '--name', 'units')
-        one_bucket = ['--set', 'sharding_strategy=ddp', '--set', 'bucket_cap_mb=64', '--set', 'first_bucket_mb=64']
-        self.assertIn('calibrate', self.shardlens('predict', 'units', *one_bucket, code=2).stderr)
-        self.json('calibrate', '--device', 'cpu', '--ranks', '2', *LINK, '--seconds', '3')
-        predicted = self.json('predict', 'units', *one_bucket)
-        [bucket] = [event for event in predicted['schedule'] if event['what'] == 'bucket 0']
-        self.assertGreater(bucket['end_ms'] - bucket['start_ms'], 0.2 + 8 * bucket['bytes'] / 1e6 - 1e-3)
 
     def test_a_file_of_another_framework_changes_what_it_speaks_of(self):
         run = self.run_cap('1')
@@ -177,8 +190,6 @@ class Prediction(harness.ShardlensTest):
     def test_what_tells_nothing_is_refused_by_name(self):
         self.shardlens('generate', 'made', '--ranks', '2', '--events', '2000')
         self.assertIn('when each gradient was ready', self.shardlens('predict', 'made', code=2).stderr)
-        self.json('run', *harness.QUICK, '--ranks', '2', '--steps', '8', '--set', 'record=none', '--name', 'bare')
-        self.assertIn('full detail', self.shardlens('predict', 'bare', '--set', 'bucket_cap_mb=1', code=2).stderr)
 
 
 if __name__ == '__main__':
