@@ -1,16 +1,12 @@
 """A search for better settings with the real programs: what it runs, what it says of it, how it is stopped and goes on."""
-import os
 import pathlib
-import random
 import signal
 import statistics
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from support import harness  # noqa: E402
 
-SEED = int(os.environ.get('SHARDLENS_TEST_SEED', random.randrange(1 << 30)))
 RUN = [*harness.QUICK, '--ranks', '2', '--steps', '12']
 JOB = [*RUN, '--link', 'latency_us=10000,gbps=10']
 
@@ -59,18 +55,14 @@ class Tune(harness.ShardlensTest):
         self.assertEqual({run['why'] for run in again['runs']}, {None})
         self.assertEqual(again['best'], found['best'])
 
-    def test_a_small_budget_measures_the_start_and_says_so(self):
-        found = self.tune('--set', 'bucket_cap_mb=0.0625', '--over', 'bucket_cap_mb=0.0625,25', '--budget', '1s')
+    # The grid that it chooses itself: every strategy that trains the same, each with the knobs that it obeys.
+    def test_strategies_and_their_knobs_are_searched_unless_told_otherwise(self):
+        found = self.tune('--budget', '1s', '--name', 'all')
         self.assertEqual([run['why'] for run in found['runs']], ['the start'])
         self.assertIn('budget', found['reason'])
         self.assertEqual(found['best']['settings'], found['start']['settings'])
         self.assertIsNone(found['change_percent']['mean'])
         self.assertIs(found['is_sure'], False)
-
-    # The grid that it chooses itself: every strategy that trains the same, each with the knobs that it obeys.
-    def test_strategies_and_their_knobs_are_searched_unless_told_otherwise(self):
-        found = self.tune('--budget', '1s', '--name', 'all')
-        self.assertEqual([run['why'] for run in found['runs']], ['the start'])
         knobs = {}
         for point in [found['start'], *found['not_tried']]:
             knobs.setdefault(point['settings'].pop('sharding_strategy'), set()).update(point['settings'])
@@ -83,31 +75,6 @@ class Tune(harness.ShardlensTest):
         self.assertIn('is a search', self.shardlens('sweep', '--resume', 'all', code=2).stderr)
         one_rank = self.shardlens('tune', *harness.QUICK, '--ranks', '1', '--steps', '12', code=2).stderr
         self.assertIn('One rank reduces nothing', one_rank)
-
-    def test_killed_at_any_moment_nothing_is_lost_and_nothing_runs_twice(self):
-        print(f'SHARDLENS_TEST_SEED={SEED}')
-        chance = random.Random(SEED)
-        arguments = ['tune', *JOB, '--set', 'bucket_cap_mb=0.0625', '--over', 'bucket_cap_mb=0.0625,25', '--name', 'killed',
-                     '--budget', '5m']
-        finished = {}
-        for _ in range(3):
-            search = self.start(*arguments)
-            try:
-                search.wait(chance.uniform(0, 12))
-            except subprocess.TimeoutExpired:
-                search.send_signal(signal.SIGKILL)
-            search.communicate()
-            harness.wait_until(lambda: not self.rank_processes(), 60, 'the ranks to follow their launcher')
-            if not self.runs.exists():
-                continue
-            runs = {run['name']: run['folder'] for run in self.json('runs') if run['status'] == 'done'}
-            self.assertEqual(runs, {**runs, **finished}, 'a finished run was lost or made again')
-            finished = runs
-        found = self.json(*arguments, timeout=400)
-        self.assertEqual(found['status'], 'done')
-        runs = {run['name']: run['folder'] for run in self.json('runs')}
-        self.assertEqual(runs, {**runs, **finished}, 'a finished run was lost or made again')
-        self.assertEqual(len(self.run_folders()), len(found['runs']))
 
     def test_what_cannot_be_searched_is_refused_by_name(self):
         self.assertIn('bucket_cap', self.shardlens('tune', *JOB, '--over', 'buckt_cap_mb=1', code=2).stderr)
