@@ -192,6 +192,8 @@ TEST_F(InjectedProgram, StepsEndWithTheOptimizersKernelsWhereNobodyTellsThem) {
 
 // A helper of the trainer, say: it inherits the rank.
 TEST_F(InjectedProgram, WhoOnlyAsksForGpusTakesNoRanksPlace) {
+  EXPECT_EQ(run_on_gpus("asks"), 0) << said_;
+  EXPECT_EQ(said_, "");
   EXPECT_EQ(run_on_gpus("asks", {{"RANK", "0"}}), 0) << said_;
   EXPECT_EQ(said_, "");
   EXPECT_TRUE(trace::store::rank_files(root_ / "run").empty());
