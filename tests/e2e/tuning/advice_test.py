@@ -1,5 +1,6 @@
 """What report --advice says of short runs that were made to need it, and of one that was not."""
 import pathlib
+import statistics
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
@@ -21,6 +22,9 @@ class Advice(harness.ShardlensTest):
             self.assertTrue(advice['evidence'])
             self.assertNotEqual(advice['gain_ms'] is None, advice['gain_unknown'] is None)
         return {advice['rule']: advice for advice in all_of_it}
+
+    def query(self, run, sql):
+        return self.json('query', run, sql)['rows']
 
     def test_a_gain_is_what_predict_says(self):
         # Eight buckets or more, one behind the other, each with 20 ms of latency.
@@ -46,6 +50,16 @@ class Advice(harness.ShardlensTest):
         self.assertEqual(straggler['title'], 'Find what makes rank 1 late in forward')
         self.assertEqual({evidence['rank'] for evidence in straggler['evidence']}, {1})
         self.assertEqual(straggler['settings'], {})
+        # The delay lengthens its phase and makes the other rank wait.
+        forward = {(rank, step): ms for rank, step, ms in self.query(
+            'late', "select rank, step, sum(end_ns - start_ns) / 1e6 from span "
+            "where phase = 'forward' and depth = 0 group by rank, step")}
+        steps = range(36)
+        self.assertGreaterEqual(min(forward[1, step] for step in steps), 300)
+        self.assertLess(statistics.median(forward[0, step] for step in steps), 300)
+        waits = self.query('late', "select max(end_ns - start_ns) / 1e6 from collective "
+                           "where tag_kind = 'bucket' and rank = 0 group by step")
+        self.assertGreater(statistics.median(ms for [ms] in waits), 150)
 
     def test_without_the_option_or_steps_nothing_is_said(self):
         self.train('short', steps='2')
