@@ -135,10 +135,14 @@ TEST_F(CommandLine, FilesThatAreNoTracesAreNamed) {
   EXPECT_THAT(refused(kFailed, {"pack", "absent", "-o", "out.shardlens"}), HasSubstr("absent"));
 }
 
-TEST_F(CommandLine, ATraceOfANewerVersionAsksForANewerProgram) {
+TEST_F(CommandLine, ATraceThatIsCutOffIsNamedAndOneOfANewerVersionAsksForANewerProgram) {
   const auto run = report::write_synthetic_run(runs_);
   const std::string packed = folder_ / "new.shardlens";
   ASSERT_EQ(call({"pack", "made up", "-o", packed}).code, kDone);
+  const std::string cut = folder_ / "cut.shardlens";
+  fs::copy_file(packed, cut);
+  fs::resize_file(cut, fs::file_size(cut) / 2);
+  EXPECT_THAT(refused(kFailed, {"report", cut}), HasSubstr("cut.shardlens"));
   sqlite3* database = nullptr;
   ASSERT_EQ(sqlite3_open(packed.c_str(), &database), SQLITE_OK);
   sqlite3_exec(database, "pragma user_version = 99", nullptr, nullptr, nullptr);
@@ -214,6 +218,11 @@ TEST_F(CommandLine, ComparesTwoRuns) {
   EXPECT_EQ(json["settings"][0]["name"], "bucket_cap_mb");
   EXPECT_EQ(json["runs"].size(), 2u);
   EXPECT_EQ(json["comparisons"].size(), 1u);
+  // No settings ran twice: that is said, and nothing is claimed to be known between starts.
+  EXPECT_TRUE(json["noise"]["between_runs"].is_null());
+  EXPECT_TRUE(json["spread_within_run_only"].get<bool>());
+  EXPECT_THAT(json["caveat"].get<std::string>(), HasSubstr("not known"));
+  EXPECT_EQ(json["buckets_not_compared"], 0);
   for (const auto& [key, value] : json["comparisons"][0].items()) EXPECT_EQ(json[key], value);
   EXPECT_THAT(text.out, HasSubstr("cap 4: " + json["sentence"].get<std::string>()));
   refused(kFailed, {"compare", "made up", "absent"});
@@ -228,6 +237,7 @@ TEST_F(CommandLine, ComparesUpToSixRunsWithTheFirst) {
       info.name = "run " + std::to_string(made);
       info.start_ns += made * 1'000'000'000;
       info.settings.bucket_cap_mb = 1 + made;
+      if (made == 4) info.settings.sequence_length *= 2;
       if (made == 5) info.settings.model = "small";
     });
   }
@@ -235,12 +245,14 @@ TEST_F(CommandLine, ComparesUpToSixRunsWithTheFirst) {
   six.insert(six.end(), names.begin(), names.begin() + 6);
   const Called text = call(six);
   EXPECT_EQ(text.code, kDone) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("tokens per second"));
   EXPECT_THAT(text.out, HasSubstr("run 5: not comparable: another model"));
   six.push_back("--json");
   const report::Json json = report::Json::parse(call(six).out);
   ASSERT_EQ(json["runs"].size(), 6u);
   ASSERT_EQ(json["comparisons"].size(), 5u);
   for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(json["comparisons"][i]["same_work"], i != 3);
     EXPECT_EQ(json["comparisons"][i]["first"]["name"], "run 0");
     EXPECT_EQ(json["comparisons"][i]["second"]["name"], names[i + 1]);
     for (const auto& setting : json["comparisons"][i]["settings"]) {

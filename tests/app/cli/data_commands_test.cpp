@@ -53,7 +53,16 @@ TEST_F(DataCommands, WorkOnOneMadeUpRun) {
   ASSERT_TRUE(database);
   EXPECT_EQ(exported["tables"]["kernel"].get<std::int64_t>(),
             *database->integer("select count(*) from kernel"));
+  const std::string sums =
+      "select rank, name, count(*), sum(end_ns - start_ns) from kernel group by rank, name "
+      "order by rank, name";
+  const report::Json kernels = json({"query", "made", sums})["rows"];
+  EXPECT_GT(kernels.size(), 2u);
+  std::int64_t took_ns = 0;
+  for (const auto& row : kernels) took_ns += row[3].get<std::int64_t>();
+  EXPECT_EQ(took_ns, *database->integer("select sum(end_ns - start_ns) from kernel"));
   json({"pack", "made", "-o", file("made.shardlens")});
+  EXPECT_EQ(json({"query", file("made.shardlens"), sums})["rows"], kernels);
   for (const std::string& path : {std::string("made"), file("made.shardlens")}) {
     const report::Json report = json({"verify", path});
     EXPECT_TRUE(report["intact"].get<bool>());

@@ -26,10 +26,10 @@ class Signals(harness.ShardlensTest):
         own = ('-shm', '-wal', '.library.sqlite')
         return sorted(str(p) for p in self.folder.rglob('*') if p.is_file() and not p.name.endswith(own))
 
-    def stopped(self, arguments, number, after):
+    def stopped(self, arguments, number, after, says):
         """Starts the command, sends the signal; how long it took to end after it, None if it was over before."""
         program = subprocess.Popen([harness.SHARDLENS, *arguments, '--runs-dir', str(self.runs)],
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
                                    cwd=self.folder, env=dict(os.environ, TMPDIR=str(self.temporary)))
         try:
             program.wait(after)
@@ -39,14 +39,19 @@ class Signals(harness.ShardlensTest):
             pass
         sent = time.monotonic()
         program.send_signal(number)
-        program.communicate(timeout=30)
-        # Already at its end when the signal came: what it made is whole.
-        return None if program.returncode == 0 else time.monotonic() - sent
+        _, said = program.communicate(timeout=30)
+        if program.returncode == 0:  # already at its end when the signal came: what it made is whole
+            return None
+        took = time.monotonic() - sent
+        if says:
+            self.assertEqual(program.returncode, 1, said)
+            self.assertIn(says, said)
+        return took
 
-    def assert_ends(self, *arguments, after=(0.3, 0.8), is_long=False):
+    def assert_ends(self, *arguments, after=(0.3, 0.8), is_long=False, says=None):
         for number, delay in zip((signal.SIGINT, signal.SIGTERM), after):
             before = self.files()
-            took = self.stopped(arguments, number, delay)
+            took = self.stopped(arguments, number, delay, says)
             if took is None:
                 self.assertFalse(is_long, f'{arguments} was over before signal {number}')
                 for path in set(self.files()) - set(before):  # it was quick: of what it made nothing is half
@@ -68,24 +73,24 @@ class Signals(harness.ShardlensTest):
         return str(file)
 
     def test_commands_that_write(self):
-        self.assert_ends('generate', 'half', '--ranks', '4', '--events', '200000000', is_long=True)
+        self.assert_ends('generate', 'half', '--ranks', '4', '--events', '200000000', is_long=True, says='stopped')
         self.assertFalse(list(self.runs.iterdir()), 'a half-made run was left')
         trace = self.trace(1_000_000)
         began = time.monotonic()
         self.shardlens('import', trace, '-o', 'whole', timeout=120)
         took = time.monotonic() - began  # on some machines less than a second
         before = sorted(self.runs.iterdir())
-        self.assert_ends('import', trace, '-o', 'half', after=(took / 4, took / 2), is_long=True)
+        self.assert_ends('import', trace, '-o', 'half', after=(took / 4, took / 2), is_long=True, says='stopped')
         self.assertEqual(sorted(self.runs.iterdir()), before, 'a half-made run was left')
 
     def test_commands_that_read(self):
         self.shardlens('generate', 'large', '--ranks', '2', '--events', str(EVENTS), timeout=300)
         self.shardlens('pack', 'large', '-o', str(self.folder / 'other.shardlens'), timeout=300)
-        self.assert_ends('pack', 'large', '-o', str(self.folder / 'large.shardlens'))
-        self.assert_ends('export', 'large', '-o', str(self.folder / 'large.sqlite'))
+        self.assert_ends('pack', 'large', '-o', str(self.folder / 'large.shardlens'), says='stopped')
+        self.assert_ends('export', 'large', '-o', str(self.folder / 'large.sqlite'), says='stopped')
         self.assert_ends('verify', 'large')
         self.assert_ends('query', 'large', 'select count(*) from kernel a, kernel b where a.end_ns < b.start_ns',
-                         is_long=True)
+                         is_long=True, says='interrupted')
         self.assert_ends('report', 'large', '--json')
         self.assert_ends('compare', 'large', str(self.folder / 'other.shardlens'))
         self.assert_ends('screenshot', 'large', '-o', str(self.folder / 'large.png'), '--workspace', 'inspect')

@@ -185,6 +185,7 @@ TEST_F(KinetoImport, SaysWhatIsWrongAndLeavesNothingBehind) {
   EXPECT_EQ(twice.kind, base::ErrorKind::kUsage);
   EXPECT_THAT(twice.message, HasSubstr("rank 0"));
   EXPECT_EQ(error({write("c.json", "{\"traceEvents\":[]}")}).kind, base::ErrorKind::kForeign);
+  EXPECT_THAT(error({write("notes.txt", "dear diary")}).message, HasSubstr("not JSON"));
   EXPECT_EQ(error({first, folder_->path() / "none.json"}).kind, base::ErrorKind::kMissing);
   ImportOptions stops;
   stops.progress = [](double) { return false; };
