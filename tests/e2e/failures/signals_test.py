@@ -29,22 +29,21 @@ class Signals(harness.ShardlensTest):
     def stopped(self, arguments, number, after, says):
         """Starts the command, sends the signal; how long it took to end after it, None if it was over before."""
         program = subprocess.Popen([harness.SHARDLENS, *arguments, '--runs-dir', str(self.runs)],
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
-                                   cwd=self.folder, env=dict(os.environ, TMPDIR=str(self.temporary)))
+                                   stdout=subprocess.PIPE if says else subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                   stdin=subprocess.DEVNULL, cwd=self.folder, env=dict(os.environ, TMPDIR=str(self.temporary)))
         try:
-            program.wait(after)
-            program.stderr.close()
+            program.communicate(timeout=after)
             return None
         except subprocess.TimeoutExpired:
             pass
         sent = time.monotonic()
         program.send_signal(number)
-        _, said = program.communicate(timeout=30)
+        printed, said = program.communicate(timeout=30)
         if program.returncode == 0:  # already at its end when the signal came: what it made is whole
             return None
         took = time.monotonic() - sent
         if says:
-            self.assertEqual(program.returncode, 1, said)
+            self.assertEqual((program.returncode, printed), (1, ''), said)
             self.assertIn(says, said)
         return took
 
@@ -95,6 +94,11 @@ class Signals(harness.ShardlensTest):
         self.assert_ends('compare', 'large', str(self.folder / 'other.shardlens'))
         self.assert_ends('screenshot', 'large', '-o', str(self.folder / 'large.png'), '--workspace', 'inspect')
         self.assert_ends('plan', '--set', 'model=llama-8b', after=(0.01, 0.02))
+
+    def test_a_calibration(self):
+        self.assert_ends('calibrate', '--device', 'cpu', '--ranks', '2', '--seconds', '60', after=(0.3, 4), is_long=True,
+                         says='error: stopped')
+        self.assertEqual(list(self.temporary.iterdir()), [])
 
     def test_a_sweep_ends_at_once_and_can_go_on(self):
         for number in (signal.SIGINT, signal.SIGTERM):

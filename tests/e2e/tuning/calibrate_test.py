@@ -1,21 +1,13 @@
-"""`shardlens calibrate`: what it measures, what it keeps, and that it leaves nothing when it is stopped."""
-import json
+"""`shardlens calibrate`: what it keeps and what it takes from others. How long transfers take is in training/timing_test.py."""
 import os
 import pathlib
-import signal
-import subprocess
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from support import harness  # noqa: E402
 
-LATENCY_MS, GBIT_PER_S = 0.5, 0.5
-LINK = ['--link', f'latency_us={LATENCY_MS * 1000:g},gbit_per_s={GBIT_PER_S:g}']
+LINK = ['--link', 'latency_us=500,gbit_per_s=0.5']
 TWO_RANKS = ['--device', 'cpu', '--ranks', '2']
-PATIENCE = float(os.environ.get('SHARDLENS_TEST_PATIENCE', '1'))  # seconds; more where the machine is busy
-# Bytes sent per byte, docs/NUMBERS.md: of two ranks.
-FACTORS = {'all_reduce': 1, 'all_gather': 0.5, 'reduce_scatter': 0.5, 'broadcast': 1}
 TABLE = '''size(B),count,type,time(ns),busbw(GB/s)
 1048576,262144,float,44210,23.72
 2097152,524288,float,53430,39.25
@@ -32,37 +24,6 @@ class Calibrate(harness.ShardlensTest):
     def kept(self):
         return sorted((self.runs / '.shardlens-costs').glob('*'))
 
-    def left_over(self):
-        return [str(path) for path in self.folder.rglob('*') if path.is_file() or path.parent == self.temporary]
-
-    def test_transfers_on_a_simulated_link_take_its_formula(self):
-        output = self.folder / 'costs.json'
-        report = self.json('calibrate', *TWO_RANKS, *LINK, '--seconds', '3', '-o', str(output), env=self.environment)
-        self.assertEqual((report['backend'], report['ranks'], report['device'], report['seconds']), ('gloo', 2, 'cpu', 3))
-        self.assertEqual(report['simulated_link'], {'latency_us': LATENCY_MS * 1000, 'gbit_per_s': GBIT_PER_S})
-        self.assertEqual({row['function'] for row in report['costs']}, set(FACTORS))
-        for row in report['costs']:
-            link_ms = LATENCY_MS + 8 * row['bytes'] * FACTORS[row['function']] / GBIT_PER_S / 1e6
-            median_ms = row['transfer_ms']['median']
-            # The last rank's start is recorded a moment before the one that the ranks agree on.
-            self.assertGreaterEqual(median_ms, link_ms, row)
-            # Of both ranks and the machine: waking up takes some, more where it is busy.
-            self.assertLess(median_ms, 1.2 * link_ms + 2 * PATIENCE, row)
-            self.assertGreaterEqual(row['count'], 3, row)
-            if row['function'] == 'all_reduce':
-                self.assertAlmostEqual(row['algbw_gb_per_s'], row['bytes'] / median_ms / 1e6, places=9)
-                self.assertAlmostEqual(row['busbw_gb_per_s'], row['algbw_gb_per_s'], places=9)
-        reductions = [row for row in report['costs'] if row['function'] == 'all_reduce']
-        self.assertEqual(reductions[0]['bytes'], 1024)
-        self.assertGreaterEqual(reductions[-1]['bytes'], 1 << 20)
-        self.assertGreater(reductions[0]['count'], reductions[-1]['count'])
-
-        self.assertEqual([str(file) for file in self.kept()], [report['files'][0]])
-        self.assertEqual(json.loads(output.read_text()), json.loads(self.kept()[0].read_text()))
-        self.assertEqual(self.run_folders(), [], 'no run is left')
-        self.assertEqual(list(self.temporary.iterdir()), [])
-        self.assertEqual(self.json('runs'), [], 'the library passes over what is kept')
-
     def test_a_second_one_replaces_the_first_and_another_link_does_not(self):
         for link in ([], [], LINK):
             done = self.shardlens('calibrate', *TWO_RANKS, *link, '--seconds', '0.3', env=self.environment)
@@ -72,21 +33,6 @@ class Calibrate(harness.ShardlensTest):
         self.assertEqual(len(self.kept()), 2)
         self.assertIn(done.stdout.splitlines()[-1], [str(file) for file in self.kept()])
 
-    def test_a_signal_ends_it_at_once_and_leaves_nothing(self):
-        for number, after in ((signal.SIGINT, 0.3), (signal.SIGTERM, 4)):
-            program = subprocess.Popen([harness.SHARDLENS, 'calibrate', *TWO_RANKS, '--seconds', '60', '--runs-dir', str(self.runs)],
-                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder,
-                                       stdin=subprocess.DEVNULL, env=self.environment)
-            time.sleep(after)
-            self.assertIsNone(program.poll())
-            sent = time.monotonic()
-            program.send_signal(number)
-            out, err = program.communicate(timeout=30)
-            self.assertLess(time.monotonic() - sent, PATIENCE)
-            self.assertEqual((program.returncode, out), (1, ''))
-            self.assertIn('error: stopped', err)
-            self.assertEqual(self.left_over(), [])
-
     def test_on_gpus_it_is_nccl_that_is_measured(self):
         # GPUs that compute nothing; their collectives take a time that grows with the size.
         report = self.json('calibrate', '--device', 'cuda', '--ranks', '2', '--seconds', '1',
@@ -94,7 +40,7 @@ class Calibrate(harness.ShardlensTest):
         self.assertEqual((report['backend'], report['device'], report['simulated_link']), ('nccl', 'cuda', None))
         self.assertIn('Fake GPU', report['device_name'])
         self.assertIn('NCCL', report['versions'])
-        for function in FACTORS:
+        for function in ('all_reduce', 'all_gather', 'reduce_scatter', 'broadcast'):
             times = {row['bytes']: row['transfer_ms']['median'] for row in report['costs'] if row['function'] == function}
             self.assertGreater(len(times), 4, function)
             self.assertGreater(times[max(times)], times[min(times)], function)
