@@ -136,6 +136,7 @@ std::vector<Training> plain_trainings() {
       of("HybridShard", 4, {"strategy=hybrid_shard", "shard_group_size=2", "max_grad_norm=0.5"}),
       of("HybridShardZero2", 4,
          {"strategy=hybrid_shard_zero2", "shard_group_size=2", "max_grad_norm=0.5"}),
+      llama(of("LlamaDdp", 2, {"strategy=ddp", "bucket_cap_mb=0.01"})),
       llama(of("LlamaFullShard", 2, {"strategy=full_shard"})),
       llama(of("LlamaZero1", 2, {"strategy=zero1"})),
   };
