@@ -32,7 +32,7 @@ def train(trace, hook=None, micro_batches=1, record_shapes=True, **options):
         model.require_backward_grad_sync = is_last
         model(torch.randn(48, WIDTHS[0])).square().mean().backward()
 
-    traced_job.train(model, trace, backward, 12, micro_batches, warmup=3, record_shapes=record_shapes)
+    traced_job.train(model, trace, backward, 5, micro_batches, warmup=3, record_shapes=record_shapes)
     said = model._get_ddp_logging_data()
     sizes = said.get('rebuilt_bucket_sizes') or said['bucket_sizes']
     return [int(size) for size in sizes.split(',')]

@@ -5,7 +5,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from support import harness, torch_traces  # noqa: E402
 
-STEPS = 8
+STEPS = 4
 
 
 def program(ranks, jobs):
