@@ -183,6 +183,11 @@ TEST(AccelerateReader, SaysWhatContradictsItselfOrIsDamaged) {
                       "parallelism_config:\n  parallelism_config_dp_replicate_size: 2\n"
                       "  parallelism_config_dp_shard_size: 2\n"),
                   "is 4, but num_processes is 6"));
+  EXPECT_TRUE(has(accelerate_problem(
+                      "distributed_type: FSDP\nnum_processes: 2\nfsdp_config:\n  fsdp_version: 2\n"
+                      "parallelism_config:\n  dp_replicate_size: 4294967296\n"
+                      "  dp_shard_size: 4294967296\n"),
+                  "parallelism_config.dp_replicate_size: use 1 to 1024"));
   EXPECT_TRUE(
       has(accelerate_problem("distributed_type: FSDP\nfsdp_config:\n  fsdp_version: 2\n"
                              "  fsdp_reshard_after_forward: FULL_SHARD\n"),

@@ -349,6 +349,12 @@ TEST(DeepSpeedReader, SaysWhatContradictsItselfOrIsDamaged) {
   EXPECT_TRUE(has(why_not(R"({"zero_optimization": {"stage": "three"}})"), "use a number"));
   EXPECT_TRUE(has(why_not(R"({"gradient_clipping": -1})"), "gradient_clipping: as max_grad_norm"));
   EXPECT_TRUE(has(why_not(R"({"train_micro_batch_size_per_gpu": 0})"), "at least 1"));
+  EXPECT_TRUE(has(why_not(R"({"train_batch_size": 8, "train_micro_batch_size_per_gpu": 4294967296,
+                              "gradient_accumulation_steps": 4294967296})"),
+                  "gradient_accumulation_steps: as gradient_accumulation_steps"));
+  EXPECT_TRUE(
+      has(why_not(R"({"train_batch_size": 8, "train_micro_batch_size_per_gpu": 9000000000000000})"),
+          "train_micro_batch_size_per_gpu: as batch_per_rank"));
   EXPECT_TRUE(has(why_not(R"({"train_batch_size": 8, "train_batch_size": 9})"), "given twice"));
   EXPECT_TRUE(has(why_not("{\"train_batch_size\": 8,\n \"zero_optimization\": {\n"),
                   "line 3: this is not JSON"));

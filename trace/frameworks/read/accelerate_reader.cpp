@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "trace/base/number_text.h"
 #include "trace/base/text.h"
 #include "trace/frameworks/read/config_reader.h"
 #include "trace/frameworks/read/deepspeed_reader.h"
@@ -160,11 +161,17 @@ class AccelerateReader {
   std::optional<std::int64_t> size_of(const char* name) {
     const std::string plain = "parallelism_config." + std::string(name);
     const std::string key = "parallelism_config.parallelism_config_" + std::string(name);
-    return in_.whole(in_.has(key) ? key : plain);
+    const std::string& given = in_.has(key) ? key : plain;
+    const auto size = in_.whole(given);
+    const double most = job::find_knob("ranks")->maximum;
+    if (size && (*size < 1 || static_cast<double>(*size) > most)) {
+      in_.fail(given, "use 1 to " + base::shortest_text(most));
+    }
+    return size;
   }
   void read_groups(bool frees) {
     const auto replicas = size_of("dp_replicate_size"), shards = size_of("dp_shard_size");
-    if (!replicas && !shards) return;
+    if ((!replicas && !shards) || in_.has_failed()) return;
     const std::int64_t copies = replicas.value_or(1), parts = shards.value_or(1);
     if (in_.has("num_processes") && copies * parts != in_.settings().ranks) {
       return in_.fail("parallelism_config",

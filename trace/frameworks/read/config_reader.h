@@ -47,6 +47,7 @@ class ConfigReader {
   void remark(const std::string& sentence) { result_.remarks.push_back(sentence); }
   // The first one counts.
   void fail(std::string_view key, const std::string& message);
+  bool has_failed() const { return !problem_.empty(); }
 
   job::Settings& settings() { return result_.settings; }
   // What nobody took is ignored, for the reason that `reason` gives of a key.

@@ -241,7 +241,7 @@ class DeepSpeedReader {
       in_.is_left(kTotal, {"batch_per_rank"});
       in_.is_left(kSteps, {"gradient_accumulation_steps"});
     }
-    if (!total || (micro && *micro < 1)) return;
+    if (!total || in_.has_failed()) return;  // what a knob refused may be too large to multiply
     if (micro && steps) {
       read_ranks(*total, *micro * accumulated);
     } else {
