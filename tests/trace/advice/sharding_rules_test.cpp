@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/trace/advice/advised_run.h"
+#include "trace/model/unit_tag.h"
 
 namespace shardlens::trace::advice {
 namespace {
@@ -35,6 +36,10 @@ void hide(AdvisedRun& run, std::string_view ending) {
   }
 }
 
+void prefetch(AdvisedRun& run) {
+  for (auto& row : run.figures().collectives) row.tag += model::kPrefetchedEnding;
+}
+
 TEST(BackwardPrefetchRule, SpeaksWhereGathersAreExposedAndNotPrefetched) {
   AdvisedRun run = sharded();
   run.settings().backward_prefetch = job::BackwardPrefetch::kNone;
@@ -64,10 +69,11 @@ TEST(ForwardPrefetchRule, SpeaksWhereGathersAreExposedAndNotPrefetched) {
 // first.
 AdvisedRun on_a_gpu(std::int64_t late_ns) {
   AdvisedRun run = sharded();
+  prefetch(run);
   run.figures().info.device = "cuda";
   run.events = [=](const analysis::StepFigures& step, int rank) {
     model::Batch batch;
-    batch.strings = {{rank, 1, "blocks.0 backward gather"}};
+    batch.strings = {{rank, 1, "blocks.0 backward gather, prefetched"}};
     model::EventRun kernels, launches;
     kernels.rank = launches.rank = rank;
     kernels.kind = model::EventKind::kKernel;
@@ -115,6 +121,11 @@ TEST(SmallUnitsRule, SpeaksWhereLatencyIsMostOfAGather) {
   run.add_collective("root forward gather", 32 * kMib, 12.0 * kMs, 0);
   const auto advice = of_rule(run.advise(), "small_units");
   ASSERT_TRUE(advice) << "8 ms of 9 whatever the size";
+  AdvisedRun prefetched = sharded();
+  prefetched.settings().wrap_policy = job::WrapPolicy::kSize;
+  prefetched.add_collective("root forward gather", 32 * kMib, 12.0 * kMs, 0);
+  prefetch(prefetched);
+  EXPECT_TRUE(asked(prefetched, "small_units"));
   EXPECT_EQ(advice->changes, (std::vector<KnobValue>{{"wrap_policy", "transformer_block"}}));
   AdvisedRun large = sharded();
   large.add_collective("root forward gather", 32 * kMib, 33.0 * kMs, 0);
@@ -144,6 +155,10 @@ TEST(KeepUnitsRule, SpeaksWhereThereIsMemoryToKeepThem) {
   ASSERT_TRUE(advice);
   EXPECT_EQ(advice->changes, (std::vector<KnobValue>{{"sharding_strategy", "shard_grad_op"}}));
   EXPECT_THAT(advice->costs, HasSubstr("more per rank"));
+  AdvisedRun prefetched = sharded();
+  prefetched.set_memory(16 * kGib);
+  prefetch(prefetched);
+  EXPECT_TRUE(asked(prefetched, "keep_units"));
   AdvisedRun full = sharded();
   full.set_memory(480 * kMib);
   EXPECT_FALSE(asked(full, "keep_units")) << "400 of 380 MiB are used";
@@ -204,6 +219,10 @@ TEST(HybridShardingRule, SpeaksWhereGathersCrossHosts) {
   AdvisedRun one = sharded_by_four("here");
   EXPECT_FALSE(asked(one, "hybrid_sharding"));
   EXPECT_TRUE(asked(one, "less_communication"));
+  AdvisedRun hidden = sharded_by_four("there");
+  hide(hidden, " gather");
+  hidden.add_collective("gradient norm", 4, 9.0 * kMs, 9.0 * kMs);
+  EXPECT_FALSE(asked(hidden, "hybrid_sharding")) << "no unit's traffic";
 }
 
 TEST(HybridShardingRule, SpeaksWhereGathersCrossASimulatedLinkBetweenNodes) {

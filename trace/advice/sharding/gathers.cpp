@@ -1,6 +1,7 @@
 #include "trace/advice/sharding/gathers.h"
 
 #include "trace/advice/facts/words.h"
+#include "trace/model/unit_tag.h"
 
 namespace shardlens::trace::advice {
 
@@ -12,17 +13,22 @@ bool has_sharded_units(const RunFacts& run) {
   return run.ranks() > 1 && traits_of(run).shards_parameters && !run.figures.units.empty();
 }
 
+bool is_of_units(std::string_view tag, std::string_view ending) {
+  if (tag.ends_with(model::kPrefetchedEnding)) tag.remove_suffix(model::kPrefetchedEnding.size());
+  return tag.ends_with(ending);
+}
+
 double exposed_of_units(const RunFacts& run, std::string_view ending) {
   double sum = 0;
   for (const auto& row : run.figures.collectives) {
-    if (row.tag.ends_with(ending)) sum += row.exposed_ns;
+    if (is_of_units(row.tag, ending)) sum += row.exposed_ns;
   }
   return sum;
 }
 
 Evidence longest_of_units(const RunFacts& run, std::string_view ending) {
   return run.longest_call(
-      [&](std::string_view tag) { return tag.ends_with(ending); },
+      [&](std::string_view tag) { return is_of_units(tag, ending); },
       "the longest" + std::string(ending.starts_with(' ') ? "" : " ") + std::string(ending));
 }
 

@@ -10,6 +10,8 @@ namespace shardlens::trace::advice {
 
 const job::StrategyTraits& traits_of(const RunFacts& run);
 bool has_sharded_units(const RunFacts& run);
+// Whether the tag of a unit's collective ends so, whether or not it was prefetched.
+bool is_of_units(std::string_view tag, std::string_view ending);
 // Of a step, the mean over ranks: of collectives for units whose tag ends so.
 double exposed_of_units(const RunFacts& run, std::string_view ending);
 // The longest of them in the sampled steps.

@@ -23,7 +23,7 @@ Advice about_gathers(const RunFacts& run, std::string_view ending) {
 bool are_asked_late(const RunFacts& run) {
   std::int64_t all = 0, late = 0;
   for (const SampledCall& call : run.sample.calls()) {
-    if (!call.tag.ends_with(kBackwardGather)) continue;
+    if (!is_of_units(call.tag, kBackwardGather)) continue;
     ++all;
     if (call.found_link_idle) ++late;
   }

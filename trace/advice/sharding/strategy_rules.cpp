@@ -115,7 +115,7 @@ std::optional<Advice> less_communication(const RunFacts& run) {
 
 std::optional<Advice> hybrid_sharding(const RunFacts& run) {
   if (!has_sharded_units(run) || traits_of(run).has_groups || run.nodes() < 2) return {};
-  const double exposed = exposed_of_units(run, "");
+  const double exposed = exposed_of_units(run, " gather") + exposed_of_units(run, " reduce");
   if (exposed < run.noticeable_ns() || run.ranks() % run.nodes() != 0) return {};
   if (run.ranks() / run.nodes() < 2) return {};
   const job::Strategy hybrid = traits_of(run).frees_after_forward

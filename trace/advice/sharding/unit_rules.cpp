@@ -21,7 +21,8 @@ std::int64_t all_unit_bytes(const RunFacts& run) {
 
 std::optional<Advice> small_units(const RunFacts& run) {
   if (!has_sharded_units(run) || run.figures.units.size() < 3) return {};
-  const auto fit = fit_latency(run, [](const auto& row) { return row.tag.ends_with(" gather"); });
+  const auto fit =
+      fit_latency(run, [](const auto& row) { return is_of_units(row.tag, " gather"); });
   const double exposed = exposed_of_units(run, " gather");
   if (!fit || exposed < run.noticeable_ns()) return {};
   const auto count = static_cast<std::int64_t>(run.figures.units.size());
