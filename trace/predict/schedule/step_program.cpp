@@ -66,12 +66,15 @@ class RecordedWork {
 // When communication needs what computes: by start, of all lanes.
 class WorkingTimes {
  public:
-  void add(base::Interval time) {
-    if (time.length() <= 0) return;
+  // The place that it has among them now.
+  std::size_t add(base::Interval time) {
+    if (time.length() <= 0) return times_.size();
     // Of several lanes, one may begin before another that was launched earlier.
     auto at = times_.end();
     while (at != times_.begin() && std::prev(at)->start_ns > time.start_ns) --at;
+    const auto place = static_cast<std::size_t>(at - times_.begin());
     times_.insert(at, time);
+    return place;
   }
   const std::vector<base::Interval>& all() const { return times_; }
 
@@ -197,7 +200,10 @@ class Scheduler {
     if (call.behind_mark) time.start_ns = std::max(time.start_ns, gather_stream_ns_ + call.copy_ns);
     time.end_ns = free_ns_[call.lane] = time.start_ns + call.transfer_ns;
     if (call.behind_mark) gather_stream_ns_ = time.end_ns;
-    working_.add({time.start_ns, time.start_ns + std::min(call.working_ns, call.transfer_ns)});
+    const std::size_t place =
+        working_.add({time.start_ns, time.start_ns + std::min(call.working_ns, call.transfer_ns)});
+    // A gather may have begun before others that have ended, and still work.
+    for (RankClock& rank : ranks_) rank.past = std::min(rank.past, place);
     schedule_.calls.push_back(time);
   }
 

@@ -144,6 +144,21 @@ TEST(StepProgram, ComputesSlowerBesideCommunication) {
   EXPECT_DOUBLE_EQ(until(1).contended_ns, 60);
 }
 
+// The gather began at 20, before what worked from 50 to 60, and is launched when that has ended.
+TEST(StepProgram, ComputesSlowerBesideAGatherThatBeganBeforeWhatHasEnded) {
+  PlannedCall gather = call_of(200, 200);
+  gather.behind_mark = 0;
+  const auto schedule = schedule_step(
+      step_of({0}, two_layers()),
+      program_of({call_of(10, 10, 1), gather},
+                 {compute(Until::kForward, 0), mark(0), compute(Until::kForward, 1), launch(0),
+                  compute(Until::kForward, 2), launch(1), compute(Until::kBackward)}),
+      0.5);
+  EXPECT_EQ(schedule.calls[1], (CallTime{1, 20, 20, 220}));
+  EXPECT_EQ(schedule.end_ns, 85 + 40) << "half as fast from 85 on";
+  EXPECT_DOUBLE_EQ(schedule.contended_ns, 10 + 40);
+}
+
 // Of the 100 ns until backward 40 were beside communication: without it they are 100 − s · 40.
 TEST(StepProgram, TakesWhatCommunicationTookOutOfTheRecordedWork) {
   MicroBatchWork work = two_layers();
