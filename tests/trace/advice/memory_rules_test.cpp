@@ -18,6 +18,16 @@ TEST(LargerBatchRule, SpeaksWhereMoreFitsAndAPartOfTheStepWouldNotGrow) {
   EXPECT_NE(advice->costs, "");
 }
 
+TEST(LargerBatchRule, StaysBelowTheLargestBatchThatMayBeSet) {
+  AdvisedRun run;
+  run.predicts = false;
+  run.settings().batch_per_rank = 30000;
+  run.set_memory(kMib * 1024 * 1024 * 1024);
+  const auto advice = asked(run, "larger_batch");
+  ASSERT_TRUE(advice);
+  EXPECT_EQ(advice->changes, (std::vector<KnobValue>{{"batch_per_rank", "60000"}}));
+}
+
 TEST(LargerBatchRule, GainsForAsManySamplesWhatThePredictorSays) {
   AdvisedRun run;
   run.settings().overlap_comm = false;

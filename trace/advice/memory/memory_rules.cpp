@@ -15,12 +15,15 @@ double fixed_ns(const RunFacts& run) {
   return summary.exposed_ns + summary.idle_ns + summary.optimizer_compute_ns;
 }
 
+std::string batch_of(const RunFacts& run, std::int64_t times) {
+  return std::to_string(times * run.settings().batch_per_rank);
+}
+
 std::int64_t times_that_fit(const RunFacts& run) {
   std::int64_t times = 1;
   while (times < kMostTimes) {
-    job::Settings next = run.settings();
-    next.batch_per_rank *= 2 * times;
-    if (run.fits(next) != true) break;
+    const auto next = run.with({{"batch_per_rank", batch_of(run, 2 * times)}});
+    if (!next || run.fits(*next) != true) break;
     times *= 2;
   }
   return times;
@@ -38,11 +41,10 @@ std::optional<Advice> larger_batch(const RunFacts& run) {
   if (fixed < kFixedShare * run.figures.summary.detailed_step_ns) return {};
   const std::int64_t times = times_that_fit(run);
   if (times < 2) return {};
-  const std::string batch = std::to_string(times * run.settings().batch_per_rank);
+  const std::string batch = batch_of(run, times);
   Advice advice;
   advice.aim = Aim::kThroughput;
   advice.changes = {{"batch_per_rank", batch}};
-  if (!run.with(advice.changes)) return {};
   advice.title = "Raise the batch per rank to " + batch;
   advice.measured = use_words(run) + " used";
   advice.why = "Exposed communication, idle time and the optimizer take " + time_words(fixed) +
