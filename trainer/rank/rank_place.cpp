@@ -1,5 +1,6 @@
 #include "trainer/rank/rank_place.h"
 
+#include <climits>
 #include <cstring>
 
 #include "trace/base/text.h"
@@ -9,7 +10,10 @@ namespace shardlens::trainer::rank {
 
 namespace {
 
-trace::base::Result<int> read_number(const VariableLookup& lookup, const char* name, int smallest) {
+constexpr int kLastPort = 65535;
+
+trace::base::Result<int> read_number(const VariableLookup& lookup, const char* name, int smallest,
+                                     int largest = INT_MAX) {
   const char* text = lookup(name);
   if (text == nullptr) {
     return trace::base::fail(
@@ -20,11 +24,14 @@ trace::base::Result<int> read_number(const VariableLookup& lookup, const char* n
             "FILE --run DIR.");
   }
   const auto value = trace::base::number_from<int>(text);
-  if (!value || *value < smallest) {
-    return trace::base::fail(trace::base::ErrorKind::kUsage,
-                             std::string(name) + " is \"" + text +
-                                 "\"; it must be a whole number of at least " +
-                                 std::to_string(smallest) + ".");
+  if (!value || *value < smallest || *value > largest) {
+    return trace::base::fail(
+        trace::base::ErrorKind::kUsage,
+        std::string(name) + " is \"" + text + "\"; it must be a whole number " +
+            (largest == INT_MAX
+                 ? "of at least " + std::to_string(smallest)
+                 : "from " + std::to_string(smallest) + " to " + std::to_string(largest)) +
+            ".");
   }
   return *value;
 }
@@ -61,7 +68,7 @@ trace::base::Result<RankPlace> parse_rank_place(const VariableLookup& lookup) {
   if (environment.store_file.empty()) {
     const char* address = lookup("MASTER_ADDR");
     environment.master_address = address != nullptr ? address : "127.0.0.1";
-    TRY_ASSIGN(environment.master_port, read_number(lookup, "MASTER_PORT", 1));
+    TRY_ASSIGN(environment.master_port, read_number(lookup, "MASTER_PORT", 1, kLastPort));
   }
   const char* agent = lookup("TORCHELASTIC_USE_AGENT_STORE");
   environment.agent_store = agent != nullptr && std::strcmp(agent, "True") == 0;

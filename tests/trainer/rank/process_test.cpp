@@ -57,6 +57,18 @@ TEST(RankPlace, NeedsNoPortWhereRanksMeetInAFile) {
   EXPECT_EQ(environment->launcher_process, 17);
 }
 
+TEST(RankPlace, RefusesAPortThatThereCannotBe) {
+  auto variables = kTorchrun;
+  for (const char* port : {"0", "65536", "95036"}) {
+    variables["MASTER_PORT"] = port;
+    EXPECT_THAT(parse(variables).error().message,
+                HasSubstr("MASTER_PORT is \"" + std::string(port) +
+                          "\"; it must be a whole number from 1 to 65535."));
+  }
+  variables["MASTER_PORT"] = "65535";
+  EXPECT_TRUE(parse(variables));
+}
+
 TEST(RankPlace, RefusesWhatContradictsItself) {
   auto variables = kTorchrun;
   variables["RANK"] = "4";
