@@ -68,7 +68,10 @@ void WarningTail::look() {
   std::error_code error;
   const auto size = std::filesystem::file_size(file_, error);
   if (error || size == read_bytes_ || lines_ > kMostLines) return;
-  if (size < read_bytes_) read_bytes_ = 0;  // written anew
+  if (size < read_bytes_) {  // written anew
+    read_bytes_ = 0;
+    rest_.clear();
+  }
   std::ifstream in(file_, std::ios::binary);
   in.seekg(static_cast<std::streamoff>(read_bytes_));
   std::array<char, 16384> part{};

@@ -2,7 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <fstream>
+#include <thread>
 
 #include "tests/files.h"
 #include "tests/profiler/recorded_run.h"
@@ -35,6 +37,19 @@ TEST(WarningTail, TakesWhatIsThereAndWhatComesLast) {
                         << std::flush;
   }
   EXPECT_THAT(run.finish().log(), testing::ElementsAre("NCCL: one", "NCCL: two"));
+}
+
+TEST(WarningTail, BeginsAnewWithAFileThatIsWrittenAnew) {
+  RecordedRun run;
+  const trace::test::Folder folder;
+  const auto file = folder / "log";
+  std::ofstream(file) << "a NCCL WARN that is longer and never fin" << std::flush;
+  {
+    WarningTail tail(run.recorder(), file);
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // so that it has begun to read
+    std::ofstream(file) << "b NCCL WARN two\n" << std::flush;
+  }
+  EXPECT_THAT(run.finish().log(), testing::ElementsAre("NCCL: two"));
 }
 
 TEST(WarningTail, StopsWhereALibraryDoesNot) {
