@@ -64,7 +64,27 @@ class KinetoSubject final : public Subject {
   }
 
   void read(const fs::path&, const fs::path& scratch, Findings& findings) override {
-    read_kineto(files_, scratch, findings);
+    static_cast<void>(trace::interop::may_be_kineto(files_.front()));
+    trace::interop::ImportOptions options;
+    options.name = "imported";
+    const auto run = trace::interop::import_kineto(files_, scratch, options);
+    if (!findings.check(run)) {
+      if (!fs::is_empty(scratch)) findings.add("a refused import left a part of a run");
+      return;
+    }
+    for (const std::string& warning : run->warnings) {
+      findings.check(trace::base::Error{trace::base::ErrorKind::kUsage, warning});
+    }
+    const auto checked = app::report::check_run(run->folder);
+    if (!findings.check(checked)) return;
+    if (!checked->damage.empty()) {
+      findings.add("an import made a damaged run: " + checked->damage.front().what);
+    }
+    for (const char* change : {"bucket_cap_mb=0.01", "sharding_strategy=shard_grad_op",
+                               "gradient_accumulation_steps=2"}) {
+      findings.check(
+          app::report::predict_run(run->folder, {.from_file = {}, .assignments = {change}}));
+    }
   }
 
  private:
@@ -73,30 +93,6 @@ class KinetoSubject final : public Subject {
 };
 
 }  // namespace
-
-void read_kineto(const std::vector<fs::path>& files, const fs::path& scratch, Findings& findings) {
-  static_cast<void>(trace::interop::may_be_kineto(files.front()));
-  trace::interop::ImportOptions options;
-  options.name = "imported";
-  const auto run = trace::interop::import_kineto(files, scratch, options);
-  if (!findings.check(run)) {
-    if (!fs::is_empty(scratch)) findings.add("a refused import left a part of a run");
-    return;
-  }
-  for (const std::string& warning : run->warnings) {
-    findings.check(trace::base::Error{trace::base::ErrorKind::kUsage, warning});
-  }
-  const auto checked = app::report::check_run(run->folder);
-  if (!findings.check(checked)) return;
-  if (!checked->damage.empty()) {
-    findings.add("an import made a damaged run: " + checked->damage.front().what);
-  }
-  for (const char* change :
-       {"bucket_cap_mb=0.01", "sharding_strategy=shard_grad_op", "gradient_accumulation_steps=2"}) {
-    findings.check(
-        app::report::predict_run(run->folder, {.from_file = {}, .assignments = {change}}));
-  }
-}
 
 std::unique_ptr<Subject> kineto_subject() { return std::make_unique<KinetoSubject>(); }
 

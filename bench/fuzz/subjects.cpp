@@ -7,6 +7,7 @@ std::vector<std::unique_ptr<Subject>> all_subjects() {
   subjects.push_back(trace_subject());
   subjects.push_back(kineto_subject());
   subjects.push_back(yaml_subject());
+  subjects.push_back(framework_subject());
   subjects.push_back(model_folder_subject());
   subjects.push_back(text_subject());
   subjects.push_back(cache_subject());

@@ -1,7 +1,6 @@
 // All that this program reads and others may have made. One thread.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -9,12 +8,10 @@
 
 namespace shardlens::bench {
 
-std::unique_ptr<Subject> trace_subject();   // runs, as folders and packed
-std::unique_ptr<Subject> kineto_subject();  // traces of PyTorch's profiler
-// One file per rank, as that subject's read().
-void read_kineto(const std::vector<std::filesystem::path>& files,
-                 const std::filesystem::path& scratch, Findings& findings);
+std::unique_ptr<Subject> trace_subject();         // runs, as folders and packed
+std::unique_ptr<Subject> kineto_subject();        // traces of PyTorch's profiler
 std::unique_ptr<Subject> yaml_subject();          // jobs' and checkpoints' YAML
+std::unique_ptr<Subject> framework_subject();     // files of DeepSpeed and Accelerate
 std::unique_ptr<Subject> model_folder_subject();  // configuration, tokenizer, template, weights
 std::unique_ptr<Subject> text_subject();          // what is learnt from
 std::unique_ptr<Subject> cache_subject();         // of tokens, of figures, of the library

@@ -1,12 +1,12 @@
 // A subject of the fuzzers, damaged as an input has it: its bytes are the choices.
 //   guided_subjects FOLDER --subject=traces -max_len=300 -max_total_time=3600
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string_view>
 
-#include "bench/fuzz/guided/guided_fuzz.h"
 #include "bench/fuzz/subjects.h"
 #include "trace/base/file_system.h"
 
@@ -27,6 +27,13 @@ std::unique_ptr<Subject> subject_named(std::string_view name) {
     names += " " + std::string(subject->name());
   }
   leave("--subject= one of:" + names);
+}
+
+// Ends the program with what was found, so that libFuzzer keeps the input.
+void stop_at(const Findings& findings) {
+  if (findings.problem().empty()) return;
+  std::fprintf(stderr, "found: %s\n", findings.problem().c_str());
+  std::abort();
 }
 
 // What all inputs of the process share.
