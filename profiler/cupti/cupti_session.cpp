@@ -65,7 +65,7 @@ trace::base::Result<CuptiSession*> CuptiSession::begin(const CuptiOptions& optio
     session.graphs_refused_ = session.graphs_.start();
     session.sees_graphs_ = session.graphs_refused_.empty();
   }
-  auto refused = enable_activities(session.api_, options, on_buffer_requested, on_buffer_completed);
+  auto refused = enable_activities(session.api_, on_buffer_requested, on_buffer_completed);
   if (!refused) {
     session.graphs_.stop();
     end();

@@ -53,7 +53,6 @@ struct CuptiSource::State {
       changed.notify_all();
     }
     take_in(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-    join.finish(recorder::Recorder::now_ns());
   }
 
   void take_in(std::uint32_t flush_flag) {

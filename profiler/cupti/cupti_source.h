@@ -25,11 +25,6 @@ struct CuptiApi;
 struct CuptiOptions {
   std::size_t buffers = 32;       // of 1 MiB
   std::filesystem::path library;  // of CUPTI, where the process has not loaded one; may be empty
-  // NVTX ranges. They come only if NVTX_INJECTION64_PATH named load_cupti().library before
-  // the first range of the program. The cost was not measured; it grows with their number.
-  bool nvtx = false;
-  // What the driver allocates and frees: few events under a caching allocator.
-  bool driver_memory = false;
   const CuptiApi* api = nullptr;  // instead of a library; copied
   // Collectives that CUDA graphs replay become rows, not only kernels. CUPTI has one subscriber per
   // process, so other users of its callbacks get none.

@@ -1,7 +1,6 @@
 #include "profiler/cupti/enable_activities.h"
 
 #include <string>
-#include <vector>
 
 #include "profiler/cupti/api/launch_calls.h"
 
@@ -18,18 +17,8 @@ constexpr CUpti_ActivityKind kNeededKinds[] = {
     CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
 };
 
-// What is useful but not needed. Waits are few per step; their cost was not measured.
-struct ExtraKind {
-  CUpti_ActivityKind kind;
-  const char* name;
-};
-
-std::vector<ExtraKind> extra_kinds(const CuptiOptions& options) {
-  std::vector<ExtraKind> kinds{{CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "waits for the GPU"}};
-  if (options.nvtx) kinds.push_back({CUPTI_ACTIVITY_KIND_MARKER, "NVTX ranges"});
-  if (options.driver_memory) kinds.push_back({CUPTI_ACTIVITY_KIND_MEMORY2, "driver allocations"});
-  return kinds;
-}
+// Useful but not needed. Waits are few per step; their cost was not measured.
+constexpr CUpti_ActivityKind kWaits = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
 
 trace::base::Result<void> check(const CuptiApi& api, CUptiResult result, const std::string& what) {
   if (result == CUPTI_SUCCESS) return {};
@@ -96,7 +85,7 @@ void disable_needed(const CuptiApi& api) {
 
 }  // namespace
 
-trace::base::Result<std::string> enable_activities(const CuptiApi& api, const CuptiOptions& options,
+trace::base::Result<std::string> enable_activities(const CuptiApi& api,
                                                    CUpti_BuffersCallbackRequestFunc on_requested,
                                                    CUpti_BuffersCallbackCompleteFunc on_completed) {
   if (auto enabled = enable_needed(api, on_requested, on_completed); !enabled) {
@@ -108,10 +97,8 @@ trace::base::Result<std::string> enable_activities(const CuptiApi& api, const Cu
   std::string refused = api.enable_driver_api == nullptr || api.enable_runtime_api == nullptr
                             ? "launch calls (CUPTI of CUDA 12.5 or newer does)"
                             : "";
-  for (const auto& [kind, name] : extra_kinds(options)) {
-    const CUptiResult result = api.enable(kind);
-    if (result == CUPTI_SUCCESS) continue;
-    refused += (refused.empty() ? "" : ", ") + std::string(name) + ": " + result_text(api, result);
+  if (const CUptiResult result = api.enable(kWaits); result != CUPTI_SUCCESS) {
+    refused += (refused.empty() ? "" : ", ") + ("waits for the GPU: " + result_text(api, result));
   }
   return refused;
 }

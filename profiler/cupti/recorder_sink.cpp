@@ -65,31 +65,6 @@ void RecorderSink::wait(const WaitActivity& wait) {
                       to_event(wait, name_id(wait.name)));
 }
 
-void RecorderSink::range(const RangeActivity& range) {
-  make_room();
-  if (!recorder_.wanted_detail_at(range.start_ns)) return;
-  trace::model::Event event;
-  event.start_ns = range.start_ns;
-  event.duration_ns = range.end_ns - range.start_ns;
-  event.name = range_name_id(range.name);
-  event.flags = static_cast<std::uint32_t>(range.depth) << trace::model::kEventDepthShift;
-  recorder_.add_event(lane_of(Owner::kRanges, range.thread), trace::model::EventKind::kOperator,
-                      event);
-}
-
-void RecorderSink::allocation(const MemoryActivity& memory, std::int64_t end_ns) {
-  make_room();
-  if (!recorder_.wanted_detail_at(memory.time_ns)) return;
-  trace::model::Event event;
-  event.start_ns = memory.time_ns;
-  event.duration_ns = end_ns - memory.time_ns;
-  event.name = name_id(memory.name);
-  event.correlation = memory.correlation;
-  event.value = memory.bytes;
-  recorder_.add_event(lane_of(Owner::kMemory, memory.device), trace::model::EventKind::kAllocation,
-                      event);
-}
-
 void RecorderSink::launched_kernel(std::uint64_t launch, const KernelActivity& kernel) {
   make_room();
   recorder_.end_launch(launch, stream_lane(trace::model::LaneKind::kCommunication, kernel.stream),
@@ -139,12 +114,6 @@ int RecorderSink::lane_of(Owner owner, std::uint32_t number) {
       name = number == WaitActivity::kNoStream ? "host waits for the GPU"
                                                : "host waits for stream " + std::to_string(number);
       break;
-    case Owner::kRanges:
-      name = "NVTX of thread " + std::to_string(number);
-      break;
-    case Owner::kMemory:
-      name = "driver memory of GPU " + std::to_string(number);
-      break;
   }
   const int lane = recorder_.add_lane(trace::model::LaneKind::kOperators, name);
   return lanes_.emplace(key, lane).first->second;
@@ -154,12 +123,6 @@ trace::model::StringId RecorderSink::name_id(std::string_view mangled_name) {
   if (const auto found = names_.find(mangled_name); found != names_.end()) return found->second;
   const auto id = recorder_.intern(readable_name(mangled_name));
   return names_.emplace(mangled_name, id).first->second;
-}
-
-trace::model::StringId RecorderSink::range_name_id(std::string_view name) {
-  if (const auto found = range_names_.find(name); found != range_names_.end()) return found->second;
-  if (range_names_.size() >= kMostRangeNames) return recorder_.intern("NVTX range, name left out");
-  return range_names_.emplace(name, recorder_.intern(name)).first->second;
 }
 
 }  // namespace shardlens::profiler::cupti

@@ -1,7 +1,7 @@
 // Puts joined GPU activities into the recorder: a lane per stream, per stream that the host waits
-// for, per thread with NVTX ranges and per launching thread that has no lane of operators. What
-// began outside of the steps that are recorded in detail is left out. The flush thread only, which
-// waits for the recorder where a backlog is longer than its queues.
+// for and per launching thread that has no lane of operators. What began outside of the steps that
+// are recorded in detail is left out. The flush thread only, which waits for the recorder where a
+// backlog is longer than its queues.
 #pragma once
 
 #include <functional>
@@ -21,9 +21,6 @@ using KernelObserver = std::function<void(const KernelActivity&, trace::model::S
 
 class RecorderSink final : public ActivitySink {
  public:
-  // A program may name its ranges by step or sample: beyond so many names they share one.
-  static constexpr std::size_t kMostRangeNames = 10'000;
-
   explicit RecorderSink(recorder::Recorder& recorder, KernelObserver on_kernel = {})
       : recorder_(recorder), on_kernel_(std::move(on_kernel)) {}
 
@@ -31,8 +28,6 @@ class RecorderSink final : public ActivitySink {
   void copy(const CopyActivity& copy) override;
   void launch(const LaunchActivity& launch) override;
   void wait(const WaitActivity& wait) override;
-  void range(const RangeActivity& range) override;
-  void allocation(const MemoryActivity& memory, std::int64_t end_ns) override;
   void launched_kernel(std::uint64_t launch, const KernelActivity& kernel) override;
   void replayed_kernel(const ReplayedKernel& replay) override;
   void bad_timestamps() override;
@@ -40,13 +35,12 @@ class RecorderSink final : public ActivitySink {
 
  private:
   int stream_lane(trace::model::LaneKind kind, const StreamKey& stream);
-  // What belongs to one host thread, one stream that is waited for, or one device.
-  enum class Owner : std::uint8_t { kLaunches, kWaits, kRanges, kMemory };
+  // What belongs to one host thread, or to one stream that is waited for.
+  enum class Owner : std::uint8_t { kLaunches, kWaits };
   int lane_of(Owner owner, std::uint32_t number);
   // Before anything is put into the recorder.
   void make_room();
   trace::model::StringId name_id(std::string_view mangled_name);
-  trace::model::StringId range_name_id(std::string_view name);
 
   // Each puts three records into a queue at most: far less than half of the smallest.
   static constexpr int kCallsPerLook = 256;
@@ -56,10 +50,8 @@ class RecorderSink final : public ActivitySink {
   const KernelObserver on_kernel_;
   std::map<std::pair<trace::model::LaneKind, StreamKey>, int> stream_lanes_;
   std::map<std::pair<Owner, std::uint32_t>, int> lanes_;
-  using Names =
-      std::unordered_map<std::string, trace::model::StringId, recorder::TextHash, std::equal_to<>>;
-  Names names_;
-  Names range_names_;
+  std::unordered_map<std::string, trace::model::StringId, recorder::TextHash, std::equal_to<>>
+      names_;
 };
 
 // "void f<int>(int*)" from "_Z1fIiEvPT_"; the name itself where it is not mangled.

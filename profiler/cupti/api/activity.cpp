@@ -33,7 +33,6 @@ SHARDLENS_SAME_PLACE(CUpti_ActivityMemcpy6, CUpti_ActivityMemcpy5, correlationId
 SHARDLENS_SAME_PLACE(CUpti_ActivityMemcpyPtoP4, CUpti_ActivityMemcpyPtoP3, correlationId);
 SHARDLENS_SAME_PLACE(CUpti_ActivityMemset4, CUpti_ActivityMemset3, correlationId);
 SHARDLENS_SAME_PLACE(CUpti_ActivitySynchronization2, CUpti_ActivitySynchronization, streamId);
-SHARDLENS_SAME_PLACE(CUpti_ActivityMemory4, CUpti_ActivityMemory3, streamId);
 #undef SHARDLENS_SAME_PLACE
 
 template <typename Record>
@@ -108,55 +107,6 @@ std::optional<Activity> decode_wait(const CUpti_ActivitySynchronization2& record
                       record.correlationId, name};
 }
 
-std::optional<Activity> decode_marker(const CUpti_ActivityMarker2& record) {
-  MarkerActivity marker;
-  const auto flags = static_cast<std::uint32_t>(record.flags);
-  if ((flags & CUPTI_ACTIVITY_FLAG_MARKER_START) != 0) {
-    marker.part = MarkerActivity::Part::kStart;
-  } else if ((flags & CUPTI_ACTIVITY_FLAG_MARKER_END) != 0) {
-    marker.part = MarkerActivity::Part::kEnd;
-  } else if ((flags & CUPTI_ACTIVITY_FLAG_MARKER_INSTANTANEOUS) == 0) {
-    return std::nullopt;  // part of synchronising NVTX's resources
-  }
-  marker.id = record.id;
-  marker.thread = record.objectId.pt.threadId;
-  marker.time_ns = signed_ns(record.timestamp);
-  const char* name = record.name;
-  const char* domain = record.domain;
-  if (name != nullptr) marker.name = name;
-  if (domain != nullptr) marker.domain = domain;
-  return marker;
-}
-
-std::string_view memory_name(CUpti_ActivityMemoryKind kind) {
-  switch (kind) {
-    case CUPTI_ACTIVITY_MEMORY_KIND_DEVICE:
-    case CUPTI_ACTIVITY_MEMORY_KIND_DEVICE_STATIC:
-      return "device memory";
-    case CUPTI_ACTIVITY_MEMORY_KIND_PINNED:
-      return "pinned host memory";
-    case CUPTI_ACTIVITY_MEMORY_KIND_MANAGED:
-    case CUPTI_ACTIVITY_MEMORY_KIND_MANAGED_STATIC:
-      return "managed memory";
-    default:
-      return "memory";
-  }
-}
-
-std::optional<Activity> decode_memory(const CUpti_ActivityMemory4& record) {
-  const auto operation = record.memoryOperationType;
-  if (operation != CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION &&
-      operation != CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE)
-    return std::nullopt;
-  return MemoryActivity{operation == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE,
-                        record.address,
-                        signed_ns(record.bytes),
-                        signed_ns(record.timestamp),
-                        record.deviceId,
-                        record.correlationId,
-                        memory_name(record.memoryKind)};
-}
-
 }  // namespace
 
 std::optional<Activity> decode(const CUpti_Activity& record) {
@@ -184,10 +134,6 @@ std::optional<Activity> decode(const CUpti_Activity& record) {
     }
     case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
       return decode_wait(SHARDLENS_COPY_UP_TO(CUpti_ActivitySynchronization2, streamId, record));
-    case CUPTI_ACTIVITY_KIND_MARKER:
-      return decode_marker(SHARDLENS_COPY_UP_TO(CUpti_ActivityMarker2, domain, record));
-    case CUPTI_ACTIVITY_KIND_MEMORY2:
-      return decode_memory(SHARDLENS_COPY_UP_TO(CUpti_ActivityMemory4, deviceId, record));
     default:
       return std::nullopt;
   }
@@ -204,8 +150,6 @@ bool is_known(CUpti_ActivityKind kind) {
     case CUPTI_ACTIVITY_KIND_RUNTIME:
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
     case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
-    case CUPTI_ACTIVITY_KIND_MARKER:
-    case CUPTI_ACTIVITY_KIND_MEMORY2:
       return true;
     default:
       return false;

@@ -61,31 +61,8 @@ struct WaitActivity {
   std::string_view name;
 };
 
-// One end of an NVTX range, or a mark. `id` is the range's.
-struct MarkerActivity {
-  enum class Part : std::uint8_t { kStart, kEnd, kMark };
-
-  Part part = Part::kMark;
-  std::uint32_t id = 0;
-  std::uint32_t thread = 0;
-  std::int64_t time_ns = 0;
-  std::string_view name;    // "" of an end; only until the record is gone
-  std::string_view domain;  // "": the default one
-};
-
-// Memory that the driver gave or took back.
-struct MemoryActivity {
-  bool is_release = false;
-  std::uint64_t address = 0;
-  std::int64_t bytes = 0;
-  std::int64_t time_ns = 0;
-  std::uint32_t device = 0;
-  std::uint32_t correlation = 0;
-  std::string_view name;  // of the kind of memory: "device memory", …
-};
-
-using Activity = std::variant<KernelActivity, CopyActivity, LaunchActivity, ExternalActivity,
-                              WaitActivity, MarkerActivity, MemoryActivity>;
+using Activity =
+    std::variant<KernelActivity, CopyActivity, LaunchActivity, ExternalActivity, WaitActivity>;
 
 // None for what is not recorded. Reads only fields that records of CUDA 12.0 to 13.x begin with.
 std::optional<Activity> decode(const CUpti_Activity& record);

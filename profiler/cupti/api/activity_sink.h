@@ -8,17 +8,6 @@
 
 namespace shardlens::profiler::cupti {
 
-// A whole NVTX range, or a mark, which ends when it starts.
-struct RangeActivity {
-  static constexpr int kMostDepth = 255;  // as an event can hold; deeper ranges share the last row
-
-  std::uint32_t thread = 0;
-  int depth = 0;
-  std::int64_t start_ns = 0;
-  std::int64_t end_ns = 0;
-  std::string_view name;
-};
-
 // A communication kernel that a CUDA graph replayed.
 struct ReplayedKernel {
   std::uint64_t launch = 0;  // that was marked when it was captured
@@ -35,8 +24,6 @@ class ActivitySink {
   virtual void copy(const CopyActivity& copy) = 0;
   virtual void launch(const LaunchActivity& launch) = 0;
   virtual void wait(const WaitActivity& wait) = 0;
-  virtual void range(const RangeActivity& range) = 0;
-  virtual void allocation(const MemoryActivity& memory, std::int64_t end_ns) = 0;
   // A communication kernel and the launch that was marked around it. It is a kernel() too.
   virtual void launched_kernel(std::uint64_t launch, const KernelActivity& kernel) = 0;
   virtual void replayed_kernel(const ReplayedKernel& replay) = 0;  // as well

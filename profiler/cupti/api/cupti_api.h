@@ -34,7 +34,7 @@ struct CuptiApi {
   decltype(&cuptiEnableCallback) enable_callback = nullptr;
   decltype(&cuptiGetGraphNodeId) get_graph_node_id = nullptr;
 
-  std::filesystem::path library;  // where it was found; NVTX_INJECTION64_PATH wants it
+  std::filesystem::path library;  // where it was found
 };
 
 // The CUPTI that the process has loaded already, else `library` if it is not empty, else what the

@@ -47,33 +47,4 @@ inline CUpti_ActivitySynchronization2 wait_record(CUpti_ActivitySynchronizationT
   return record;
 }
 
-inline CUpti_ActivityMarker2 marker_record(CUpti_ActivityFlag part, std::uint32_t id,
-                                           std::int64_t time_ns, const char* name = nullptr,
-                                           const char* domain = nullptr) {
-  CUpti_ActivityMarker2 record{};
-  record.kind = CUPTI_ACTIVITY_KIND_MARKER;
-  record.flags = part;
-  record.id = id;
-  record.timestamp = static_cast<std::uint64_t>(time_ns);
-  record.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
-  record.objectId.pt.threadId = 77;
-  record.name = name;
-  record.domain = domain;
-  return record;
-}
-
-inline CUpti_ActivityMemory4 memory_record(CUpti_ActivityMemoryOperationType operation,
-                                           std::uint64_t address, std::uint64_t bytes,
-                                           std::int64_t time_ns) {
-  CUpti_ActivityMemory4 record{};
-  record.kind = CUPTI_ACTIVITY_KIND_MEMORY2;
-  record.memoryOperationType = operation;
-  record.memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
-  record.address = address;
-  record.bytes = bytes;
-  record.timestamp = static_cast<std::uint64_t>(time_ns);
-  record.deviceId = 1;
-  return record;
-}
-
 }  // namespace shardlens::profiler::cupti

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "profiler/collective/captured_collectives.h"
 #include "tests/profiler/cupti/cupti_source_fixture.h"
 
@@ -216,48 +214,6 @@ TEST_F(CuptiSourceTest, ReadsTheShorterRecordsOfCuda12) {
   ASSERT_EQ(copies.size(), 1u);
   EXPECT_EQ(content.text(copies[0].name), "copy device to device");
   EXPECT_EQ(copies[0].value, 64);
-}
-
-TEST_F(CuptiSourceTest, RecordsNvtxRangesWithTheirNestingWhereAskedTo) {
-  options_.nvtx = true;
-  start();
-  EXPECT_TRUE(cupti_.enabled.contains(CUPTI_ACTIVITY_KIND_MARKER));
-  const std::int64_t now = recorder::Recorder::now_ns();
-  char name[] = "outer";
-  cupti_.add(marker_record(CUPTI_ACTIVITY_FLAG_MARKER_START, 1, now, name));
-  cupti_.add(marker_record(CUPTI_ACTIVITY_FLAG_MARKER_START, 2, now + 10, "inner", "lib"));
-  cupti_.add(marker_record(CUPTI_ACTIVITY_FLAG_MARKER_END, 2, now + 20));
-  ASSERT_TRUE(source_->flush(std::chrono::seconds(5)));
-  std::strcpy(name, "gone!");  // the program's own memory
-  cupti_.add(marker_record(CUPTI_ACTIVITY_FLAG_MARKER_END, 1, now + 30));
-  const auto content = finish();
-  const auto ranges = events_of(content, EventKind::kOperator);
-  ASSERT_EQ(ranges.size(), 2u);
-  const auto& outer = ranges[0].depth() == 0 ? ranges[0] : ranges[1];
-  const auto& inner = ranges[0].depth() == 0 ? ranges[1] : ranges[0];
-  EXPECT_EQ(content.text(outer.name), "outer");
-  EXPECT_EQ(outer.duration_ns, 30);
-  EXPECT_EQ(content.text(inner.name), "lib: inner");
-  EXPECT_EQ(inner.depth(), 1);
-  EXPECT_EQ(inner.flags & trace::model::kEventCompute, 0u);
-  EXPECT_EQ(lane_of(content, EventKind::kOperator), "NVTX of thread 77");
-}
-
-TEST_F(CuptiSourceTest, RecordsHowLongTheDriversMemoryLivedWhereAskedTo) {
-  options_.driver_memory = true;
-  start();
-  const std::int64_t now = recorder::Recorder::now_ns();
-  cupti_.add(memory_record(CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION, 0x10, 512, now));
-  cupti_.add(memory_record(CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE, 0x10, 512, now + 100));
-  cupti_.add(memory_record(CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION, 0x10, 64, now + 200));
-  const auto content = finish();
-  const auto allocations = events_of(content, EventKind::kAllocation);
-  ASSERT_EQ(allocations.size(), 2u);
-  EXPECT_EQ(allocations[0].value, 512);
-  EXPECT_EQ(allocations[0].duration_ns, 100);
-  EXPECT_EQ(content.text(allocations[0].name), "device memory");
-  EXPECT_EQ(allocations[1].value, 64);
-  EXPECT_GT(allocations[1].duration_ns, 0) << "never released: until the end";
 }
 
 TEST_F(CuptiSourceTest, IsOnePerProcess) {

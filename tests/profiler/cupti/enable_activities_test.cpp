@@ -17,7 +17,7 @@ using testing::HasSubstr;
 
 using EnableActivitiesTest = CuptiSourceFixture;
 
-TEST_F(EnableActivitiesTest, EnablesByDefaultOnlyWhatIsCheap) {
+TEST_F(EnableActivitiesTest, EnablesOnlyWhatIsCheap) {
   start();
   EXPECT_TRUE(cupti_.enabled.contains(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
   EXPECT_TRUE(cupti_.enabled.contains(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION));

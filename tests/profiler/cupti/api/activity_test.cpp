@@ -125,29 +125,6 @@ TEST(CuptiActivity, DecodesWaitsOfTheHostButNotOfStreams) {
   EXPECT_TRUE(is_known(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION)) << "left out on purpose";
 }
 
-TEST(CuptiActivity, DecodesMarkersAndMemory) {
-  const auto start = decoded_as<MarkerActivity>(
-      marker_record(CUPTI_ACTIVITY_FLAG_MARKER_START, 4, 10, "epoch", "lib"));
-  EXPECT_EQ(start.part, MarkerActivity::Part::kStart);
-  EXPECT_EQ(start.id, 4u);
-  EXPECT_EQ(start.thread, 77u);
-  EXPECT_EQ(start.name, "epoch");
-  EXPECT_EQ(start.domain, "lib");
-  const auto end = decoded_as<MarkerActivity>(marker_record(CUPTI_ACTIVITY_FLAG_MARKER_END, 4, 20));
-  EXPECT_EQ(end.part, MarkerActivity::Part::kEnd);
-  EXPECT_EQ(end.name, "");
-
-  const auto release = decoded_as<MemoryActivity>(
-      memory_record(CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE, 0xabc, 4096, 55));
-  EXPECT_TRUE(release.is_release);
-  EXPECT_EQ(release.address, 0xabcu);
-  EXPECT_EQ(release.bytes, 4096);
-  EXPECT_EQ(release.time_ns, 55);
-  EXPECT_EQ(release.device, 1u);
-  EXPECT_FALSE(
-      decode_misaligned(memory_record(CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_INVALID, 1, 1, 1)));
-}
-
 TEST(CuptiActivity, LeavesOutKindsThatAreNotRecorded) {
   CUpti_Activity record{};
   record.kind = CUPTI_ACTIVITY_KIND_DEVICE;
