@@ -15,10 +15,10 @@ struct BenchRow {
   std::string what;
   double value = 0;
   std::string unit;
-  std::string peer;             // what it is compared with; "" for nothing
-  std::optional<double> ratio;  // value ÷ the peer's
-  std::string budget;           // "<= 1 %", …; "" for none
-  std::optional<bool> met;
+  std::string budget{};  // "<= 1 %", …; "" for none
+  std::optional<bool> met{};
+  std::string peer{};             // what it is compared with; "" for nothing
+  std::optional<double> ratio{};  // value ÷ the peer's
 };
 
 inline std::string json_number(std::optional<double> number) {

@@ -1,8 +1,6 @@
 // How soon the window shows what was recorded, and what it costs while nothing happens. Draws in a
 // real window where there is a display (`xvfb-run -a` makes one); without one it measures as far as
 // the snapshot that the window would draw.
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -23,6 +21,7 @@
 #include "app/window/graphics.h"
 #include "app/window/main_window.h"
 #include "bench/bench_rows.h"
+#include "bench/cpu_times.h"
 #include "bench/must.h"
 #include "trace/base/file_system.h"
 #include "trace/base/wall_clock.h"
@@ -100,11 +99,9 @@ class Stopwatches {
     const std::lock_guard lock(mutex_);
     return latencies_ms_.size();
   }
-  double quantile(double share) const {
+  std::vector<double> latencies_ms() const {
     const std::lock_guard lock(mutex_);
-    auto sorted = latencies_ms_;
-    std::sort(sorted.begin(), sorted.end());
-    return sorted.empty() ? 0 : sorted[static_cast<std::size_t>(share * double(sorted.size() - 1))];
+    return latencies_ms_;
   }
 
  private:
@@ -112,15 +109,6 @@ class Stopwatches {
   std::vector<std::int64_t> began_ns_;
   std::vector<double> latencies_ms_;
 };
-
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
 
 // The window, or, without a display, what would feed it.
 class Viewer {
@@ -199,10 +187,10 @@ double measure_idle_percent(Viewer& viewer) {
   const auto settled = std::chrono::steady_clock::now() + kSettle;
   while (std::chrono::steady_clock::now() < settled) viewer.turn();
   const auto began = std::chrono::steady_clock::now();
-  const double before = cpu_seconds();
+  const double before = seconds_on(CLOCK_PROCESS_CPUTIME_ID);
   while (std::chrono::steady_clock::now() < began + kIdle) viewer.turn();
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began;
-  return 100 * (cpu_seconds() - before) / passed.count();
+  return 100 * (seconds_on(CLOCK_PROCESS_CPUTIME_ID) - before) / passed.count();
 }
 
 }  // namespace
@@ -219,17 +207,13 @@ int main() {
     recorder.finish();
     const double idle = measure_idle_percent(viewer);
     const std::string road = viewer.draws() ? "event to pixel" : "event to snapshot (no display)";
-    const double p95 = watches.quantile(0.95);
-    print_rows({{road + ", median", watches.quantile(0.5), "ms", "", {}, "", {}},
-                {road + ", 95th percentile", p95, "ms", "", {}, "<= 250 ms", p95 <= 250},
-                {road + ", maximum", watches.quantile(1), "ms", "", {}, "", {}},
-                {viewer.draws() ? "idle window, CPU" : "idle session, CPU (no display)",
-                 idle,
-                 "% of a core",
-                 "",
-                 {},
-                 "< 1 % of a core",
-                 idle < 1}});
+    const std::vector<double> times = watches.latencies_ms();
+    const double p95 = quantile(times, 0.95);
+    print_rows({{road + ", median", quantile(times, 0.5), "ms"},
+                {road + ", 95th percentile", p95, "ms", "<= 250 ms", p95 <= 250},
+                {road + ", maximum", quantile(times, 1), "ms"},
+                {viewer.draws() ? "idle window, CPU" : "idle session, CPU (no display)", idle,
+                 "% of a core", "< 1 % of a core", idle < 1}});
   } catch (const std::exception& error) {
     std::fprintf(stderr, "error: %s\n", error.what());
     return 1;

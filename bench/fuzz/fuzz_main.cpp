@@ -15,17 +15,11 @@ namespace {
 std::vector<BenchRow> rows_of(const FuzzResult& result) {
   std::vector<BenchRow> rows;
   for (const auto& [subject, cases] : result.cases) {
-    rows.push_back({subject + ": cases", static_cast<double>(cases), "", "", {}, "", {}});
+    rows.push_back({subject + ": cases", static_cast<double>(cases), ""});
   }
-  rows.push_back({"slowest case (" + std::to_string(result.slowest) + ")",
-                  result.slowest_s,
-                  "s",
-                  "",
-                  {},
-                  "",
-                  {}});
+  rows.push_back({"slowest case (" + std::to_string(result.slowest) + ")", result.slowest_s, "s"});
   const auto failures = static_cast<double>(result.failures.size());
-  rows.push_back({"failures", failures, "", "", {}, "<= 0", result.failures.empty()});
+  rows.push_back({"failures", failures, "", "<= 0", result.failures.empty()});
   return rows;
 }
 

@@ -14,11 +14,11 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <fstream>
 #include <set>
 #include <system_error>
 
+#include "bench/cpu_times.h"
 #include "trace/base/file_system.h"
 
 namespace shardlens::bench {
@@ -33,12 +33,6 @@ constexpr std::int64_t kMostSaid = 1 << 16;
 // How the process leaves that runs cases: not with 0, as what it runs may. The problem is in
 // `problem`.
 constexpr int kRanAll = 98, kFoundProblem = 99;
-
-double seconds_of(clockid_t clock) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
 
 std::int64_t most_memory() {
   rusage usage{};
@@ -189,13 +183,13 @@ std::string Fuzzer::problem_of(std::int64_t number, Subject& subject) {
 }
 
 void Fuzzer::run_case(std::int64_t number, Subject& subject) {
-  const double began = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+  const double began = seconds_on(CLOCK_PROCESS_CPUTIME_ID);
   shared_->began_computing = began;
-  shared_->began = seconds_of(CLOCK_MONOTONIC);
+  shared_->began = seconds_on(CLOCK_MONOTONIC);
   shared_->number = number;
   static_cast<void>(ftruncate(STDERR_FILENO, 0));
   const std::string problem = problem_of(number, subject);
-  const double took = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - began;
+  const double took = seconds_on(CLOCK_PROCESS_CPUTIME_ID) - began;
   if (took > shared_->slowest_s) {
     shared_->slowest_s = took;
     shared_->slowest = number;
@@ -211,7 +205,7 @@ void Fuzzer::run_cases(std::int64_t first) {
   dup2(file, STDERR_FILENO);
   dup2(file, STDOUT_FILENO);
   setenv("TMPDIR", temporary().c_str(), 1);
-  for (std::int64_t number = first; seconds_of(CLOCK_MONOTONIC) < ends_; ++number) {
+  for (std::int64_t number = first; seconds_on(CLOCK_MONOTONIC) < ends_; ++number) {
     if (!options_.only && !is_chosen(number)) continue;
     const std::size_t subject = subject_of(number);
     run_case(number, *subjects_[subject]);
@@ -237,7 +231,7 @@ trace::base::Result<void> Fuzzer::prepare() {
 pid_t Fuzzer::start(std::int64_t first) {
   shared_->problem.fill('\0');
   shared_->number = first;
-  shared_->began = seconds_of(CLOCK_MONOTONIC);
+  shared_->began = seconds_on(CLOCK_MONOTONIC);
   shared_->began_computing = 0;
   const pid_t process = fork();
   if (process == 0) run_cases(first);
@@ -247,10 +241,10 @@ pid_t Fuzzer::start(std::int64_t first) {
 std::string Fuzzer::broken_limit(pid_t process) const {
   clockid_t computing{};
   if (clock_getcpuclockid(process, &computing) != 0) return {};
-  if (seconds_of(computing) - shared_->began_computing > options_.computing_s) {
+  if (seconds_on(computing) - shared_->began_computing > options_.computing_s) {
     return "computed for more than " + std::to_string(std::lround(options_.computing_s)) + " s";
   }
-  if (seconds_of(CLOCK_MONOTONIC) - shared_->began > options_.waiting_s) {
+  if (seconds_on(CLOCK_MONOTONIC) - shared_->began > options_.waiting_s) {
     return "did not end within " + std::to_string(std::lround(options_.waiting_s)) + " s";
   }
   const std::int64_t memory = memory_of(process) - prepared_memory_;
@@ -299,7 +293,7 @@ void Fuzzer::keep(const std::string& what) {
 
 trace::base::Result<FuzzResult> Fuzzer::run() {
   TRY(prepare());
-  ends_ = options_.only ? INFINITY : seconds_of(CLOCK_MONOTONIC) + options_.seconds;
+  ends_ = options_.only ? INFINITY : seconds_on(CLOCK_MONOTONIC) + options_.seconds;
   std::int64_t next = options_.only.value_or(0);
   while (true) {
     const pid_t process = start(next);
@@ -310,7 +304,7 @@ trace::base::Result<FuzzResult> Fuzzer::run() {
     keep(what);
     next = shared_->number + 1;
     if (options_.only || result_.failures.size() >= options_.most_failures) break;
-    if (seconds_of(CLOCK_MONOTONIC) >= ends_) break;
+    if (seconds_on(CLOCK_MONOTONIC) >= ends_) break;
   }
   for (std::size_t i = 0; i < subjects_.size(); ++i) {
     result_.cases[std::string(subjects_[i]->name())] = shared_->cases[i];

@@ -8,12 +8,11 @@ out at one moment of a measured step on any rank (on a CPU the bytes of tensors)
 Without a GPU it says so and leaves with 0, unless --device cpu asks for the CPU.
 """
 import pathlib
-import statistics
 import tempfile
 
 import gpu_bench  # also finds the modules below
 from gpu_bench import gpus_of, job_settings
-from strategies import check_same_work, memory_row, say, spread, write_text
+from strategies import check_same_work, memory_row, say, time_row, write_text
 from trainings import Task, train_ours, train_peer
 
 # Ours and PyTorch's, one rank each; the second of a pair is what PyTorch's side is asked for.
@@ -72,19 +71,9 @@ def run_sequence(task, options, ours, theirs, failed):
 
 
 def time_rows(ours, theirs, failed, is_gpu):
-    rows = []
-    for name, times in ours.items():
-        runs = f"median of {len(times)} runs ({spread(times)})" if len(times) > 1 else "1 run"
-        for peer, peer_times in theirs.items():
-            if not peer_times:
-                continue
-            ratio = statistics.median(times) / statistics.median(peer_times)
-            # The budget is against what does the same: DDP.
-            has_budget = is_gpu and name == "ddp" and peer == "DistributedDataParallel"
-            rows.append({"what": f"{name}: step time, {runs}", "value": statistics.median(times), "unit": "ms",
-                         "peer": f"{peer}: {statistics.median(peer_times):.4g} ms ({spread(peer_times)})",
-                         "ratio": ratio, "budget": "<= 1.0" if has_budget else None,
-                         "met": ratio <= 1.0 if has_budget else None})
+    # The budget is against what does the same: DDP.
+    rows = [time_row(name, peer, times, peer_times, is_gpu and name == "ddp" and peer == "DistributedDataParallel")
+            for name, times in ours.items() for peer, peer_times in theirs.items() if peer_times]
     rows += [{"what": f"{peer} did not run: {error[:300]}", "value": None, "unit": None, "peer": None, "ratio": None,
               "budget": None, "met": None} for peer, error in failed.items()]
     return rows

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-from predict import LEAST_TOLERANCE, SURE, pooled_noise
+from predict import LEAST_TOLERANCE, SURE, Program, pooled_noise
 
 HERE = pathlib.Path(__file__).parent
 SUPPORT = HERE.parents[1] / "tests" / "e2e" / "support"  # with traced_job
@@ -58,11 +58,8 @@ def parse_options():
     return parser.parse_args()
 
 
-class Desk:
-    """Traces, their imports and what is predicted from these, in a library of its own."""
-
-    def __init__(self, options, library):
-        self.shardlens, self.library = options.programs.resolve() / "shardlens", library
+class Desk(Program):
+    """Traces, their imports and what is predicted from these."""
 
     def trace(self, jobs):
         """One run of each job; a temporary folder of JOB.rankR.json."""
@@ -74,19 +71,12 @@ class Desk:
             raise RuntimeError(f"PyTorch's programs ended with {done.returncode}: {done.stderr.strip()[-2000:]}")
         return folder
 
-    def ask(self, *arguments):
-        done = subprocess.run([str(self.shardlens), *arguments, "--runs-dir", str(self.library), "--json"], capture_output=True, text=True)
-        answer = json.loads(done.stdout) if done.stdout.strip() else None
-        if answer is None:
-            raise RuntimeError(f"{' '.join(arguments)}: {done.stderr.strip()}")
-        return answer
-
     def step_ms(self, run):
         return self.ask("report", run)["summary"]["step_ms"]["mean"]
 
     def difference(self, run, settings):
         """Predicted, in milliseconds; None where it is refused."""
-        answer = self.ask("predict", run, *(word for key, value in settings.items() for word in ("--set", f"{key}={value}")))
+        answer = self.ask("predict", run, *self.assignments(settings), may_fail=True)
         return None if answer["refused"] else answer["step_ms"]["mean"] - answer["recorded"]["step_ms"]
 
 

@@ -96,22 +96,27 @@ def points_of(options):
     return {point: changes for point, changes in points.items() if point in wanted}
 
 
-class Desk:
-    """Runs and predictions, in a library of its own."""
+class Program:
+    """Shardlens, with a library of its own."""
 
     def __init__(self, options, library):
         self.options, self.library = options, library
 
-    def ask(self, *arguments):
-        command = [str(self.options.programs / "shardlens"), *arguments, "--runs-dir", str(self.library), "--json"]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(f"{' '.join(arguments)}: {done.stderr.strip()}")
+    def ask(self, *arguments, may_fail=False, stderr=subprocess.PIPE):
+        """`may_fail`: what it answers then counts, too."""
+        command = [str(self.options.programs.resolve() / "shardlens"), *arguments, "--runs-dir", str(self.library), "--json"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=stderr, text=True)
+        if not done.stdout.strip() or (done.returncode and not may_fail):
+            raise RuntimeError(f"{' '.join(arguments)} ended with {done.returncode}: {(done.stderr or '').strip()}")
         return json.loads(done.stdout)
 
     @staticmethod
     def assignments(settings):
         return itertools.chain.from_iterable(("--set", f"{key}={value}") for key, value in settings.items())
+
+
+class Desk(Program):
+    """Runs and predictions."""
 
     def run(self, name, changes):
         settings = {"model": self.options.model, "batch_per_rank": "8", "bucket_cap_mb": self.options.base,
@@ -195,7 +200,6 @@ def rows_of(points, measured, predicted):
 
 def main():
     options = parse_options()
-    options.programs = options.programs.resolve()
     try:
         points = points_of(options)
         print(json.dumps(rows_of(points, *measure(options, points)), indent=1))

@@ -1,8 +1,7 @@
-// A recorder that writes into a temporary folder, and what its parts cost a processor. One thread.
+// A recorder that writes into a temporary folder. One thread.
 #pragma once
 
 #include <cstdint>
-#include <ctime>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -38,11 +37,5 @@ class ScratchRecorder {
   trace::base::TemporaryFolder folder_;
   std::unique_ptr<profiler::recorder::Recorder> recorder_;
 };
-
-inline double process_cpu_seconds() {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
 
 }  // namespace shardlens::bench

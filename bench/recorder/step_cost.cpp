@@ -198,14 +198,14 @@ void add_rows(const StepJob& job, const KindTimes& times, const Said& said, Rows
   };
   const auto add = [&](const std::string& what, double value, const std::string& unit,
                        const std::string& peer = "", std::optional<double> ratio = {}) {
-    rows.push_back({what + ", " + job.what, value, unit, peer, ratio, "", {}});
+    rows.push_back({what + ", " + job.what, value, unit, "", {}, peer, ratio});
   };
   const std::string same = "the same without recording";
   const PairedRatio recorded = beside_plain(kRecorded);
   const double observed = beside_plain(kObserved).median;
   const double adds = recorded.median - 1, dispatch_adds = observed - 1;  // in parts of a step
-  rows.push_back({"step time with recording, " + job.what, wall(kRecorded), "ms", same,
-                  recorded.median, percent("<= +%g %%", job.budget), adds <= job.budget});
+  rows.push_back({"step time with recording, " + job.what, wall(kRecorded), "ms",
+                  percent("<= +%g %%", job.budget), adds <= job.budget, same, recorded.median});
   add("what chance makes of that ratio (standard error)", recorded.standard_error * 100, "%");
   add("LibTorch's dispatch alone, for an observer that does nothing", wall(kObserved), "ms", same,
       observed);
@@ -223,7 +223,7 @@ void add_rows(const StepJob& job, const KindTimes& times, const Said& said, Rows
       "ns", "LibTorch's alone", adds / dispatch_adds);
   const double off = said.slowdown / adds;
   rows.push_back({"slowdown that the recorder says, " + job.what, said.slowdown * 100, "%",
-                  "measured", off, "within a factor of 1.3", off >= 1 / 1.3 && off <= 1.3});
+                  "within a factor of 1.3", off >= 1 / 1.3 && off <= 1.3, "measured", off});
 }
 
 }  // namespace

@@ -65,11 +65,11 @@ class Desk {
 
 void add_times(const std::string& what, const std::vector<double>& times,
                std::vector<BenchRow>& rows) {
-  rows.push_back({what + ", median", quantile(times, 0.5), "ms", "", {}, "", {}});
-  BenchRow worst{what + ", 99th percentile", quantile(times, 0.99), "ms", "", {}, "<= 16 ms", {}};
+  rows.push_back({what + ", median", quantile(times, 0.5), "ms"});
+  BenchRow worst{what + ", 99th percentile", quantile(times, 0.99), "ms", "<= 16 ms"};
   worst.met = worst.value <= kBudgetMs;
   rows.push_back(worst);
-  rows.push_back({what + ", longest", quantile(times, 1), "ms", "", {}, "", {}});
+  rows.push_back({what + ", longest", quantile(times, 1), "ms"});
 }
 
 std::vector<double> dragged(Desk& desk, const char* name, std::size_t& most_parts) {

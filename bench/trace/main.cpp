@@ -64,7 +64,7 @@ class Bench {
   // `budget`: in the value's unit; smaller is better unless `at_least`.
   void add(const std::string& what, double value, const char* unit, double budget,
            bool at_least = false, const std::string& peer = "", double ratio = NAN) {
-    BenchRow row{what, value, unit, peer, {}, "", {}};
+    BenchRow row{what, value, unit, "", {}, peer};
     if (std::isfinite(ratio)) row.ratio = ratio;
     if (std::isfinite(budget)) {
       row.budget = formatted("%s %g %s", at_least ? ">=" : "<=", budget, unit);

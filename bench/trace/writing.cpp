@@ -1,6 +1,4 @@
 // Writing: one core as fast as it can, and several recorders at a steady rate.
-#include <time.h>
-
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -11,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/cpu_times.h"
 #include "bench/must.h"
 #include "bench/trace/stages.h"
 #include "trace/base/wall_clock.h"
@@ -58,12 +57,6 @@ Prepared prepare(int rank, int ranks, int steps) {
   return prepared;
 }
 
-double thread_cpu_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
-}
-
 // A recorder's part of a beat: events of the prepared steps, one after the other, moved to now.
 class Stream {
  public:
@@ -108,7 +101,7 @@ class Stream {
 };
 
 double seconds_of_writing(const Prepared& prepared, const std::filesystem::path& file) {
-  const double begin = thread_cpu_seconds();
+  const double begin = seconds_on(CLOCK_THREAD_CPUTIME_ID);
   auto writer = trace::store::RowWriter::create_file(file, 0);
   if (!writer) throw std::runtime_error(writer.error().message);
   for (std::size_t step = 0; step < prepared.steps.size(); ++step) {
@@ -117,7 +110,7 @@ double seconds_of_writing(const Prepared& prepared, const std::filesystem::path&
     must(writer->write(prepared.steps[step]));
     must(writer->commit(prepared.ends_ns[step]));
   }
-  return thread_cpu_seconds() - begin;
+  return seconds_on(CLOCK_THREAD_CPUTIME_ID) - begin;
 }
 
 }  // namespace

@@ -7,9 +7,10 @@ quarter of the sweep's runs at most. Where nothing in the grid can be told from 
 import argparse
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
+
+from predict import Program
 
 GRIDS = {
     "buckets": ["bucket_cap_mb=0.125,0.25,0.5,1,2,25", "overlap_comm=true,false", "sharding_strategy=ddp,zero1"],
@@ -51,15 +52,10 @@ class Desk:
         return settings | dict(assignment.split("=", 1) for assignment in self.options.settings)
 
     def ask(self, command, library, settings, *arguments):
-        assignments = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
         axes = [word for axis in self.axes() for word in ("--over", axis)]
-        line = [str(self.options.programs / "shardlens"), command, *assignments, *axes, *arguments, "--json", "--runs-dir",
-                str(self.folder / library)]
-        done = subprocess.run(line, stdout=subprocess.PIPE, text=True)  # what it says meanwhile goes to standard error
-        # 1 with a result: a point failed, which is one of its results; the others count.
-        if done.returncode not in (0, 1) or not done.stdout.strip():
-            raise RuntimeError(f"shardlens {command} ended with {done.returncode}")
-        return json.loads(done.stdout)
+        program = Program(self.options, self.folder / library)
+        # That a point failed is one of its results; the others count. What it says meanwhile goes to standard error.
+        return program.ask(command, *program.assignments(settings), *axes, *arguments, may_fail=True, stderr=None)
 
     def axes(self):
         return self.options.over or GRIDS[self.options.grid]
@@ -132,7 +128,6 @@ def bench(options):
 
 def main():
     options = parse_options()
-    options.programs = options.programs.resolve()
     try:
         print(json.dumps(bench(options), indent=1))
     except (RuntimeError, OSError) as error:
