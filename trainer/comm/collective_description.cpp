@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "trace/model/traffic.h"
+
 namespace shardlens::trainer::comm {
 
 std::string_view to_text(torch::ScalarType type) {
@@ -66,21 +68,6 @@ std::uint32_t fingerprint(const CollectiveDescription& description) {
   return hash;
 }
 
-double traffic_factor(trace::model::CollectiveFunction function, int world_size) {
-  if (world_size < 2) return 0;
-  const double part = static_cast<double>(world_size - 1) / world_size;
-  switch (function) {
-    case trace::model::CollectiveFunction::kAllReduce:
-      return 2 * part;
-    case trace::model::CollectiveFunction::kReduceScatter:
-    case trace::model::CollectiveFunction::kAllGather:
-    case trace::model::CollectiveFunction::kAllToAll:
-      return part;
-    default:
-      return 1;
-  }
-}
-
 std::chrono::nanoseconds latency(const trace::job::SimulatedLink& link, int world_size) {
   if (world_size < 2) return std::chrono::nanoseconds(0);
   return std::chrono::nanoseconds(std::llround(link.latency_us * 1e3));
@@ -90,7 +77,7 @@ std::chrono::nanoseconds transfer_time(const trace::job::SimulatedLink& link,
                                        const CollectiveDescription& description, int world_size) {
   if (world_size < 2 || link.gbps <= 0) return std::chrono::nanoseconds(0);
   const double sent =
-      static_cast<double>(description.bytes) * traffic_factor(description.function, world_size);
+      static_cast<double>(description.bytes) * trace::model::bus_factor(description.function, world_size);
   return std::chrono::nanoseconds(std::llround(sent * 8 / link.gbps));  // bits ÷ (10⁹ bits/s) = ns
 }
 

@@ -36,9 +36,7 @@ std::string_view to_text(torch::ScalarType type);  // "float32", as Python's nam
 // Equal on two ranks only if they entered the same collective.
 std::uint32_t fingerprint(const CollectiveDescription& description);
 
-// The part of S that each rank sends over its link (nccl-tests: 2(n−1)/n for all-reduce, …).
-double traffic_factor(trace::model::CollectiveFunction function, int world_size);
-// How long `link` needs for a collective: latency + transfer time, which is S · traffic factor ÷
+// How long `link` needs for a collective: latency + transfer time, which is S · bus_factor() ÷
 // bandwidth. 0 for a single rank.
 std::chrono::nanoseconds latency(const trace::job::SimulatedLink& link, int world_size);
 std::chrono::nanoseconds transfer_time(const trace::job::SimulatedLink& link,

@@ -13,6 +13,7 @@
 #include "trace/base/printable.h"
 #include "trace/base/text.h"
 #include "trace/base/whole_file.h"
+#include "trace/model/traffic.h"
 
 namespace shardlens::trace::predict {
 
@@ -254,21 +255,6 @@ class TableReader {
   std::set<std::string, std::less<>> hosts_, devices_;
 };
 
-// nccl-tests, doc/PERFORMANCE.md.
-double bus_factor_of(CollectiveFunction function, int ranks) {
-  const double part = static_cast<double>(ranks - 1) / ranks;
-  switch (function) {
-    case CollectiveFunction::kAllReduce:
-      return 2 * part;
-    case CollectiveFunction::kAllGather:
-    case CollectiveFunction::kReduceScatter:
-    case CollectiveFunction::kAllToAll:
-      return part;
-    default:
-      return 1;
-  }
-}
-
 double median_bus_factor(const NcclTestsTable& table) {
   std::vector<double> factors;
   for (const auto& row : table.rows) {
@@ -330,7 +316,8 @@ Result<std::vector<CostRow>> cost_rows(const NcclTestsTable& table, const std::s
   }
   const CollectiveKind kind{table.function ? *table.function : *function,
                             table.ranks != 0 ? table.ranks : ranks};
-  const double told = median_bus_factor(table), expected = bus_factor_of(kind.function, kind.ranks);
+  const double told = median_bus_factor(table);
+  const double expected = model::bus_factor(kind.function, kind.ranks);
   if (told > 0 && std::abs(told / expected - 1) > 0.02) {
     return wrong_use(name, "is not of " + std::string(to_string(kind.function)) + " between " +
                                std::to_string(kind.ranks) +
