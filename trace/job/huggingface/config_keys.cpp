@@ -18,6 +18,17 @@ std::string are_supported(std::span<const std::string_view> names) {
 
 }  // namespace
 
+nlohmann::json parse_config(std::string_view text) {
+  constexpr int kDeepest = 64;
+  bool is_deep = false;
+  const auto keep = [&](int depth, nlohmann::json::parse_event_t, const nlohmann::json&) {
+    is_deep = is_deep || depth > kDeepest;
+    return !is_deep;
+  };
+  auto json = nlohmann::json::parse(text, keep, /*allow_exceptions=*/false);
+  return is_deep ? nlohmann::json(nlohmann::json::value_t::discarded) : std::move(json);
+}
+
 std::string shown(const nlohmann::json& value) {
   constexpr bool kEscapesToAscii = true;  // no character is cut in two
   std::string text = value.dump(-1, ' ', kEscapesToAscii, nlohmann::json::error_handler_t::replace);

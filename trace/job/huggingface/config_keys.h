@@ -17,6 +17,10 @@ struct CountRange {
   std::int64_t most = 1;
 };
 
+// Discarded if it is no JSON, or nested so deeply that whoever copies or shows a value of it could
+// run out of stack.
+nlohmann::json parse_config(std::string_view text);
+
 // As messages show a value: its JSON in ASCII, at most 40 characters of it.
 std::string shown(const nlohmann::json& value);
 

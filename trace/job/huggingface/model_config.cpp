@@ -116,10 +116,11 @@ std::string_view trained_architecture(std::string_view model_type) {
 }
 
 base::Result<ModelShape> shape_from_config(std::string_view json, const std::string& source) {
-  const auto config = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false);
+  const auto config = parse_config(json);
   if (!config.is_object()) {
-    return base::fail(base::ErrorKind::kDamaged,
-                      source + " is not a JSON object. Download the folder again.");
+    return base::fail(
+        base::ErrorKind::kDamaged,
+        source + " is not a JSON object, or is nested too deeply. Download the folder again.");
   }
   TRY_ASSIGN(const Family* family, family_of(config, source));
   ConfigProblems problems;

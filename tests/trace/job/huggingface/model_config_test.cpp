@@ -184,6 +184,13 @@ TEST(ModelConfig, ListsWhatIsSupported) {
   EXPECT_EQ(error_of(std::string(1 << 20, '[')).kind, base::ErrorKind::kDamaged);
 }
 
+// So deep that whoever shows or copies a value has no stack left.
+TEST(ModelConfig, RefusesWhatIsNestedTooDeeply) {
+  constexpr std::size_t kLevels = 300'000;
+  const std::string deep = std::string(kLevels, '[') + std::string(kLevels, ']');
+  EXPECT_THAT(error_of(with(kLlama, "\"silu\"", deep)).message, HasSubstr("nested too deeply"));
+}
+
 TEST(ModelConfig, RefusesShapesThatDoNotDivide) {
   EXPECT_THAT(
       error_of(with(kLlama, "\"num_key_value_heads\": 8", "\"num_key_value_heads\": 5")).message,
