@@ -36,9 +36,6 @@ std::string shown(const nlohmann::json& value) {
   return text;
 }
 
-ConfigKeys::ConfigKeys(const nlohmann::json& object, ConfigProblems& problems)
-    : ConfigKeys(object, problems, "") {}
-
 ConfigKeys::ConfigKeys(const nlohmann::json& object, ConfigProblems& problems, std::string prefix)
     : object_(object), problems_(problems), prefix_(std::move(prefix)) {}
 
@@ -69,8 +66,8 @@ std::int64_t ConfigKeys::count(std::string_view key, CountRange range,
   const bool fits =
       is_whole && (!value->is_number_unsigned() ||
                    value->get<std::uint64_t>() <= static_cast<std::uint64_t>(INT64_MAX));
-  const std::int64_t count = fits ? value->get<std::int64_t>() : range.least - 1;
-  if (count >= range.least && count <= range.most) return count;
+  const std::int64_t count = fits ? value->get<std::int64_t>() : 0;
+  if (fits && count >= range.least && count <= range.most) return count;
   damaged(key, "is " + shown(*value) + ", not a whole number from " + std::to_string(range.least) +
                    " to " + std::to_string(range.most));
   return range.least;
@@ -98,16 +95,18 @@ bool ConfigKeys::flag(std::string_view key, bool automatic) {
   return automatic;
 }
 
-std::string ConfigKeys::choice(std::string_view key, std::string_view automatic,
-                               std::span<const std::string_view> supported) {
+std::string ConfigKeys::text(std::string_view key, std::string_view automatic) {
   const nlohmann::json* value = find(key);
   if (value == nullptr) return std::string(automatic);
-  if (!value->is_string()) {
-    damaged(key, "is " + shown(*value) + ", not a text");
-    return std::string(automatic);
-  }
-  std::string text = value->get<std::string>();
-  if (std::ranges::find(supported, text) != supported.end()) return text;
+  if (value->is_string()) return value->get<std::string>();
+  damaged(key, "is " + shown(*value) + ", not a text");
+  return std::string(automatic);
+}
+
+std::string ConfigKeys::choice(std::string_view key, std::string_view automatic,
+                               std::span<const std::string_view> supported) {
+  std::string chosen = text(key, automatic);
+  if (chosen == automatic || std::ranges::find(supported, chosen) != supported.end()) return chosen;
   unsupported(key, are_supported(supported));
   return std::string(automatic);
 }

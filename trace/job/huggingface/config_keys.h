@@ -1,5 +1,5 @@
-// The values of a config.json, with everything that is wrong with them collected instead of thrown.
-// One thread.
+// The values of a JSON object of strangers, as a config.json is, with everything that is wrong with
+// them collected instead of thrown. One thread.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,8 @@ struct ConfigProblems {
 // answered with one that can be computed with.
 class ConfigKeys {
  public:
-  // Both outlive it.
-  ConfigKeys(const nlohmann::json& object, ConfigProblems& problems);
+  // Both outlive it. `prefix`: before the keys in messages, "rope_scaling.".
+  ConfigKeys(const nlohmann::json& object, ConfigProblems& problems, std::string prefix = "");
 
   bool has(std::string_view key) const { return find(key) != nullptr; }
   // nullptr: there is none.
@@ -48,6 +48,7 @@ class ConfigKeys {
   double number(std::string_view key, double least, double most,
                 std::optional<double> automatic = std::nullopt);
   bool flag(std::string_view key, bool automatic);
+  std::string text(std::string_view key, std::string_view automatic = "");
   // A text among those that are supported, as `automatic` is.
   std::string choice(std::string_view key, std::string_view automatic,
                      std::span<const std::string_view> supported);
@@ -66,11 +67,9 @@ class ConfigKeys {
   void unsupported(std::string_view key, std::string_view supported);
 
  private:
-  ConfigKeys(const nlohmann::json& object, ConfigProblems& problems, std::string prefix);
-
   const nlohmann::json& object_;
   ConfigProblems& problems_;
-  std::string prefix_;  // "rope_scaling.", or nothing
+  std::string prefix_;
 };
 
 }  // namespace shardlens::trace::job

@@ -9,13 +9,13 @@
 #include "trace/base/printable.h"
 #include "trace/base/text.h"
 #include "trace/base/whole_file.h"
+#include "trace/job/huggingface/config_keys.h"
 #include "trace/job/library_environment.h"
 
 namespace shardlens::trace::predict {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-// What strangers wrote: the ordered one copies values as it grows, and falls over deep ones.
 using Parsed = nlohmann::json;
 using base::ErrorKind;
 using base::Result;
@@ -42,133 +42,65 @@ Json link_json(const std::optional<job::SimulatedLink>& link) {
   return json;
 }
 
-// The keys of one object, with the first thing that is wrong with them.
-class Keys {
- public:
-  Keys(const Parsed& object, std::string prefix) : object_(object), prefix_(std::move(prefix)) {}
+using Keys = job::ConfigKeys;
 
-  const std::string& problem() const { return problem_; }
+int ranks_from(Keys& keys, const char* key) {
+  return static_cast<int>(keys.count(key, {1, kMostRanks}));
+}
 
-  std::string text(const char* key) {
-    const Parsed* value = find(key);
-    if (value == nullptr) return "";
-    if (value->is_string()) return value->get<std::string>();
-    wrong(key, "is no text");
-    return "";
-  }
-  std::optional<double> number(const char* key, double least, double most) {
-    const Parsed* value = find(key);
-    if (value == nullptr) return std::nullopt;
-    const double number = value->is_number() ? value->get<double>() : std::nan("");
-    if (number >= least && number <= most) return number;
-    wrong(key, "is no number between " + shown(least) + " and " + shown(most));
-    return std::nullopt;
-  }
-  std::optional<std::int64_t> integer(const char* key, std::int64_t least, std::int64_t most) {
-    const Parsed* value = find(key);
-    if (value == nullptr) return std::nullopt;
-    // What is larger than the type is read as an unsigned or a floating number.
-    if (value->is_number_integer() && !value->is_number_unsigned()) {
-      if (const auto number = value->get<std::int64_t>(); number >= least && number <= most) {
-        return number;
-      }
-    } else if (value->is_number_unsigned()) {
-      const auto number = value->get<std::uint64_t>();
-      if (number <= static_cast<std::uint64_t>(most) &&
-          (least <= 0 || number >= static_cast<std::uint64_t>(least))) {
-        return static_cast<std::int64_t>(number);
-      }
-    }
-    wrong(key,
-          "is no whole number between " + std::to_string(least) + " and " + std::to_string(most));
-    return std::nullopt;
-  }
-  bool flag(const char* key) {
-    const Parsed* value = find(key);
-    if (value == nullptr) return false;
-    if (value->is_boolean()) return value->get<bool>();
-    wrong(key, "is neither true nor false");
-    return false;
-  }
-  const Parsed* list(const char* key) {
-    const Parsed* value = find(key);
-    if (value != nullptr && value->is_array()) return value;
-    wrong(key, value == nullptr ? "is missing" : "is no list");
-    return nullptr;
-  }
-  // nullptr: there is none.
-  const Parsed* object(const char* key) {
-    const Parsed* value = find(key);
-    if (value == nullptr || value->is_object()) return value;
-    wrong(key, "is no object");
-    return nullptr;
-  }
-  template <typename Value>
-  Value needed(const char* key, const std::optional<Value>& value) {
-    if (!value) wrong(key, "is missing");
-    return value.value_or(Value{});
-  }
-  void wrong(const std::string& key, const std::string& what) {
-    if (problem_.empty()) problem_ = prefix_ + key + " " + what;
-  }
+std::optional<double> number_from(Keys& keys, const char* key, double most) {
+  if (!keys.has(key)) return std::nullopt;
+  return keys.number(key, 0, most);
+}
 
- private:
-  // nullptr: not there, or null.
-  const Parsed* find(const char* key) const {
-    const auto found = object_.find(key);
-    return found == object_.end() || found->is_null() ? nullptr : &*found;
-  }
-  static std::string shown(double number) { return Parsed(number).dump(); }
-
-  const Parsed& object_;
-  const std::string prefix_;
-  std::string problem_;
-};
+std::optional<std::int64_t> count_from(Keys& keys, const char* key, job::CountRange range) {
+  if (!keys.has(key)) return std::nullopt;
+  return keys.count(key, range);
+}
 
 CommunicationSetup setup_from(Keys& keys) {
   CommunicationSetup setup;
   setup.device = keys.text("device");
   setup.device_name = keys.text("device_name");
   setup.backend = keys.text("backend");
-  setup.ranks = static_cast<int>(keys.needed("ranks", keys.integer("ranks", 1, kMostRanks)));
-  setup.hosts = static_cast<int>(keys.needed("hosts", keys.integer("hosts", 1, kMostRanks)));
-  setup.shared_gpu = keys.flag("shared_gpu");
+  setup.ranks = ranks_from(keys, "ranks");
+  setup.hosts = ranks_from(keys, "hosts");
+  setup.shared_gpu = keys.flag("shared_gpu", false);
   setup.link = keys.text("link");
-  if (const Parsed* link = keys.object("simulated_link")) {
-    Keys inner(*link, "simulated_link.");
-    setup.simulated_link =
-        job::SimulatedLink{inner.needed("latency_us", inner.number("latency_us", 0, 1e12)),
-                           inner.needed("gbit_per_s", inner.number("gbit_per_s", 1e-9, 1e12)),
-                           inner.integer("nodes", 1, kMostRanks).value_or(0)};
-    if (!inner.problem().empty()) keys.wrong("", inner.problem());
+  if (keys.has("simulated_link")) {
+    Keys inner = keys.inside("simulated_link");
+    setup.simulated_link = job::SimulatedLink{inner.number("latency_us", 0, 1e12),
+                                              inner.number("gbit_per_s", 1e-9, 1e12),
+                                              inner.count("nodes", {1, kMostRanks}, 0)};
   }
   if (const std::string lines = keys.text("environment"); !lines.empty()) {
     setup.environment = lines == "none" ? "" : lines;
   }
   for (const char* key : {"device", "backend"}) {
-    if (keys.text(key).empty()) keys.wrong(key, "is missing");
+    if (keys.text(key).empty()) keys.damaged(key, "is missing");
   }
   return setup;
 }
 
-std::optional<CostRow> row_from(Keys& keys) {
+CostRow row_from(Keys& keys) {
   CostRow row;
   const std::string function = keys.text("function");
   const auto known = base::enum_from_text(function, model::CollectiveFunction::kAllToAll);
-  if (!known) keys.wrong("function", "is no collective: \"" + base::shortened(function, 40) + "\"");
+  if (!known) {
+    keys.damaged("function", "is no collective: \"" + base::shortened(function, 40) + "\"");
+  }
   row.kind.function = known.value_or(model::CollectiveFunction::kOther);
-  row.kind.ranks = static_cast<int>(keys.needed("ranks", keys.integer("ranks", 1, kMostRanks)));
-  row.bytes = keys.needed("bytes", keys.integer("bytes", 1, std::int64_t{1} << 56));
-  row.count = keys.integer("count", 1, kLongestNs);
+  row.kind.ranks = ranks_from(keys, "ranks");
+  row.bytes = keys.count("bytes", {1, std::int64_t{1} << 56});
+  row.count = count_from(keys, "count", {1, kLongestNs});
   const double longest = static_cast<double>(kLongestNs);
-  row.median_ns = keys.needed("median_ns", keys.number("median_ns", 0, longest));
-  row.lower_quartile_ns = keys.number("lower_quartile_ns", 0, longest);
-  row.upper_quartile_ns = keys.number("upper_quartile_ns", 0, longest);
+  row.median_ns = keys.number("median_ns", 0, longest);
+  row.lower_quartile_ns = number_from(keys, "lower_quartile_ns", longest);
+  row.upper_quartile_ns = number_from(keys, "upper_quartile_ns", longest);
   if (row.lower_quartile_ns.value_or(row.median_ns) > row.median_ns ||
       row.upper_quartile_ns.value_or(row.median_ns) < row.median_ns) {
-    keys.wrong("median_ns", "does not lie between the quartiles");
+    keys.damaged("median_ns", "does not lie between the quartiles");
   }
-  if (!keys.problem().empty()) return std::nullopt;
   return row;
 }
 
@@ -265,11 +197,11 @@ std::string costs_json(const CostsFile& file) {
 }
 
 Result<CostsFile> parse_costs(std::string_view text, const std::string& name) {
-  const Parsed json = Parsed::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Parsed json = job::parse_config(text);
   const bool is_object = json.is_object();
   const auto format = is_object ? json.find("format") : json.end();
   if (json.is_discarded() && text.find(kFormat) != std::string_view::npos) {
-    return damaged(name, "it is no JSON, or cut short");
+    return damaged(name, "it is no JSON, cut short or nested too deeply");
   }
   if (!is_object || format == json.end() || *format != kFormat) {
     return base::fail(ErrorKind::kForeign,
@@ -277,36 +209,36 @@ Result<CostsFile> parse_costs(std::string_view text, const std::string& name) {
                           " holds no costs of collectives. `shardlens calibrate -o FILE` writes "
                           "them; a table of nccl-tests is read in with --from.");
   }
-  Keys keys(json, "");
-  const auto version = keys.integer("version", 1, INT64_MAX);
-  if (version && *version != kVersion) {
+  job::ConfigProblems problems;
+  Keys keys(json, problems);
+  const std::int64_t version = keys.count("version", {kVersion, INT64_MAX});
+  if (version != kVersion) {
     return base::fail(ErrorKind::kOtherVersion,
-                      name + " has version " + std::to_string(*version) +
+                      name + " has version " + std::to_string(version) +
                           " of the format, and this program reads version " +
                           std::to_string(kVersion) + ". Measure again with `shardlens calibrate`.");
   }
-  keys.needed("version", version);
   CostsFile file;
   const auto source = base::enum_from_text(keys.text("source"), CostsSource::kNcclTests);
-  if (!source) keys.wrong("source", "is neither a calibration nor nccl-tests");
+  if (!source) keys.damaged("source", "is neither a calibration nor nccl-tests");
   file.source = source.value_or(CostsSource::kCalibration);
   file.setup = setup_from(keys);
   file.host = keys.text("host");
   file.program = keys.text("program");
   file.versions = keys.text("versions");
   file.data_type = keys.text("data_type");
-  file.measured_ns = keys.integer("measured_ns", 1, INT64_MAX).value_or(0);
-  file.seconds = keys.number("seconds", 0, 1e9);
-  file.seed = keys.integer("seed", INT64_MIN, INT64_MAX);
-  const Parsed* rows = keys.list("costs");
-  if (!keys.problem().empty()) return damaged(name, keys.problem());
+  file.measured_ns = keys.count("measured_ns", {1, INT64_MAX}, 0);
+  file.seconds = number_from(keys, "seconds", 1e9);
+  file.seed = count_from(keys, "seed", {INT64_MIN, INT64_MAX});
+  const Parsed* rows = keys.find("costs");
+  if (rows == nullptr || !rows->is_array()) keys.damaged("costs", "is no list");
+  if (!problems.empty()) return damaged(name, problems.damaged.front());
   for (std::size_t i = 0; i < rows->size(); ++i) {
     const std::string place = "costs[" + std::to_string(i) + "]";
     if (!(*rows)[i].is_object()) return damaged(name, place + " is no object");
-    Keys row_keys((*rows)[i], place + ".");
-    const auto row = row_from(row_keys);
-    if (!row) return damaged(name, row_keys.problem());
-    file.rows.push_back(*row);
+    Keys row_keys((*rows)[i], problems, place + ".");
+    file.rows.push_back(row_from(row_keys));
+    if (!problems.empty()) return damaged(name, problems.damaged.front());
   }
   if (file.rows.empty()) return damaged(name, "costs is empty");
   return file;
