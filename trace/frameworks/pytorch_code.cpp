@@ -60,7 +60,7 @@ class Module {
   explicit Module(const TunedJob& tuned)
       : job_(tuned), s_(tuned.settings), traits_(job::strategy_traits(s_.sharding_strategy)) {}
 
-  PytorchCode write() {
+  FrameworkFile write() {
     const std::string variables = environment();
     add_begin();
     if (has_units()) {
@@ -72,7 +72,7 @@ class Module {
     add_optimizer();
     add_schedule();
     add_step();
-    PytorchCode code;
+    FrameworkFile code;
     code.left_out =
         left_out(s_, written_, [&](std::string_view knob) { return reason_of(knob, traits_); });
     code.text = heading(variables, code.left_out) + imports() + body_;
@@ -442,6 +442,6 @@ class Module {
 
 }  // namespace
 
-PytorchCode pytorch_code(const TunedJob& job) { return Module(job).write(); }
+FrameworkFile pytorch_code(const TunedJob& job) { return Module(job).write(); }
 
 }  // namespace shardlens::trace::frameworks

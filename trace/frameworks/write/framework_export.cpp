@@ -1,7 +1,5 @@
 #include "trace/frameworks/write/framework_export.h"
 
-#include <utility>
-
 #include "trace/frameworks/pytorch_code.h"
 #include "trace/frameworks/write/accelerate_config.h"
 #include "trace/frameworks/write/deepspeed_config.h"
@@ -30,17 +28,13 @@ std::string_view usual_file_name(ExportFormat format) {
 FrameworkFile framework_export(ExportFormat format, const TunedJob& job) {
   switch (format) {
     case ExportFormat::kPyTorch:
-      break;
+      return pytorch_code(job);
     case ExportFormat::kDeepSpeed:
       return deepspeed_config(job);
     case ExportFormat::kAccelerate:
       return accelerate_config(job);
   }
-  PytorchCode code = pytorch_code(job);
-  FrameworkFile file;
-  file.text = std::move(code.text);
-  file.left_out = std::move(code.left_out);
-  return file;
+  return {};
 }
 
 }  // namespace shardlens::trace::frameworks
