@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <fstream>
 #include <string>
 
 namespace shardlens::trace::base {
@@ -19,6 +20,16 @@ inline std::string host_name() {
 inline std::int64_t memory_bytes() {
   const std::int64_t pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
   return pages > 0 && page_bytes > 0 ? pages * page_bytes : 0;
+}
+
+// "AMD EPYC 9654 96-Core Processor"; "": not known.
+inline std::string cpu_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    const auto colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "";
 }
 
 }  // namespace shardlens::trace::base

@@ -3,26 +3,19 @@
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAFunctions.h>
 
-#include <fstream>
 #include <thread>
 
 #include "trace/base/number_text.h"
+#include "trace/base/this_machine.h"
 
 namespace shardlens::trainer::rank {
 
 namespace {
 
-std::string cpu_name() {
-  std::ifstream info("/proc/cpuinfo");
-  std::string name = "CPU";
-  for (std::string line; std::getline(info, line);) {
-    const auto colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) {
-      name = line.substr(colon + 2);
-      break;
-    }
-  }
-  return name + ", " + std::to_string(std::thread::hardware_concurrency()) + " cores";
+std::string cpu_text() {
+  const std::string name = trace::base::cpu_name();
+  return (name.empty() ? "CPU" : name) + ", " +
+         std::to_string(std::thread::hardware_concurrency()) + " cores";
 }
 
 trace::base::Result<RankDevice> choose_gpu(const trace::job::Settings& settings,
@@ -62,7 +55,7 @@ trace::base::Result<RankDevice> choose_device(const trace::job::Settings& settin
 }
 
 std::string device_name(c10::Device device) {
-  if (!device.is_cuda()) return cpu_name();
+  if (!device.is_cuda()) return cpu_text();
   cudaDeviceProp properties{};
   C10_CUDA_CHECK(cudaGetDeviceProperties(&properties, device.index()));
   return properties.name;

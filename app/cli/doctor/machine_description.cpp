@@ -2,7 +2,6 @@
 
 #include <sys/utsname.h>
 
-#include <fstream>
 #include <thread>
 
 #include "app/launch/device_probe.h"
@@ -11,19 +10,6 @@
 #include "ui/present/format.h"
 
 namespace shardlens::app::cli {
-namespace {
-
-std::string cpu_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    const auto colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return "unknown CPU";
-}
-
-}  // namespace
-
 report::Json describe_machine() {
   utsname system{};
   uname(&system);
@@ -31,7 +17,8 @@ report::Json describe_machine() {
   for (const auto& gpu : launch::probe_cuda().devices) {
     gpus.push_back({{"name", gpu.name}, {"memory_bytes", gpu.memory_bytes}});
   }
-  return {{"cpu", cpu_name()},
+  const std::string cpu = trace::base::cpu_name();
+  return {{"cpu", cpu.empty() ? "unknown CPU" : cpu},
           {"cores", std::thread::hardware_concurrency()},
           {"memory_bytes", trace::base::memory_bytes()},
           {"gpus", std::move(gpus)},
