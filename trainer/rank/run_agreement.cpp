@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "profiler/recorder/recorder.h"
+#include "trace/base/checksum.h"
 #include "trace/job/huggingface/find_model.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/run/settings_file.h"
@@ -88,15 +89,13 @@ trace::base::Result<trace::job::Settings> settings_of(const RankOptions& options
 }
 
 std::int64_t fingerprint_of(const trace::job::Settings& settings) {
-  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
+  std::string text;
   for (const trace::job::Knob& knob : trace::job::knobs()) {
     if (std::ranges::find(kPlacesOfText, knob.name) != kPlacesOfText.end()) continue;
-    for (const char c :
-         std::string(knob.name) + "=" + trace::job::value_text(settings, knob) + "\n") {
-      hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-    }
+    text += std::string(knob.name) + "=" + trace::job::value_text(settings, knob) + "\n";
   }
-  return static_cast<std::int64_t>(hash >> 1);  // its negative must exist too
+  // Its negative must exist too.
+  return static_cast<std::int64_t>(trace::base::checksum_of(text) >> 1);
 }
 
 trace::base::Result<AgreedRun> agree_on_run(const RankOptions& options,
