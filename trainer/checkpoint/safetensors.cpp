@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <utility>
 
@@ -42,29 +43,14 @@ const TypeRow& row_of(DataType type) {
   return kTypes.front();
 }
 
-void append_json_text(std::string& json, std::string_view text) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  json += '"';
-  for (const char c : text) {
-    const auto code = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      json += '\\';
-      json += c;
-    } else if (code < 0x20) {
-      json += "\\u00";
-      json += kHex[code >> 4];
-      json += kHex[code & 0xf];
-    } else {
-      json += c;
-    }
-  }
-  json += '"';
+std::string json_text(std::string_view text) {
+  using nlohmann::json;
+  return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 void append_entry(std::string& json, const TensorEntry& tensor) {
-  append_json_text(json, tensor.name);
-  json += ":{\"dtype\":\"" + std::string(name_of(tensor.type)) + "\",\"shape\":[" +
-          trace::base::joined(tensor.sizes, ",") + "],\"data_offsets\":[" +
+  json += json_text(tensor.name) + ":{\"dtype\":\"" + std::string(name_of(tensor.type)) +
+          "\",\"shape\":[" + trace::base::joined(tensor.sizes, ",") + "],\"data_offsets\":[" +
           std::to_string(tensor.begin) + "," + std::to_string(tensor.end) + "]}";
 }
 
@@ -95,9 +81,7 @@ std::string encode_header(std::span<const TensorEntry> tensors, const Metadata& 
   bool first = true;
   for (const auto& [key, text] : metadata) {
     if (!std::exchange(first, false)) json += ',';
-    append_json_text(json, key);
-    json += ':';
-    append_json_text(json, text);
+    json += json_text(key) + ":" + json_text(text);
   }
   json += '}';
   for (const TensorEntry& tensor : tensors) {
