@@ -14,8 +14,6 @@ namespace {
 
 constexpr std::int64_t kValueBytes = sizeof(float);
 
-comm::CollectiveTag named(const char* name) { return {trace::model::TagKind::kNamed, -1, name}; }
-
 std::size_t group_count(int ranks, int shard_group_size) {
   return shard_group_size > 1 && shard_group_size < ranks ? 3 : 1;
 }
@@ -105,7 +103,7 @@ void Calibration::measure(const std::vector<MeasuredCall>& calls) {
 }
 
 nanoseconds Calibration::measure(const MeasuredCall& call) {
-  world_.barrier(named("alignment"));
+  world_.barrier(comm::named_tag("alignment"));
   const auto start = Clock::now();
   launch(call)->wait();
   if (world_.device().is_cuda()) at::cuda::getCurrentCUDAStream().synchronize();
@@ -121,19 +119,19 @@ c10::intrusive_ptr<c10d::Work> Calibration::launch(const MeasuredCall& call) {
   const torch::Tensor all = whole_.narrow(0, 0, share * group.world_size());
   switch (call.function) {
     case CollectiveFunction::kAllGather:
-      return group.all_gather(all, part_.narrow(0, 0, share), named("calibration"));
+      return group.all_gather(all, part_.narrow(0, 0, share), comm::named_tag("calibration"));
     case CollectiveFunction::kReduceScatter:
-      return group.reduce_scatter(part_.narrow(0, 0, share), all, named("calibration"));
+      return group.reduce_scatter(part_.narrow(0, 0, share), all, comm::named_tag("calibration"));
     case CollectiveFunction::kBroadcast:
-      return group.broadcast(whole_.narrow(0, 0, values), 0, named("calibration"));
+      return group.broadcast(whole_.narrow(0, 0, values), 0, comm::named_tag("calibration"));
     default:
-      return group.all_reduce(whole_.narrow(0, 0, values), named("calibration"));
+      return group.all_reduce(whole_.narrow(0, 0, values), comm::named_tag("calibration"));
   }
 }
 
 std::vector<std::int64_t> Calibration::agree(const std::vector<std::int64_t>& values) {
   const torch::Tensor shared = torch::tensor(values, torch::kLong).to(world_.device());
-  world_.all_reduce(shared, named("agreement"), c10d::ReduceOp::MAX)->wait();
+  world_.all_reduce(shared, comm::named_tag("agreement"), c10d::ReduceOp::MAX)->wait();
   const torch::Tensor result = shared.cpu();
   const auto* const first = result.const_data_ptr<std::int64_t>();
   return {first, first + result.numel()};

@@ -44,8 +44,7 @@ std::vector<std::string> gathered(comm::Communicator& communicator, const std::s
 
 Result<std::vector<std::string>> exchange(comm::Communicator& communicator,
                                           const Result<std::string>& mine, const std::string& tag) {
-  std::vector<std::string> texts =
-      gathered(communicator, packed(mine), {trace::model::TagKind::kNamed, -1, tag});
+  std::vector<std::string> texts = gathered(communicator, packed(mine), comm::named_tag(tag));
   for (std::size_t rank = 0; rank < texts.size(); ++rank) {
     const char mark = texts[rank].front();
     texts[rank].erase(0, 1);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "trace/base/checksum.h"
 #include "trace/model/traffic.h"
 
 namespace shardlens::trainer::comm {
@@ -60,12 +61,8 @@ std::string to_text(const CollectiveDescription& description) {
 }
 
 std::uint32_t fingerprint(const CollectiveDescription& description) {
-  // FNV-1a over the text, which holds everything that must agree.
-  std::uint32_t hash = 2166136261u;
-  for (const char c : to_text(description)) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
-  }
-  return hash;
+  // Of the text, which holds everything that must agree.
+  return static_cast<std::uint32_t>(trace::base::checksum_of(to_text(description)));
 }
 
 std::chrono::nanoseconds latency(const trace::job::SimulatedLink& link, int world_size) {

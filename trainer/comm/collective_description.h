@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "trace/job/settings/schedule.h"
 #include "trace/model/events.h"
@@ -18,6 +19,9 @@ struct CollectiveTag {
   int index = -1;
   std::string name;
 };
+inline CollectiveTag named_tag(std::string name) {
+  return {trace::model::TagKind::kNamed, -1, std::move(name)};
+}
 
 struct CollectiveDescription {
   std::int64_t sequence = -1;  // counted per process group, the same on all ranks

@@ -60,7 +60,7 @@ Evaluation evaluate(model::Model& model, strategy::Strategy& strategy,
   }
   strategy.after_evaluation();
   model.train();
-  communicator.all_reduce(sums, {trace::model::TagKind::kNamed, -1, "evaluation loss"})->wait();
+  communicator.all_reduce(sums, comm::named_tag("evaluation loss"))->wait();
   const torch::Tensor result = sums.cpu();
   const auto* values = result.const_data_ptr<double>();
   Evaluation evaluation;

@@ -40,7 +40,7 @@ StepAgreement exchange_step(comm::Communicator& communicator, const StepReport& 
   if (report.stop) shared[0].fill_(1.0);
   shared[1 + communicator.rank()].copy_(report.loss);
   shared[1 + communicator.world_size() + communicator.rank()].copy_(report.gradient_norm);
-  communicator.all_reduce(shared, {trace::model::TagKind::kNamed, -1, "loss"})->wait();
+  communicator.all_reduce(shared, comm::named_tag("loss"))->wait();
 
   const torch::Tensor result = with_own_figures(shared, report);
   const std::span values(result.const_data_ptr<double>(), kOwn + 1 + 2 * ranks);
@@ -68,9 +68,7 @@ trace::base::Result<void> check_equal_on_all_ranks(comm::Communicator& communica
   const auto count = values.size();
   for (std::size_t i = 0; i < count; ++i) values.push_back(-values[i]);
   const torch::Tensor shared = torch::tensor(values, torch::kLong).to(device);
-  communicator
-      .all_reduce(shared, {trace::model::TagKind::kNamed, -1, what + " check"}, c10d::ReduceOp::MAX)
-      ->wait();
+  communicator.all_reduce(shared, comm::named_tag(what + " check"), c10d::ReduceOp::MAX)->wait();
   const torch::Tensor result = shared.cpu();
   const auto* maxima = result.const_data_ptr<std::int64_t>();
   for (std::size_t i = 0; i < count; ++i) {

@@ -274,7 +274,7 @@ void TrainLoop::write_sample(std::int64_t step) {
   const evaluate::Sample sample = parts_.samples.write(*model, parts_.strategy, options);
   if (parts_.communicator.rank() == 0) tell_sample(step, sample);
   // Putting it into words takes long beside a step, in which the other ranks would wait for it.
-  parts_.communicator.barrier({trace::model::TagKind::kNamed, -1, "sample"});
+  parts_.communicator.barrier(comm::named_tag("sample"));
 }
 
 void TrainLoop::tell_sample(std::int64_t step, const evaluate::Sample& sample) {

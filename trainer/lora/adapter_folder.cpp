@@ -124,7 +124,7 @@ TrainedValues gather_trained(const model::Model& model,
       whole.narrow(0, part.begin, part.end - part.begin).copy_(part.value.detach().flatten());
     }
     if (communicator.world_size() > 1) {
-      communicator.all_reduce(whole, {trace::model::TagKind::kNamed, -1, "trained values"})->wait();
+      communicator.all_reduce(whole, comm::named_tag("trained values"))->wait();
     }
     trained[each.name] = whole.cpu().view(each.tensor.sizes());
   }

@@ -48,7 +48,7 @@ std::string base_fingerprint(std::span<const strategy::LocalParameter> parameter
     if (part.is_frozen && part.is_primary) sum += checksum_of(part).to(sum.device());
   }
   if (communicator.world_size() > 1) {
-    communicator.all_reduce(sum, {trace::model::TagKind::kNamed, -1, "base fingerprint"})->wait();
+    communicator.all_reduce(sum, comm::named_tag("base fingerprint"))->wait();
   }
   return trace::base::checksum_text(static_cast<std::uint64_t>(sum.item<std::int64_t>()));
 }

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "trainer/optimizer/optimizer.h"
+
 namespace shardlens::trainer::optimizer {
 
 GradScaler::GradScaler(const GradScalerOptions& options, torch::Device device) : options_(options) {
@@ -33,12 +35,7 @@ torch::Tensor GradScaler::scaled(const torch::Tensor& loss) const {
 void GradScaler::unscale(const strategy::Strategy& strategy, comm::Communicator& communicator) {
   if (!options_.enabled) return;
   const torch::NoGradGuard no_grad;
-  std::vector<torch::Tensor> gradients;
-  for (const strategy::LocalParameter& parameter : strategy.local_parameters()) {
-    if (parameter.is_optimized && parameter.value.grad().defined()) {
-      gradients.push_back(parameter.value.grad());
-    }
-  }
+  const std::vector<torch::Tensor> gradients = local_gradients(strategy);
   overflowed_.zero_();
   // A rank without any part of a gradient takes part in the agreement.
   if (!gradients.empty()) {
@@ -51,9 +48,7 @@ void GradScaler::unscale(const strategy::Strategy& strategy, comm::Communicator&
     if (!found.is_same(overflowed_)) overflowed_.copy_(found);
   }
   if (communicator.world_size() > 1) {
-    communicator
-        .all_reduce(overflowed_, {trace::model::TagKind::kNamed, -1, "fp16 overflow"},
-                    c10d::ReduceOp::MAX)
+    communicator.all_reduce(overflowed_, comm::named_tag("fp16 overflow"), c10d::ReduceOp::MAX)
         ->wait();
   }
 }

@@ -71,8 +71,6 @@ void AdamW::step(std::span<const std::size_t> parameters, double learning_rate,
   }
 }
 
-namespace {
-
 std::vector<torch::Tensor> local_gradients(const strategy::Strategy& strategy) {
   std::vector<torch::Tensor> gradients;
   for (const strategy::LocalParameter& parameter : strategy.local_parameters()) {
@@ -81,8 +79,6 @@ std::vector<torch::Tensor> local_gradients(const strategy::Strategy& strategy) {
   }
   return gradients;
 }
-
-}  // namespace
 
 std::unique_ptr<Optimizer> build_optimizer(std::span<const strategy::LocalParameter> parameters,
                                            const trace::job::Settings& s) {

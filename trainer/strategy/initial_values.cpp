@@ -16,7 +16,7 @@ constexpr std::size_t kBroadcastBytes = 250u << 20;
 void broadcast_initial_values(comm::Communicator& world, const std::vector<torch::Tensor>& values) {
   // c10d asserts that there is one.
   if (values.empty()) return;
-  world.set_default_tag({trace::model::TagKind::kNamed, -1, "parameters"});
+  world.set_default_tag(comm::named_tag("parameters"));
   const profiler::memory::MemoryCategoryScope category(
       trace::model::MemoryCategory::kCommunication);
   c10d::broadcast_coalesced(world.process_group(), values, kBroadcastBytes, 0);

@@ -58,10 +58,6 @@ class IntoBucket final : public torch::autograd::PostAccumulateGradHook {
   std::size_t parameter_;
 };
 
-comm::CollectiveTag named_tag(std::string name) {
-  return {trace::model::TagKind::kNamed, -1, std::move(name)};
-}
-
 }  // namespace
 
 struct DataParallel::State {
@@ -99,7 +95,7 @@ struct DataParallel::State {
 
 void DataParallel::State::take_over_values(const std::vector<tensor::NamedTensor>& all_parameters,
                                            const std::vector<tensor::NamedTensor>& buffers) {
-  communicator.set_default_tag(named_tag("parameter shapes"));
+  communicator.set_default_tag(comm::named_tag("parameter shapes"));
   c10d::verify_params_across_processes(communicator.process_group(), tensor::tensors_of(parameters),
                                        std::nullopt);
 
@@ -192,12 +188,12 @@ void DataParallel::State::rebuild_buckets() {
   const profiler::memory::MemoryCategoryScope memory(
       options.gradient_as_bucket_view ? trace::model::MemoryCategory::kGradients
                                       : trace::model::MemoryCategory::kCommunication);
-  communicator.set_default_tag(named_tag("bucket order"));
+  communicator.set_default_tag(comm::named_tag("bucket order"));
   // The old buckets live as long as their views.
   if (reducer->should_rebuild_buckets()) views->clear();
   if (reducer->rebuild_buckets()) report_plan(1);
   find_views();
-  communicator.set_default_tag(named_tag("unused parameters"));
+  communicator.set_default_tag(comm::named_tag("unused parameters"));
 }
 
 // With a static graph the first backward only counts gradients; PyTorch's _DDPSink then reduces
@@ -234,7 +230,7 @@ DataParallel::DataParallel(std::vector<tensor::NamedTensor> parameters,
           state_->parameters[i].tensor, std::make_unique<IntoBucket>(state_->views, i));
     }
   }
-  communicator.set_default_tag(named_tag("unused parameters"));
+  communicator.set_default_tag(comm::named_tag("unused parameters"));
 }
 
 DataParallel::~DataParallel() {

@@ -15,10 +15,6 @@ namespace shardlens::trainer::strategy {
 
 namespace {
 
-comm::CollectiveTag named_tag(std::string name) {
-  return {trace::model::TagKind::kNamed, -1, std::move(name)};
-}
-
 // Passes its input on, and says so once the gradient of that input is known: by then all gradients
 // of what came after it in the unit are there, too.
 struct AfterBackward : torch::autograd::Function<AfterBackward> {
@@ -277,9 +273,9 @@ torch::Tensor FullySharded::sum_over_shards(torch::Tensor local) {
                                 uses_all ? all_used_ : torch::tensor(used).to(world_.device())});
   torch::Tensor norm = both.narrow(0, 0, 1).clone();
   if (world_.world_size() > 1) {
-    world_.all_reduce(both, named_tag("gradient norm"))->wait();
+    world_.all_reduce(both, comm::named_tag("gradient norm"))->wait();
     if (!one_group && shard_group_ != nullptr) {
-      shard_group_->all_reduce(norm, named_tag("gradient norm"))->wait();
+      shard_group_->all_reduce(norm, comm::named_tag("gradient norm"))->wait();
     }
   }
   if (one_group) norm = both.narrow(0, 0, 1);

@@ -13,8 +13,8 @@ namespace {
 constexpr double kMiB = 1024.0 * 1024.0;
 
 comm::CollectiveTag part_tag(std::size_t part, int owner) {
-  return {trace::model::TagKind::kNamed, -1,
-          "updated parameters " + std::to_string(part) + " of rank " + std::to_string(owner)};
+  return comm::named_tag("updated parameters " + std::to_string(part) + " of rank " +
+                         std::to_string(owner));
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ void ZeroRedundancy::partition(const std::vector<tensor::NamedTensor>& trained, 
 torch::Tensor ZeroRedundancy::sum_over_shards(torch::Tensor local) {
   if (communicator_.world_size() == 1) return local;
   torch::Tensor sum = local.to(communicator_.device());
-  communicator_.all_reduce(sum, {trace::model::TagKind::kNamed, -1, "gradient norm"})->wait();
+  communicator_.all_reduce(sum, comm::named_tag("gradient norm"))->wait();
   return sum;
 }
 
