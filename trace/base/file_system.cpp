@@ -76,12 +76,12 @@ std::string network_file_system_warning(const fs::path& path) {
 Result<FolderLock> FolderLock::acquire(const fs::path& folder, std::chrono::milliseconds patience) {
   constexpr std::chrono::milliseconds kPoll{10};
   FolderLock lock(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (lock.descriptor_ < 0) {
+  if (!lock.folder_.is_open()) {
     return fail(ErrorKind::kIo,
                 "cannot open the folder " + quoted(folder) + ": " + std::strerror(errno));
   }
   // Polled, so that a signal can end the process as always.
-  for (auto waited = kPoll; flock(lock.descriptor_, LOCK_EX | LOCK_NB) != 0; waited += kPoll) {
+  for (auto waited = kPoll; flock(lock.folder_.get(), LOCK_EX | LOCK_NB) != 0; waited += kPoll) {
     if (errno != EWOULDBLOCK && errno != EINTR) return lock;
     if (waited > patience) {
       return fail(ErrorKind::kFailed, "another program is changing the folder " + quoted(folder) +
@@ -95,12 +95,8 @@ Result<FolderLock> FolderLock::acquire(const fs::path& folder, std::chrono::mill
 // Shared, so that two who ask do not meet each other.
 bool FolderLock::is_held(const fs::path& folder) {
   const FolderLock asked(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  return asked.descriptor_ >= 0 && flock(asked.descriptor_, LOCK_SH | LOCK_NB) != 0 &&
+  return asked.folder_.is_open() && flock(asked.folder_.get(), LOCK_SH | LOCK_NB) != 0 &&
          errno == EWOULDBLOCK;
-}
-
-FolderLock::~FolderLock() {
-  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 Result<TemporaryFolder> TemporaryFolder::create() {
@@ -147,11 +143,9 @@ fs::path beside(const fs::path& file, std::string_view suffix) {
 }
 
 Result<void> synchronize(const fs::path& file) {
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool done = descriptor >= 0 && fsync(descriptor) == 0;
+  const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (descriptor.is_open() && fsync(descriptor.get()) == 0) return {};
   const int code = errno;
-  if (descriptor >= 0) ::close(descriptor);
-  if (done) return {};
   return fail(write_error_kind(code), "cannot write " + quoted(file) + ": " + std::strerror(code));
 }
 

@@ -1,6 +1,8 @@
 // The few things about files that the standard library lacks. Any thread.
 #pragma once
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -34,6 +36,28 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
+// A file descriptor that is closed with its owner.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  // As open() gives it; negative: none, and errno says why.
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Descriptor() { close(); }
+
+  bool is_open() const { return number_ >= 0; }
+  int get() const { return number_; }
+  // False: the system says only now what it could not write.
+  bool close() { return number_ < 0 || ::close(std::exchange(number_, -1)) == 0; }
+
+ private:
+  int number_ = -1;
+};
+
 // Held by one process at a time; the system lets go of it when that ends, however it does.
 class FolderLock {
  public:
@@ -43,13 +67,10 @@ class FolderLock {
                                     std::chrono::milliseconds patience);
   // By any process, this one too. False where it cannot be told.
   static bool is_held(const std::filesystem::path& folder);
-  FolderLock(FolderLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  FolderLock& operator=(FolderLock&&) = delete;
-  ~FolderLock();
 
  private:
-  explicit FolderLock(int descriptor) : descriptor_(descriptor) {}
-  int descriptor_;
+  explicit FolderLock(int descriptor) : folder_(descriptor) {}
+  Descriptor folder_;
 };
 
 // 0 for a file that is not there.

@@ -17,16 +17,15 @@ namespace {
 
 // 0, or what went wrong.
 int write_new(const fs::path& file, std::string_view text) {
-  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor < 0) return errno;
+  const Descriptor descriptor(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!descriptor.is_open()) return errno;
   int code = 0;
   while (code == 0 && !text.empty()) {
-    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    const ssize_t written = ::write(descriptor.get(), text.data(), text.size());
     if (written >= 0) text.remove_prefix(static_cast<std::size_t>(written));
     if (written < 0 && errno != EINTR) code = errno;
   }
-  if (code == 0 && fsync(descriptor) != 0) code = errno;
-  ::close(descriptor);
+  if (code == 0 && fsync(descriptor.get()) != 0) code = errno;
   return code;
 }
 

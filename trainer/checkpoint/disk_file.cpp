@@ -13,6 +13,7 @@
 
 namespace shardlens::trainer::checkpoint {
 
+using trace::base::Descriptor;
 using trace::base::ErrorKind;
 using trace::base::fail;
 using trace::base::quoted;
@@ -37,44 +38,34 @@ tl::unexpected<trace::base::Error> cannot_write(const std::filesystem::path& pat
 
 Result<DiskFile> DiskFile::open(const std::filesystem::path& path) {
   // Without O_NONBLOCK a pipe would wait for its writer.
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) return cannot_read(path, errno);
-  DiskFile file(path, descriptor, 0);
+  Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
-  if (fstat(descriptor, &status) != 0) return cannot_read(path, errno);
+  if (!descriptor.is_open() || fstat(descriptor.get(), &status) != 0) {
+    return cannot_read(path, errno);
+  }
   if (!S_ISREG(status.st_mode)) return fail(ErrorKind::kForeign, quoted(path) + " is not a file");
-  file.size_ = status.st_size;
-  return file;
+  return DiskFile(path, std::move(descriptor), status.st_size);
 }
 
 Result<DiskFile> DiskFile::create(const std::filesystem::path& path, std::int64_t bytes) {
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (descriptor < 0) return cannot_write(path, errno);
-  DiskFile file(path, descriptor, bytes);
+  Descriptor descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (!descriptor.is_open()) return cannot_write(path, errno);
+  DiskFile file(path, std::move(descriptor), bytes);
   TRY(file.reserve(bytes));
   return file;
 }
 
-DiskFile::DiskFile(DiskFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      descriptor_(std::exchange(other.descriptor_, -1)),
-      size_(other.size_) {}
-
-DiskFile::~DiskFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
 Result<void> DiskFile::reserve(std::int64_t bytes) {
-  if (bytes > 0 && fallocate(descriptor_, 0, 0, bytes) == 0) return {};
+  if (bytes > 0 && fallocate(descriptor_.get(), 0, 0, bytes) == 0) return {};
   const bool unable = bytes == 0 || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINTR;
   if (!unable) return cannot_write(path_, errno);
-  if (ftruncate(descriptor_, bytes) != 0) return cannot_write(path_, errno);
+  if (ftruncate(descriptor_.get(), bytes) != 0) return cannot_write(path_, errno);
   return {};
 }
 
 Result<void> DiskFile::read(std::int64_t offset, std::span<std::byte> bytes) const {
   while (!bytes.empty()) {
-    const ssize_t got = pread(descriptor_, bytes.data(), bytes.size(), offset);
+    const ssize_t got = pread(descriptor_.get(), bytes.data(), bytes.size(), offset);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return cannot_read(path_, errno);
     if (got == 0) {
@@ -89,7 +80,7 @@ Result<void> DiskFile::read(std::int64_t offset, std::span<std::byte> bytes) con
 
 Result<void> DiskFile::write(std::int64_t offset, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    const ssize_t put = pwrite(descriptor_, bytes.data(), bytes.size(), offset);
+    const ssize_t put = pwrite(descriptor_.get(), bytes.data(), bytes.size(), offset);
     if (put < 0 && errno == EINTR) continue;
     if (put <= 0) return cannot_write(path_, put == 0 ? ENOSPC : errno);
     bytes = bytes.subspan(static_cast<std::size_t>(put));
@@ -99,7 +90,7 @@ Result<void> DiskFile::write(std::int64_t offset, std::span<const std::byte> byt
 }
 
 Result<void> DiskFile::synchronize() {
-  if (fsync(descriptor_) != 0) return cannot_write(path_, errno);
+  if (fsync(descriptor_.get()) != 0) return cannot_write(path_, errno);
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "trace/base/file_system.h"
 #include "trace/base/result.h"
 
 namespace shardlens::trainer::checkpoint {
@@ -19,8 +20,6 @@ class DiskFile {
   // disk is reserved where the file system can.
   static trace::base::Result<DiskFile> create(const std::filesystem::path& path,
                                               std::int64_t bytes);
-  DiskFile(DiskFile&& other) noexcept;
-  ~DiskFile();
 
   const std::filesystem::path& path() const { return path_; }
   std::int64_t size() const { return size_; }  // when it was opened
@@ -34,12 +33,12 @@ class DiskFile {
   trace::base::Result<void> synchronize();
 
  private:
-  DiskFile(std::filesystem::path path, int descriptor, std::int64_t size)
-      : path_(std::move(path)), descriptor_(descriptor), size_(size) {}
+  DiskFile(std::filesystem::path path, trace::base::Descriptor descriptor, std::int64_t size)
+      : path_(std::move(path)), descriptor_(std::move(descriptor)), size_(size) {}
   trace::base::Result<void> reserve(std::int64_t bytes);
 
   std::filesystem::path path_;
-  int descriptor_ = -1;
+  trace::base::Descriptor descriptor_;
   std::int64_t size_ = 0;
 };
 

@@ -40,20 +40,18 @@ Pages pages_around(std::byte* data, std::int64_t begin, std::int64_t end) {
 }  // namespace
 
 Result<MappedFile> MappedFile::open(const std::filesystem::path& path, std::int64_t bytes) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) {
+  const trace::base::Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!descriptor.is_open()) {
     return fail(ErrorKind::kIo, "cannot read " + quoted(path) + ": " + std::strerror(errno));
   }
   struct stat status {};
-  const bool same = fstat(descriptor, &status) == 0 && status.st_size == bytes;
-  void* data =
-      same ? mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ, MAP_PRIVATE, descriptor, 0)
-           : MAP_FAILED;
-  const int code = errno;
-  ::close(descriptor);
+  const bool same = fstat(descriptor.get(), &status) == 0 && status.st_size == bytes;
+  void* data = same ? mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ, MAP_PRIVATE,
+                           descriptor.get(), 0)
+                    : MAP_FAILED;
   if (!same) return fail(ErrorKind::kDamaged, quoted(path) + " is being changed");
   if (data == MAP_FAILED) {
-    return fail(ErrorKind::kIo, "cannot map " + quoted(path) + ": " + std::strerror(code));
+    return fail(ErrorKind::kIo, "cannot map " + quoted(path) + ": " + std::strerror(errno));
   }
   return MappedFile(path, static_cast<std::byte*>(data), bytes);
 }

@@ -23,34 +23,19 @@ tl::unexpected<trace::base::Error> unreadable(const std::filesystem::path& file,
 }  // namespace
 
 trace::base::Result<ByteReader> ByteReader::open(const std::filesystem::path& file) {
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) return unreadable(file, std::strerror(errno));
-  ByteReader reader(file, descriptor, 0);
+  trace::base::Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status = {};
-  if (fstat(descriptor, &status) != 0) return unreadable(file, std::strerror(errno));
+  if (!descriptor.is_open() || fstat(descriptor.get(), &status) != 0) {
+    return unreadable(file, std::strerror(errno));
+  }
   if (!S_ISREG(status.st_mode)) return unreadable(file, "it is not a regular file");
-  reader.size_ = status.st_size;
-  return reader;
-}
-
-ByteReader::ByteReader(ByteReader&& other) noexcept { *this = std::move(other); }
-
-ByteReader& ByteReader::operator=(ByteReader&& other) noexcept {
-  std::swap(file_, other.file_);
-  std::swap(descriptor_, other.descriptor_);
-  std::swap(size_, other.size_);
-  std::swap(buffer_, other.buffer_);
-  return *this;
-}
-
-ByteReader::~ByteReader() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  return ByteReader(file, std::move(descriptor), status.st_size);
 }
 
 trace::base::Result<std::size_t> ByteReader::read_into(char* to, std::size_t bytes) {
   std::size_t done = 0;
   while (done < bytes) {
-    const ssize_t count = ::read(descriptor_, to + done, bytes - done);
+    const ssize_t count = ::read(descriptor_.get(), to + done, bytes - done);
     if (count == 0) break;
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return unreadable(file_, std::strerror(errno));

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "trace/base/file_system.h"
 #include "trace/base/result.h"
 
 namespace shardlens::trainer::text {
@@ -16,9 +17,6 @@ class ByteReader {
  public:
   // Error kFailed names the file and the reason.
   static trace::base::Result<ByteReader> open(const std::filesystem::path& file);
-  ByteReader(ByteReader&& other) noexcept;
-  ByteReader& operator=(ByteReader&& other) noexcept;
-  ~ByteReader();
 
   std::int64_t size() const { return size_; }  // when it was opened
   // At most `limit` bytes, fewer only at the end, where it is empty. Valid until the next call.
@@ -27,13 +25,13 @@ class ByteReader {
   trace::base::Result<std::string> read_rest();
 
  private:
-  ByteReader(std::filesystem::path file, int descriptor, std::int64_t size)
-      : file_(std::move(file)), descriptor_(descriptor), size_(size) {}
+  ByteReader(std::filesystem::path file, trace::base::Descriptor descriptor, std::int64_t size)
+      : file_(std::move(file)), descriptor_(std::move(descriptor)), size_(size) {}
   trace::base::Result<std::size_t> read_into(char* to, std::size_t bytes);
 
   std::filesystem::path file_;
-  int descriptor_ = -1;
-  std::int64_t size_ = 0;
+  trace::base::Descriptor descriptor_;
+  std::int64_t size_;
   std::string buffer_;
 };
 

@@ -23,6 +23,8 @@
 
 namespace shardlens::trainer::text {
 
+using trace::base::Descriptor;
+
 namespace {
 
 constexpr int kProgramDescriptor = 3;
@@ -36,20 +38,6 @@ struct ToldPlace {
   TextPlace place;
   double allowed_seconds = 0;
   std::uint64_t times = 0;
-};
-
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (value_ >= 0) ::close(value_);
-  }
-  int get() const { return value_; }
-
- private:
-  int value_;
 };
 
 tl::unexpected<trace::base::Error> not_started(const char* why) {
@@ -90,12 +78,11 @@ std::string last_line(std::string_view text) {
 }
 
 // The program as a file.
-int program_file() {
-  const int file = memfd_create("prepare_text.zip", MFD_CLOEXEC);
+Descriptor program_file() {
+  Descriptor file(memfd_create("prepare_text.zip", MFD_CLOEXEC));
   const auto size = static_cast<ssize_t>(kTextProgram.size());
-  if (file >= 0 && pwrite(file, kTextProgram.data(), kTextProgram.size(), 0) != size) {
-    ::close(file);
-    return -1;
+  if (file.is_open() && pwrite(file.get(), kTextProgram.data(), kTextProgram.size(), 0) != size) {
+    return {};
   }
   return file;
 }
@@ -106,16 +93,13 @@ class SpawnSetup {
   SpawnSetup() { posix_spawn_file_actions_init(&actions); }
   SpawnSetup(const SpawnSetup&) = delete;
   SpawnSetup& operator=(const SpawnSetup&) = delete;
-  ~SpawnSetup() {
-    posix_spawn_file_actions_destroy(&actions);
-    for (const int copy : copies_) ::close(copy);
-  }
+  ~SpawnSetup() { posix_spawn_file_actions_destroy(&actions); }
 
   // Through a copy, as `from` may have the number of another. False, with errno: there is none.
   bool pass(int from, std::initializer_list<int> to) {
     const int copy = fcntl(from, F_DUPFD_CLOEXEC, kFirstFreeDescriptor);
     if (copy < 0) return false;
-    copies_.push_back(copy);
+    copies_.emplace_back(copy);
     for (const int number : to) {
       const int error = posix_spawn_file_actions_adddup2(&actions, copy, number);
       if (error != 0) {
@@ -133,7 +117,7 @@ class SpawnSetup {
   const trace::base::SpawnAttributes attributes{/*in_own_group=*/false};
 
  private:
-  std::vector<int> copies_;
+  std::vector<Descriptor> copies_;
   int last_ = STDERR_FILENO;
 };
 
@@ -150,14 +134,12 @@ TextProgram::TextProgram(TextProgram&& other) noexcept
       memory_bytes_(other.memory_bytes_),
       image_(other.image_),
       process_(std::exchange(other.process_, -1)),
-      socket_(std::exchange(other.socket_, -1)),
-      errors_(std::exchange(other.errors_, -1)),
+      socket_(std::move(other.socket_)),
+      errors_(std::move(other.errors_)),
       received_(std::move(other.received_)) {}
 
 TextProgram::~TextProgram() {
   if (process_ > 0) ended("is no longer needed");
-  if (socket_ >= 0) ::close(socket_);
-  if (errors_ >= 0) ::close(errors_);
 }
 
 trace::base::Result<TextProgram> TextProgram::start(const TextProgramOptions& options, int image) {
@@ -171,13 +153,13 @@ trace::base::Result<void> TextProgram::spawn() {
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     return not_started(std::strerror(errno));
   }
-  socket_ = ends[0];
-  const Descriptor theirs(ends[1]), program(program_file());
-  errors_ = memfd_create("errors", MFD_CLOEXEC);
-  if (program.get() < 0 || errors_ < 0) return not_started(std::strerror(errno));
+  socket_ = Descriptor(ends[0]);
+  const Descriptor theirs(ends[1]), program = program_file();
+  errors_ = Descriptor(memfd_create("errors", MFD_CLOEXEC));
+  if (!program.is_open() || !errors_.is_open()) return not_started(std::strerror(errno));
   SpawnSetup setup;
   const bool is_ready = setup.pass(theirs.get(), {STDIN_FILENO, STDOUT_FILENO}) &&
-                        setup.pass(errors_, {STDERR_FILENO}) &&
+                        setup.pass(errors_.get(), {STDERR_FILENO}) &&
                         setup.pass(program.get(), {kProgramDescriptor}) &&
                         (image_ < 0 || setup.pass(image_, {kImageDescriptor}));
   if (!is_ready) return not_started(std::strerror(errno));
@@ -202,9 +184,9 @@ trace::base::Result<std::string> TextProgram::ask(std::string_view line) {
 trace::base::Result<void> TextProgram::send(std::string_view line) {
   std::string rest = std::string(line) + "\n";
   const timeval patience{.tv_sec = options_.patience.count(), .tv_usec = 0};
-  setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  setsockopt(socket_.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   while (!rest.empty()) {
-    const ssize_t count = ::send(socket_, rest.data(), rest.size(), MSG_NOSIGNAL);
+    const ssize_t count = ::send(socket_.get(), rest.data(), rest.size(), MSG_NOSIGNAL);
     if (count < 0 && errno == EINTR) continue;
     // What it has to say against that is received.
     if (count < 0 && errno == EPIPE) return {};
@@ -224,10 +206,10 @@ trace::base::Result<std::string> TextProgram::receive() {
       received_.erase(0, end + 1);
       return line;
     }
-    pollfd ready{.fd = socket_, .events = POLLIN, .revents = 0};
+    pollfd ready{.fd = socket_.get(), .events = POLLIN, .revents = 0};
     if (poll(&ready, 1, kPollMilliseconds) > 0) {
       char bytes[65536];
-      const ssize_t count = recv(socket_, bytes, sizeof bytes, 0);
+      const ssize_t count = recv(socket_.get(), bytes, sizeof bytes, 0);
       if (count > 0) received_.append(bytes, static_cast<std::size_t>(count));
       if (count == 0 || (count < 0 && errno != EINTR)) return tl::make_unexpected(ended(""));
     } else if (const auto why = check_limits(progress)) {
@@ -306,9 +288,9 @@ std::string TextProgram::reason_of(int status) const {
 // The end of what it wrote to its standard error.
 std::string TextProgram::last_words() const {
   std::string text(4096, '\0');
-  const auto size = lseek(errors_, 0, SEEK_END);
+  const auto size = lseek(errors_.get(), 0, SEEK_END);
   const auto begin = std::max<off_t>(0, size - static_cast<off_t>(text.size()));
-  const ssize_t count = pread(errors_, text.data(), text.size(), begin);
+  const ssize_t count = pread(errors_.get(), text.data(), text.size(), begin);
   text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
   return text;
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "trace/base/file_system.h"
 #include "trace/base/result.h"
 
 namespace shardlens::trainer::text {
@@ -79,7 +80,7 @@ class TextProgram {
   std::uint64_t memory_bytes_;
   int image_;
   pid_t process_ = -1;
-  int socket_ = -1, errors_ = -1;
+  trace::base::Descriptor socket_, errors_;
   std::string received_;
 };
 

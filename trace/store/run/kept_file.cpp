@@ -52,36 +52,27 @@ Checksum content_checksum_in(std::string_view header) {
   return checksum;
 }
 
-class Descriptor {
- public:
-  // Never through a link: runs and libraries come from elsewhere, too.
-  Descriptor(const fs::path& file, int flags)
-      : number_(::open(file.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666)) {}
-  ~Descriptor() { close(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+// Never through a link: runs and libraries come from elsewhere, too.
+base::Descriptor open_kept(const fs::path& file, int flags) {
+  return base::Descriptor(::open(file.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666));
+}
 
-  bool is_open() const { return number_ >= 0; }
-  std::string read(std::size_t bytes, off_t at = 0) const {
-    std::string text(bytes, '\0');
-    const ssize_t got = ::pread(number_, text.data(), bytes, at);
-    text.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
-    return text;
-  }
-  bool write(std::string_view bytes, off_t at) const {
-    while (!bytes.empty()) {
-      const ssize_t put = ::pwrite(number_, bytes.data(), bytes.size(), at);
-      if (put <= 0) return false;
-      bytes.remove_prefix(static_cast<std::size_t>(put));
-      at += put;
-    }
-    return true;
-  }
-  bool close() { return number_ < 0 || ::close(std::exchange(number_, -1)) == 0; }
+std::string read_part(const base::Descriptor& file, std::size_t bytes, off_t at = 0) {
+  std::string text(bytes, '\0');
+  const ssize_t got = ::pread(file.get(), text.data(), bytes, at);
+  text.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+  return text;
+}
 
- private:
-  int number_;
-};
+bool write_part(const base::Descriptor& file, std::string_view bytes, off_t at) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::pwrite(file.get(), bytes.data(), bytes.size(), at);
+    if (put <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(put));
+    at += put;
+  }
+  return true;
+}
 
 // Of a packed run it lies beside it, in folders that are ours.
 bool can_lie_in(const fs::path& run, const fs::path& folder) {
@@ -98,9 +89,9 @@ bool can_lie_in(const fs::path& run, const fs::path& folder) {
 bool write_new(const fs::path& file, std::string_view header, std::string_view content) {
   std::error_code ignored;
   fs::remove(file, ignored);  // of a process that ended meanwhile
-  Descriptor output(file, O_WRONLY | O_CREAT | O_EXCL);
-  return output.is_open() && output.write(header, 0) &&
-         output.write(content, static_cast<off_t>(header.size())) && output.close();
+  base::Descriptor output = open_kept(file, O_WRONLY | O_CREAT | O_EXCL);
+  return output.is_open() && write_part(output, header, 0) &&
+         write_part(output, content, static_cast<off_t>(header.size())) && output.close();
 }
 
 }  // namespace
@@ -152,12 +143,12 @@ std::optional<std::string> read_kept(const fs::path& run, std::string_view name,
                                      const RunStamp& stamp) {
   const fs::path file = kept_path(run, name);
   const auto size = static_cast<std::size_t>(base::file_size_or_zero(file));
-  const Descriptor input(file, O_RDONLY);
+  const base::Descriptor input = open_kept(file, O_RDONLY);
   if (size > kLargestKept || !input.is_open()) return std::nullopt;
-  const std::string header = input.read(header_of(stamp, 0).size());
+  const std::string header = read_part(input, header_of(stamp, 0).size());
   const Checksum of_content = content_checksum_in(header);
   if (header != header_of(stamp, of_content) || size < header.size()) return std::nullopt;
-  std::string content = input.read(size - header.size(), static_cast<off_t>(header.size()));
+  std::string content = read_part(input, size - header.size(), static_cast<off_t>(header.size()));
   if (base::checksum_of(content) != of_content) return std::nullopt;
   return content;
 }
@@ -178,12 +169,12 @@ void keep(const fs::path& run, std::string_view name, const RunStamp& stamp,
 
 void keep_on(const fs::path& run, std::string_view name, const RunStamp& before,
              const RunStamp& now) {
-  const Descriptor file(kept_path(run, name), O_RDWR);
+  const base::Descriptor file = open_kept(kept_path(run, name), O_RDWR);
   if (!file.is_open()) return;
-  const std::string there = file.read(header_of(before, 0).size());
+  const std::string there = read_part(file, header_of(before, 0).size());
   const Checksum of_content = content_checksum_in(there);
   // Whoever reads it in between finds a header that is not whole, or of another state.
-  if (there == header_of(before, of_content)) file.write(header_of(now, of_content), 0);
+  if (there == header_of(before, of_content)) write_part(file, header_of(now, of_content), 0);
 }
 
 void drop_kept_of_gone_runs(const fs::path& folder) {

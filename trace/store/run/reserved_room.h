@@ -4,6 +4,8 @@
 
 #include <filesystem>
 
+#include "trace/base/file_system.h"
+
 namespace shardlens::trace::store {
 
 class ReservedRoom {
@@ -11,14 +13,11 @@ class ReservedRoom {
   // On the disk of `folder`, as much as a few transactions of some ten pages and their journal
   // need. None where its file system cannot do that, or has no such room.
   explicit ReservedRoom(const std::filesystem::path& folder);
-  ~ReservedRoom() { release(); }
-  ReservedRoom(const ReservedRoom&) = delete;
-  ReservedRoom& operator=(const ReservedRoom&) = delete;
 
-  void release();
+  void release() { file_.close(); }
 
  private:
-  int descriptor_ = -1;
+  base::Descriptor file_;
 };
 
 }  // namespace shardlens::trace::store

@@ -3,12 +3,13 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <string>
 #include <utility>
+
+#include "trace/base/file_system.h"
 
 namespace shardlens::trainer::text {
 
@@ -23,11 +24,9 @@ tl::unexpected<trace::base::Error> unmappable(const std::string& name, const cha
 }  // namespace
 
 trace::base::Result<MappedImage> MappedImage::of_file(const std::filesystem::path& file) {
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) return unmappable(file.string(), std::strerror(errno));
-  auto image = of_descriptor(descriptor, file.string());
-  ::close(descriptor);
-  return image;
+  const trace::base::Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!descriptor.is_open()) return unmappable(file.string(), std::strerror(errno));
+  return of_descriptor(descriptor.get(), file.string());
 }
 
 trace::base::Result<MappedImage> MappedImage::of_descriptor(int descriptor,

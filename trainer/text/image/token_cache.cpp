@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "trace/base/checksum.h"
+#include "trace/base/file_system.h"
 
 namespace shardlens::trainer::text {
 
@@ -31,34 +32,30 @@ constexpr std::string_view kExtension = ".tokens", kPartExtension = ".part";
 class FileLock {
  public:
   static trace::base::Result<FileLock> acquire(const fs::path& file) {
-    FileLock lock(file);
-    lock.descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (lock.descriptor_ < 0) return failed(std::strerror(errno));
+    FileLock lock(file, ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+    if (!lock.descriptor_.is_open()) return failed(std::strerror(errno));
     // Polled, so that a signal can end the process as always.
-    while (flock(lock.descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    while (flock(lock.descriptor_.get(), LOCK_EX | LOCK_NB) != 0) {
       if (errno != EWOULDBLOCK && errno != EINTR) return failed(std::strerror(errno));
       std::this_thread::sleep_for(kLockPoll);
     }
     return lock;
   }
-  FileLock(FileLock&& other) noexcept
-      : file_(std::move(other.file_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+  FileLock(FileLock&&) = default;
   FileLock& operator=(FileLock&&) = delete;
   ~FileLock() {
-    if (descriptor_ < 0) return;
     // Who waits for it now looks for the entry before it makes one.
-    ::unlink(file_.c_str());
-    ::close(descriptor_);
+    if (descriptor_.is_open()) ::unlink(file_.c_str());
   }
 
  private:
-  explicit FileLock(fs::path file) : file_(std::move(file)) {}
+  FileLock(fs::path file, int descriptor) : file_(std::move(file)), descriptor_(descriptor) {}
   static tl::unexpected<trace::base::Error> failed(const char* why) {
     return trace::base::fail(trace::base::ErrorKind::kIo, why);
   }
 
   fs::path file_;
-  int descriptor_ = -1;
+  trace::base::Descriptor descriptor_;
 };
 
 std::string without_full_stop(std::string text) {

@@ -33,37 +33,25 @@ std::int64_t largest_of(std::span<const std::byte> bytes, std::uint64_t begin,
 
 }  // namespace
 
-TokenFile::TokenFile(int descriptor, bool is_on_disk, std::string name)
-    : descriptor_(descriptor), is_on_disk_(is_on_disk), name_(std::move(name)) {}
-
 trace::base::Result<TokenFile> TokenFile::at(const std::filesystem::path& file) {
-  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (descriptor < 0) return unwritable(file.string(), errno);
-  return TokenFile(descriptor, true, file.string());
+  trace::base::Descriptor descriptor(
+      ::open(file.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!descriptor.is_open()) return unwritable(file.string(), errno);
+  return TokenFile(std::move(descriptor), true, file.string());
 }
 
 trace::base::Result<TokenFile> TokenFile::in_memory() {
   const std::string name = "memory for tokens";
-  const int descriptor = memfd_create("tokens", MFD_CLOEXEC);
-  if (descriptor < 0) return unwritable(name, errno);
-  return TokenFile(descriptor, false, name);
-}
-
-TokenFile::TokenFile(TokenFile&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)),
-      is_on_disk_(other.is_on_disk_),
-      name_(std::move(other.name_)),
-      end_(other.end_) {}
-
-TokenFile::~TokenFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  trace::base::Descriptor descriptor(memfd_create("tokens", MFD_CLOEXEC));
+  if (!descriptor.is_open()) return unwritable(name, errno);
+  return TokenFile(std::move(descriptor), false, name);
 }
 
 trace::base::Result<void> TokenFile::write_at(std::uint64_t position,
                                               std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t count =
-        pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(position));
+        pwrite(descriptor(), bytes.data(), bytes.size(), static_cast<off_t>(position));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return unwritable(name_, errno);
     position += static_cast<std::uint64_t>(count);
@@ -79,7 +67,7 @@ trace::base::Result<void> TokenFile::append(std::span<const std::byte> bytes) {
 }
 
 trace::base::Result<MappedImage> TokenFile::finish(TokenHeader header) {
-  TRY_ASSIGN(MappedImage image, MappedImage::of_descriptor(descriptor_, name_));
+  TRY_ASSIGN(MappedImage image, MappedImage::of_descriptor(descriptor(), name_));
   const auto bytes = image.bytes();
   if (bytes.size() != header.file_bytes()) {
     return trace::base::fail(trace::base::ErrorKind::kFailed,
@@ -95,7 +83,7 @@ trace::base::Result<MappedImage> TokenFile::finish(TokenHeader header) {
   const auto head = std::as_bytes(std::span(&header, 1));
   header.checksum = trace::base::checksum_of(head.first(offsetof(TokenHeader, checksum)));
   TRY(write_at(0, head));
-  if (is_on_disk_ && fsync(descriptor_) != 0) return unwritable(name_, errno);
+  if (is_on_disk_ && fsync(descriptor()) != 0) return unwritable(name_, errno);
   return image;
 }
 

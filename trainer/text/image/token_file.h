@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <utility>
 
+#include "trace/base/file_system.h"
 #include "trace/base/result.h"
 #include "trainer/text/image/mapped_image.h"
 #include "trainer/text/image/token_layout.h"
@@ -20,12 +22,9 @@ class TokenFile {
   static trace::base::Result<TokenFile> at(const std::filesystem::path& file);
   // Without a name; gone with its image.
   static trace::base::Result<TokenFile> in_memory();
-  TokenFile(TokenFile&& other) noexcept;
-  TokenFile& operator=(TokenFile&&) = delete;
-  ~TokenFile();
 
   // For another program to write to, from kTokensBegin on.
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return descriptor_.get(); }
   // Puts it behind what was appended before, the first at kTokensBegin. Errors: kDiskFull, kIo.
   trace::base::Result<void> append(std::span<const std::byte> bytes);
   // `header` says what was written; its largest numbers, hash and checksum are found here. The file
@@ -33,10 +32,11 @@ class TokenFile {
   trace::base::Result<MappedImage> finish(TokenHeader header);
 
  private:
-  TokenFile(int descriptor, bool is_on_disk, std::string name);
+  TokenFile(trace::base::Descriptor descriptor, bool is_on_disk, std::string name)
+      : descriptor_(std::move(descriptor)), is_on_disk_(is_on_disk), name_(std::move(name)) {}
   trace::base::Result<void> write_at(std::uint64_t position, std::span<const std::byte> bytes);
 
-  int descriptor_;
+  trace::base::Descriptor descriptor_;
   bool is_on_disk_;
   std::string name_;
   std::uint64_t end_ = kTokensBegin;
