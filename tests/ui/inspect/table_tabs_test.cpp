@@ -203,7 +203,25 @@ TEST(RecordingTab, SavesAllRanks) {
     run->figures.ranks[static_cast<std::size_t>(rank)].info.rank = rank;
   }
   snapshot.run = std::move(run);
-  TabsWindow window(std::move(snapshot), InspectTab::kRecording);
+  return snapshot;
+}
+
+TEST(RecordingTab, ShowsAllRanksAndFoldsThemAgain) {
+  TabsWindow window(of_a_hundred_ranks(), InspectTab::kRecording, 1600, 3000);
+  const auto shows = [&](std::string_view row) {
+    window.panel.frames(1);
+    return window.panel.probe().find(row) != nullptr;
+  };
+  EXPECT_FALSE(shows("recording/row/99"));
+  ASSERT_TRUE(window.panel.click("recording/all ranks"));
+  EXPECT_TRUE(shows("recording/row/99"));
+  ASSERT_TRUE(window.panel.click("recording/all ranks"));
+  EXPECT_FALSE(shows("recording/row/99"));
+}
+
+// What is folded is so for the screen alone.
+TEST(RecordingTab, SavesAllRanks) {
+  TabsWindow window(of_a_hundred_ranks(), InspectTab::kRecording);
   ASSERT_TRUE(window.panel.click("recording/save"));
   const auto commands = window.panel.take_commands();
   const auto* csv = HeadlessPanel::find<state::SaveText>(commands);

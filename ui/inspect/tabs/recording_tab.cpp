@@ -21,6 +21,13 @@ constexpr float kSourcesTitle = 28, kLineGap = 5;
 
 }  // namespace
 
+void RecordingTab::update(const std::shared_ptr<const state::RunView>& view) {
+  if (view == run_.view && run_.table) return;
+  run_.view = view;
+  run_.table = recording_table(run_.view, !all_ranks_);
+  run_.sources = source_lines(run_.view->figures);
+}
+
 void RecordingTab::draw_tools(const kit::Theme& theme, state::Rect tools,
                               state::Commands& commands) {
   const state::Palette& p = theme.colors();
@@ -105,14 +112,12 @@ void RecordingTab::draw(const kit::Theme& theme, const state::Rect& rect,
     kit::empty_note(theme, rect, "No rank has reported yet");
     return;
   }
-  if (snapshot.run != run_.view || !run_.table) {
-    run_.view = snapshot.run;
-    run_.table = recording_table(run_.view, !all_ranks_);
-    run_.sources = source_lines(run_.view->figures);
-  }
+  update(snapshot.run);
   state::Rect area = rect;
-  if (rect.h > theme.px(80))
+  if (rect.h > theme.px(80)) {
     draw_tools(theme, area.take_top(theme.px(table::kToolsHeight)), commands);
+    update(snapshot.run);  // others may be folded now
+  }
   const bool beside = area.w >= theme.px(kSourceWidth + kLeastTable) && !run_.sources.empty();
   if (beside) {
     const state::Rect sources = area.take_right(theme.px(kSourceWidth), theme.px(24));

@@ -20,6 +20,7 @@ class RecordingTab {
   void forget_run() { run_ = {}; }
 
  private:
+  void update(const std::shared_ptr<const state::RunView>& view);
   void draw_tools(const kit::Theme& theme, state::Rect tools, state::Commands& commands);
   void draw_sources(const kit::Theme& theme, const state::Rect& rect) const;
 
