@@ -26,8 +26,12 @@ TEST(StatisticsTab, ShowsANamesEventsWhenItIsClicked) {
   EXPECT_EQ(go->place.end_ns - go->place.start_ns, row.most_ns);
   ASSERT_TRUE(window.panel.click("statistics/next")) << "the distribution opens";
   const state::Commands next = window.panel.take_commands();
-  ASSERT_NE(HeadlessPanel::find<state::GoToHit>(next), nullptr);
-  EXPECT_EQ(HeadlessPanel::find<state::GoToHit>(next)->direction, 1);
+  ASSERT_EQ(next.size(), 2u);
+  const auto* named = HeadlessPanel::find<state::FindNames>(next);
+  ASSERT_NE(named, nullptr) << "something else may have been searched since";
+  EXPECT_EQ(named->pattern, find->pattern);
+  ASSERT_TRUE(std::holds_alternative<state::GoToHit>(next.back()));
+  EXPECT_EQ(std::get<state::GoToHit>(next.back()).direction, 1);
   ASSERT_TRUE(window.panel.click("statistics/png"));
   const state::Commands saved = window.panel.take_commands();
   const auto* picture = HeadlessPanel::find<state::SavePicture>(saved);

@@ -76,14 +76,18 @@ const NameFigures* StatisticsTab::picked() const {
   return found == run_.shown->rows.end() ? nullptr : &*found;
 }
 
+// The rows of other groupings are not names of events.
+bool StatisticsTab::has_names() const { return run_.shown->group_by == GroupBy::kName; }
+
+void StatisticsTab::find(const NameFigures& row, state::Commands& commands) const {
+  commands.push_back(state::FindNames{
+      {.text = searched_name(kind_, row.name), .is_plain = true, .ignores_case = false}});
+}
+
 void StatisticsTab::pick(const NameFigures& row, state::Commands& commands) {
   run_.has_pick = true;
   run_.picked = row.name;
-  // The rows of other groupings are not names of events.
-  if (run_.shown->group_by == GroupBy::kName) {
-    commands.push_back(state::FindNames{
-        {.text = searched_name(kind_, row.name), .is_plain = true, .ignores_case = false}});
-  }
+  if (has_names()) find(row, commands);
   go_to_longest(row, commands);
 }
 
@@ -151,13 +155,15 @@ void StatisticsTab::draw_distribution(const kit::Theme& theme, const state::Rect
     commands.push_back(state::SavePicture{
         table::export_file_name(view.run_folder, "distribution_" + row.name, "png"), picture});
   }
-  const bool by_name = run_.shown->group_by == GroupBy::kName;
   const std::int64_t from = view.details ? view.details->place.start_ns : row.longest_start_ns;
-  if (by_name && table::tool_button(theme, "statistics/next", tools, "Next")) {
-    commands.push_back(state::GoToHit{1, from});
+  int direction = 0;
+  if (has_names() && table::tool_button(theme, "statistics/next", tools, "Next")) direction = 1;
+  if (has_names() && table::tool_button(theme, "statistics/previous", tools, "Previous")) {
+    direction = -1;
   }
-  if (by_name && table::tool_button(theme, "statistics/previous", tools, "Previous")) {
-    commands.push_back(state::GoToHit{-1, from});
+  if (direction != 0) {
+    find(row, commands);
+    commands.push_back(state::GoToHit{direction, from});
   }
   if (table::tool_button(theme, "statistics/longest", tools, "Longest"))
     go_to_longest(row, commands);

@@ -29,6 +29,8 @@ class StatisticsTab {
   void draw_menu(const kit::Theme& theme, state::Commands& commands);
   void draw_distribution(const kit::Theme& theme, const state::Rect& rect,
                          const state::InspectView& view, state::Commands& commands);
+  bool has_names() const;
+  void find(const trace::timeline::NameFigures& row, state::Commands& commands) const;
   void pick(const trace::timeline::NameFigures& row, state::Commands& commands);
   const trace::timeline::NameFigures* picked() const;  // null: nothing is, or not in this range
 
