@@ -430,6 +430,7 @@ TEST_F(ClickTest, PinsDetailsOfACollectiveAndClearsThem) {
 TEST_F(ClickTest, DropsWhatIsPinnedWithItsStepAndItsRun) {
   const auto& pinned = window_.view().workspace().timeline().state().pinned;
   const auto pin = [&] {
+    window_.frames(snapshot_, 20);  // not a double-click
     click_collective();
     return pinned.has_value();
   };

@@ -98,7 +98,8 @@ Hit mouse_area(const Theme& theme, std::string_view name, const state::Rect& rec
   hit.hovered = ImGui::IsItemHovered();
   hit.held = ImGui::IsItemActive();
   hit.pressed = ImGui::IsItemActivated();
-  hit.double_clicked = hit.hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
+  hit.double_clicked =
+      hit.clicked && ImGui::GetIO().MouseClickedLastCount[ImGuiMouseButton_Left] == 2;
   hit.right_clicked = hit.hovered && ImGui::IsMouseReleased(ImGuiMouseButton_Right);
   ImGui::PopID();
   ImGui::SetCursorScreenPos(cursor);

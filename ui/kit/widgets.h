@@ -19,7 +19,7 @@ struct Hit {
   bool clicked = false;  // released inside
   bool pressed = false;  // went down in this frame
   bool held = false;
-  bool double_clicked = false;
+  bool double_clicked = false;  // released the second time; clicked, too
   bool right_clicked = false;
 };
 

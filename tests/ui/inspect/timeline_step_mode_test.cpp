@@ -103,6 +103,7 @@ TEST_F(StepModeTest, AReplayShowsNothingThatIsStillToCome) {
     }
     const std::int64_t middle = (event.start_ns + event.end_ns) / 2 - run().step_start(0, 2);
     const double x = state().step_window.position(middle) * static_cast<double>(plot().w);
+    inspect_.window().frames(inspect_.snapshot(), 20);  // not a double-click
     inspect_.window().click_at(inspect_.snapshot(), plot().x + static_cast<float>(x), y);
     inspect_.settle();
     return inspect_.take<state::PickEvent>().size();

@@ -143,7 +143,7 @@ void TimelineMouse::move(const TimelineScene& scene, float content, TimelineStat
   hovers_ = plot.hovered;
   hovers_axis_ = axis.hovered;
   clicked_ = (plot.clicked || axis.clicked) && !moved_;
-  double_clicked_ = plot.double_clicked || axis.double_clicked;
+  double_clicked_ = clicked_ && (plot.double_clicked || axis.double_clicked);
   scroll_wheel(scene, state);
   if (plot.pressed || axis.pressed) begin(scene, axis.pressed, state);
   if (drag_ != Drag::kNone && (plot.held || axis.held)) drag(scene, state);

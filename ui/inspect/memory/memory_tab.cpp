@@ -193,12 +193,13 @@ void MemoryTab::use_mouse(const FlameCanvas& canvas, const trace::timeline::Flam
   const int under =
       hit.band < 0 ? -1
                    : static_cast<int>(flame.bands[static_cast<std::size_t>(hit.band)].allocation);
+  if (!mouse.clicked || run_.moved) return;
   if (mouse.double_clicked) {
     if (under < 0) return run_.window.fit();
     const StepAllocation& one = run_.memory->allocations->all[static_cast<std::size_t>(under)];
     const std::int64_t margin = (one.end_ns - one.start_ns) / 10 + 1;
     run_.window.show(one.start_ns - margin, one.end_ns + margin);
-  } else if (mouse.clicked && !run_.moved) {
+  } else {
     run_.picked = under;
   }
 }

@@ -18,6 +18,7 @@ TEST_F(TimelineMouseTest, AReplayShowsNothingThatIsStillToCome) {
   const std::int64_t start = run().step_start(0, 21), end = run().step_end(0, 21);
   const auto picked_at = [&](std::int64_t now) {
     replay_until(now);
+    window().frames(snapshot(), 20);  // not a double-click
     window().click_at(snapshot(), x_of(start + (end - start) / 3), y_of(phases));
     inspect_.settle();
     return inspect_.take<state::PickEvent>().size();
