@@ -27,7 +27,9 @@ const ui::state::LedgerRow* newest_own_run(LedgerRows rows, bool finished) {
 
 void Baseline::take(const ui::state::LedgerRow& row) {
   folder_ = row.folder;
-  knobs_.set_baseline(row.settings, row.ordinal, row.name);
+  // What another program's run was told is not known: the settings stay beside those of the run
+  // before.
+  if (!row.is_imported) knobs_.set_baseline(row.settings, row.ordinal, row.name);
   library_.set_baseline(row.folder);
 }
 
@@ -35,9 +37,9 @@ void Baseline::choose_first(LedgerRows rows, const std::string& pinned_folder) {
   const auto* last = newest_own_run(rows, true);
   const auto* pinned = row_of(rows, pinned_folder);
   if (last != nullptr && !edited_) knobs_.replace(last->settings);
-  if (pinned == nullptr && last == nullptr) return;
   is_pinned_ = pinned != nullptr;
-  take(pinned != nullptr ? *pinned : *last);
+  if (last != nullptr) take(*last);
+  if (pinned != nullptr) take(*pinned);
 }
 
 void Baseline::follow_words(LedgerRows rows) {

@@ -209,6 +209,19 @@ TEST_F(ClickTest, ShowsARunByClickAndReplaysItByDoubleClick) {
   const auto* replayed = command<state::StartReplay>();
   ASSERT_NE(replayed, nullptr);
   EXPECT_EQ(replayed->folder, "runs/cap 0.25");
+  EXPECT_TRUE(std::holds_alternative<state::StartReplay>(commands_.back()))
+      << "or the run is shown instead";
+}
+
+TEST_F(ClickTest, OffersNoSettingsOfAnImportedRun) {
+  auto ledger = std::make_shared<state::Ledger>(*snapshot_.ledger);
+  for (state::LedgerRow& row : ledger->rows) row.is_imported = true;
+  snapshot_.ledger = ledger;
+  ASSERT_TRUE(window_.click(snapshot_, "ledger/runs/baseline", 1));
+  window_.frames(snapshot_, 2);
+  EXPECT_NE(window_.probe().find("menu/show"), nullptr);
+  EXPECT_EQ(window_.probe().find("menu/settings"), nullptr);
+  EXPECT_EQ(window_.probe().find("menu/pytorch"), nullptr);
 }
 
 TEST_F(ClickTest, OffersMoreByRightClickOnARun) {

@@ -39,8 +39,9 @@ void word_field(const kit::Theme& theme, const std::string& name, std::string_vi
   ImGui::Dummy({theme.px(kRunMenuWidth), theme.px(30)});
 }
 
-void draw_frameworks(const kit::Theme& theme, const std::string& folder,
-                     state::Commands& commands) {
+void draw_settings(const kit::Theme& theme, const std::string& folder, state::Commands& commands) {
+  if (run_menu_entry(theme, "menu/settings", "Use its settings for the next run"))
+    commands.push_back(state::CopySettings{folder});
   constexpr std::array<std::array<std::string_view, 3>, 3> kFrameworks{{
       {"menu/pytorch", "pytorch", "Copy its settings as PyTorch code"},
       {"menu/deepspeed", "deepspeed", "Copy its settings as ds_config.json"},
@@ -122,9 +123,7 @@ void RunMenu::draw_entries(const kit::Theme& theme, state::Commands& commands) {
   } else if (run_menu_entry(theme, "menu/baseline", "Set as baseline")) {
     commands.push_back(state::SetBaseline{run.folder});
   }
-  if (run_menu_entry(theme, "menu/settings", "Use its settings for the next run"))
-    commands.push_back(state::CopySettings{run.folder});
-  if (!run.is_imported) draw_frameworks(theme, run.folder, commands);
+  if (!run.is_imported) draw_settings(theme, run.folder, commands);
   if (run_menu_entry(theme, "menu/folder", "Copy the folder's path"))
     commands.push_back(state::CopyText{run.folder});
   if (may_be_deleted(run) && run_menu_entry(theme, "menu/delete", "Delete"))

@@ -90,6 +90,21 @@ TEST_F(BaselineTest, APinnedOneStaysAndIsKeptForTheNextStart) {
   EXPECT_TRUE(is_pinned_for_next_start(""));
 }
 
+// Its step times are compared with others, its settings are not known.
+TEST_F(BaselineTest, AnImportedOneLeavesTheSettingsBesideTheRunBefore) {
+  std::vector<LedgerRow> rows{run(3), run(2), run(1)};
+  rows[1].is_imported = true;
+  baseline.choose_first(rows, "");
+  baseline.pin(rows[1]);
+  EXPECT_EQ(compared_with(), "run 3");
+  EXPECT_TRUE(is_pinned_for_next_start("/runs/2"));
+
+  KnobEditor later_knobs;
+  Baseline later(later_knobs, library);
+  later.choose_first(rows, "/runs/2");
+  EXPECT_EQ(later_knobs.draft({}).baseline_name, "run 3");
+}
+
 TEST_F(BaselineTest, LeavesARunThatGoes) {
   const std::vector<LedgerRow> rows{run(4), run(3, RunStatus::kFailed), run(2, RunStatus::kStopped),
                                     run(1)};
