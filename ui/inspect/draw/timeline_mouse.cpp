@@ -24,28 +24,25 @@ void zoom_to(TimeWindow& window, std::int64_t start, std::int64_t end) {
   window.show(start - margin, end + margin);
 }
 
-}  // namespace
-
-std::int64_t snapped_time(const TimelineScene& scene, float x, float y) {
-  const std::int64_t free = scene.view_time_at(x);
-  const RowPlace* place = scene.place_at(y);
-  if (place == nullptr) return free;
+// The border of an event on the row, or of a step, that is closest to `x`, within a few pixels;
+// else the time under `x`. In the row's own time.
+std::int64_t snapped_time(const TimelineScene& scene, const RowPlace& place, float x) {
   float best = scene.theme().px(kSnapReach);
-  std::int64_t found = free + place->shift_ns;
+  std::int64_t found = scene.view_time_at(x) + place.shift_ns;
   const auto offer = [&](std::int64_t time) {
-    const float distance = std::abs(scene.canvas.x(time - place->shift_ns) - x);
+    const float distance = std::abs(scene.canvas.x(time - place.shift_ns) - x);
     if (distance >= best || time > scene.known_until_ns) return;
     best = distance;
     found = time;
   };
-  const trace::timeline::RowPicture* picture = scene.pictures.find(place->row, found);
+  const trace::timeline::RowPicture* picture = scene.pictures.find(place.row, found);
   if (picture != nullptr) {
     for (const trace::timeline::Piece& piece : picture->pieces) {
       offer(piece.start_ns);
       offer(piece.end_ns);
     }
   }
-  const int rank = scene.row(place->row).rank;
+  const int rank = scene.row(place.row).rank;
   const int shown = rank < 0 ? scene.borders.reference_rank() : rank;
   if (const trace::timeline::StepBorder* step = scene.borders.nearest(shown, found)) {
     offer(step->start_ns);
@@ -53,6 +50,8 @@ std::int64_t snapped_time(const TimelineScene& scene, float x, float y) {
   }
   return found;
 }
+
+}  // namespace
 
 void pick(const RowItem& item, TimelineState& state, state::Commands& commands) {
   PickedEvent picked;
@@ -79,15 +78,22 @@ void TimelineMouse::scroll_wheel(const TimelineScene& scene, TimelineState& stat
   state.shown_window().zoom(at, std::pow(kit::kWheelZoom, static_cast<double>(io.MouseWheel)));
 }
 
+std::int64_t TimelineMouse::measured_time(const TimelineScene& scene, float x,
+                                          TimelineState::Mode mode) const {
+  const RowPlace* place = scene.place_at(ImGui::GetIO().MousePos.y);
+  // Between rows, as of the one in which it began.
+  if (place == nullptr) return scene.view_time_at(x) + shift_ns_;
+  const bool is_shown_moved = mode == TimelineState::Mode::kTime;
+  return snapped_time(scene, *place, x) - (is_shown_moved ? place->shift_ns : 0);
+}
+
 void TimelineMouse::begin(const TimelineScene& scene, bool on_axis, TimelineState& state) {
   const ImGuiIO& io = ImGui::GetIO();
   moved_ = false;
   shift_ns_ = shift_at(scene, io.MousePos.y, state.mode);
   drag_ = Drag::kPress;
   if (state.measuring) {
-    const RowPlace* place = scene.place_at(io.MousePos.y);
-    anchor_ns_ = snapped_time(scene, io.MousePos.x, io.MousePos.y);
-    if (state.mode == TimelineState::Mode::kTime && place != nullptr) anchor_ns_ -= place->shift_ns;
+    anchor_ns_ = measured_time(scene, io.MousePos.x, state.mode);
     state.measured = TimeInterval{anchor_ns_, anchor_ns_};
     drag_ = Drag::kMeasure;
   } else if ((on_axis || io.KeyShift) && state.mode != TimelineState::Mode::kOneStep) {
@@ -111,12 +117,8 @@ void TimelineMouse::drag(const TimelineScene& scene, TimelineState& state) {
     return;
   }
   const float x = std::clamp(io.MousePos.x, scene.plot().x, scene.plot().right());
-  std::int64_t at = scene.view_time_at(x) + shift_ns_;
-  if (drag_ == Drag::kMeasure) {
-    const RowPlace* place = scene.place_at(io.MousePos.y);
-    at = snapped_time(scene, x, io.MousePos.y);
-    if (state.mode == TimelineState::Mode::kTime && place != nullptr) at -= place->shift_ns;
-  }
+  const std::int64_t at = drag_ == Drag::kMeasure ? measured_time(scene, x, state.mode)
+                                                  : scene.view_time_at(x) + shift_ns_;
   const TimeInterval interval{std::min(anchor_ns_, at), std::max(anchor_ns_, at)};
   (drag_ == Drag::kMeasure ? state.measured : state.selection) = interval;
   if (drag_ == Drag::kSelect) state.selected_ranks = 0;

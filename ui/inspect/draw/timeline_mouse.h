@@ -24,6 +24,9 @@ class TimelineMouse {
   enum class Drag : std::uint8_t { kNone, kPress, kPan, kSelect, kMeasure };
 
   void scroll_wheel(const TimelineScene& scene, TimelineState& state) const;
+  // Under the mouse, in the time in which intervals are kept: of the view where rows are moved to
+  // it, else the step's own.
+  std::int64_t measured_time(const TimelineScene& scene, float x, TimelineState::Mode mode) const;
   void begin(const TimelineScene& scene, bool on_axis, TimelineState& state);
   void drag(const TimelineScene& scene, TimelineState& state);
   void release(TimelineState& state, state::Commands& commands);
@@ -34,10 +37,6 @@ class TimelineMouse {
   std::int64_t anchor_ns_ = 0;  // absolute, where a selection or measure began
   std::int64_t shift_ns_ = 0;   // of the row in which it began
 };
-
-// The event's border on the row under the mouse that is closest to `x`, within a few pixels; else
-// the time under `x`. In the row's own time.
-std::int64_t snapped_time(const TimelineScene& scene, float x, float y);
 
 // What picking an event does to the view's own state.
 void pick(const RowItem& item, TimelineState& state, state::Commands& commands);

@@ -112,6 +112,32 @@ TEST_F(TimelineMouseTest, MeasuresFromBorderToBorder) {
   EXPECT_FALSE(state().measuring);
 }
 
+// Between rows a time has no row that tells how far it is moved.
+TEST_F(TimelineMouseTest, MeasuresAlsoWhereNoRowIs) {
+  ASSERT_TRUE(window().click(snapshot(), "inspect/mode/Steps aligned"));
+  inspect_.settle();
+  window().press(snapshot(), kit::Key::kM);
+  ASSERT_TRUE(state().measuring);
+  const std::int64_t length = run().step_end(0, 0) - run().step_start(0, 0);
+  for (float y = plot().y + 2; y < plot().y + 60; y += 2) {
+    drag(plot().x + 300, y, plot().x + 520, plot().y + 62 - (y - plot().y));
+    ASSERT_TRUE(state().measured.has_value());
+    EXPECT_GE(state().measured->start_ns, run().step_start(0, 0)) << y;
+    EXPECT_LT(state().measured->length_ns(), 4 * length) << y;
+  }
+}
+
+TEST_F(TimelineMouseTest, ADoubleClickOnAnEventPicksNothingBeyondIt) {
+  const int row = row_of(0, "Reduce");
+  const SampleEvent event = run().events(row, 21)[4];
+  const float x = (x_of(event.latest_start_ns) + x_of(event.end_ns)) / 2;
+  window().click_at(snapshot(), x, y_of(row));
+  inspect_.take_commands();
+  window().click_at(snapshot(), x, y_of(row));
+  EXPECT_GT(state().window.position(event.end_ns), 0.85) << "it was zoomed to";
+  EXPECT_TRUE(inspect_.take<state::PickEvent>().empty());
+}
+
 TEST_F(TimelineMouseTest, PicksTheEventUnderThePointer) {
   const int row = row_of(0, "Reduce");
   const SampleEvent event = run().events(row, 21)[4];
