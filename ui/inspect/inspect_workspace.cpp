@@ -81,7 +81,8 @@ void InspectWorkspace::use_bookmark_keys(const trace::model::Bookmarks& bookmark
   if (state.mode != TimelineState::Mode::kTime) return;
   if (kit::key_pressed(kit::Key::kB, false)) {
     const auto reach = static_cast<std::int64_t>(state.window.span_ns() / 200);
-    toggle_bookmark(bookmarks, bookmark_here(state, timeline_.cursor_ns()), reach, commands);
+    const auto here = bookmark_here(state, timeline_.shown_picked(), timeline_.cursor_ns());
+    toggle_bookmark(bookmarks, here, reach, commands);
   }
   for (const auto& [key, direction] :
        {std::pair{kit::Key::kLeftBracket, -1}, std::pair{kit::Key::kRightBracket, 1}}) {

@@ -338,7 +338,7 @@ void MainView::add_inspect_actions(std::vector<Action>& out) {
   inspect::TimelineState& state = inspect_.timeline().state();
   add_timeline_actions(out, state);
   out.push_back(
-      {"Zoom to the selection", "Enter", [&state] { inspect::zoom_to_selection(state); }});
+      {"Zoom to the selection", "Enter", [this] { inspect_.timeline().zoom_to_selection(); }});
   out.push_back({"Find names", "Ctrl+F", [this] { inspect_.find(); }});
   const bool steps = state.mode == Mode::kSteps;
   out.push_back({steps ? "Timeline by the clock" : "Steps one above the other", "",

@@ -11,6 +11,7 @@
 #include "ui/inspect/draw/timeline_marks_draw.h"
 #include "ui/inspect/draw/timeline_step_rows.h"
 #include "ui/inspect/draw/timeline_tooltip.h"
+#include "ui/kit/keys.h"
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/timeline/timeline_time_text.h"
@@ -293,7 +294,10 @@ void TimelineBoard::draw_content(const kit::Theme& theme, const state::Rect& bod
   const float content = place_rows(scene);
   run_.mouse.move(scene, content, state_);
   if (keys && run_.rows->is_one_step) use_window_keys(scene, state_, commands);
-  if (keys && !run_.rows->is_one_step) use_timeline_keys(scene, run_.layout, state_, commands);
+  if (keys && !run_.rows->is_one_step) {
+    use_timeline_keys(scene, run_.layout, state_, commands);
+    if (kit::enter_pressed()) zoom_to_selection();
+  }
   scroll_to_revealed(scene);
   place_rows(scene);
   const bool over = scene.canvas.mouse_inside &&
@@ -383,13 +387,25 @@ void TimelineBoard::unfold(const trace::timeline::TimelineRow& row) {
   if (state_.folds.lanes.erase(key) == 0) state_.folds.lanes.insert(key);
 }
 
-std::int64_t TimelineBoard::shift_of(int rank, std::int64_t time_ns) const {
-  if (!state_.aligned_by_step) return 0;
-  const auto shifts = step_shifts(*run_.rows, run_.steps, time_ns);
-  for (std::size_t i = 0; i < shifts.size(); ++i) {
-    if (run_.rows->ranks[i].rank == rank) return shifts[i];
-  }
-  return 0;
+TimeInterval TimelineBoard::shown_interval(const trace::timeline::EventPlace& place) const {
+  const auto row = static_cast<std::size_t>(place.row);
+  const bool is_moved = state_.aligned_by_step && place.row >= 0 && row < run_.rows->rows.size();
+  const std::int64_t shift =
+      is_moved ? step_shift(run_.steps, run_.rows->rows[row].rank, place.start_ns) : 0;
+  return {place.start_ns - shift, place.end_ns - shift};
+}
+
+std::optional<TimeInterval> TimelineBoard::shown_picked() const {
+  if (!state_.picked || !run_.rows) return std::nullopt;
+  return shown_interval(state_.picked->place);
+}
+
+void TimelineBoard::zoom_to_selection() {
+  if (state_.mode != Mode::kTime) return;
+  const auto wanted = state_.picked ? shown_picked() : state_.selection;
+  if (!wanted) return;
+  const std::int64_t margin = std::max<std::int64_t>(wanted->length_ns() / 10, 2);
+  state_.window.show(wanted->start_ns - margin, wanted->end_ns + margin);
 }
 
 void TimelineBoard::reveal(const state::InspectView& view) {
@@ -400,8 +416,8 @@ void TimelineBoard::reveal(const state::InspectView& view) {
   const trace::timeline::TimelineRow& row = run_.rows->rows[static_cast<std::size_t>(place.row)];
   state_.mode = TimelineState::Mode::kTime;
   unfold(row);
-  const std::int64_t shift = shift_of(row.rank, place.start_ns);
-  show_around(state_.window, place.start_ns - shift, place.end_ns - shift);
+  const TimeInterval shown = shown_interval(place);
+  show_around(state_.window, shown.start_ns, shown.end_ns);
   run_.scroll_to = row.id;
 }
 

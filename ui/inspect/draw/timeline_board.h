@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "trace/timeline/values/step_picture.h"
@@ -35,6 +36,10 @@ class TimelineBoard {
   // Under the mouse in the last frame, or in the middle where it is elsewhere.
   std::int64_t cursor_ns() const { return run_.cursor_ns; }
   const StepIndex& steps() const { return run_.steps; }
+  // Where the picked event lies in the window.
+  std::optional<TimeInterval> shown_picked() const;
+  // To the picked event, else to what is selected.
+  void zoom_to_selection();
   // Of the column left of the rows, in a body of that width.
   float label_width(const kit::Theme& theme, float width) const;
   // Where the rows of the last frame lay.
@@ -49,8 +54,8 @@ class TimelineBoard {
   void follow_picked(const state::InspectView& view);
   void reveal(const state::InspectView& view);
   void unfold(const trace::timeline::TimelineRow& row);
-  // How much later than the reference rank it began its step, where ranks are aligned by steps.
-  std::int64_t shift_of(int rank, std::int64_t time_ns) const;
+  // Where an event lies in the window, as ranks may be aligned by steps.
+  TimeInterval shown_interval(const trace::timeline::EventPlace& place) const;
   void light_names(const state::InspectView& view);
   // Its name, as soon as a picture tells it.
   void name_picked();

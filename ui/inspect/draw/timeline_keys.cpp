@@ -120,23 +120,20 @@ void move_rows(const TimelineScene& scene, const RowLayout& layout, TimelineStat
     state.scroll = shown.y + shown.height - height;
   }
   if (!state.picked) return;
-  const std::int64_t middle = state.picked->place.start_ns +
-                              (state.picked->place.end_ns - state.picked->place.start_ns) / 2;
+  const auto shift_of = [&](int row) {
+    const bool is_moved = state.aligned_by_step && row >= 0 && row < std::ssize(scene.rows.rows);
+    const std::int64_t now = state.window.time_at(0.5);
+    return is_moved ? step_shift(scene.borders, scene.row(row).rank, now) : 0;
+  };
+  const trace::timeline::EventPlace& from = state.picked->place;
+  const std::int64_t middle =
+      from.start_ns + (from.end_ns - from.start_ns) / 2 + shift_of(shown.row) - shift_of(from.row);
   if (const Piece* piece = closest_event(scene, shown.row, middle)) {
     pick_piece(scene, shown.row, *piece, state, commands);
   }
 }
 
 }  // namespace
-
-void zoom_to_selection(TimelineState& state) {
-  if (state.mode != Mode::kTime) return;
-  std::optional<TimeInterval> wanted = state.selection;
-  if (state.picked) wanted = TimeInterval{state.picked->place.start_ns, state.picked->place.end_ns};
-  if (!wanted) return;
-  const std::int64_t margin = std::max<std::int64_t>(wanted->length_ns() / 10, 2);
-  state.window.show(wanted->start_ns - margin, wanted->end_ns + margin);
-}
 
 void toggle_measure(TimelineState& state) {
   state.measuring = !state.measuring;
@@ -177,7 +174,6 @@ void use_window_keys(const TimelineScene& scene, TimelineState& state, state::Co
 void use_timeline_keys(const TimelineScene& scene, const RowLayout& layout, TimelineState& state,
                        state::Commands& commands) {
   use_window_keys(scene, state, commands);
-  if (kit::enter_pressed()) zoom_to_selection(state);
   if (kit::key_pressed(kit::Key::kLeft)) move_sideways(scene, state, -1, commands);
   if (kit::key_pressed(kit::Key::kRight)) move_sideways(scene, state, 1, commands);
   if (kit::key_pressed(kit::Key::kUp)) move_rows(scene, layout, state, -1, commands);

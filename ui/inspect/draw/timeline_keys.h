@@ -10,12 +10,11 @@ namespace shardlens::ui::inspect {
 
 // Zoom and pan, at the pointer where it is over the timeline; measure; Esc.
 void use_window_keys(const TimelineScene& scene, TimelineState& state, state::Commands& commands);
-// All of them.
+// All of them but Enter, which is the board's.
 void use_timeline_keys(const TimelineScene& scene, const RowLayout& layout, TimelineState& state,
                        state::Commands& commands);
 
 // What keys and the command palette have in common.
-void zoom_to_selection(TimelineState& state);
 void toggle_measure(TimelineState& state);
 void clear_marks(TimelineState& state, state::Commands& commands);
 

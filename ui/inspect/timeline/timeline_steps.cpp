@@ -129,15 +129,17 @@ std::span<const StepBorder> begun_before(std::span<const StepBorder> steps, std:
   return {steps.begin(), last};
 }
 
+std::int64_t step_shift(const StepIndex& steps, int rank, std::int64_t time_ns) {
+  const StepBorder* pivot = steps.nearest(steps.reference_rank(), time_ns);
+  const StepBorder* own = pivot == nullptr ? nullptr : steps.find(rank, pivot->step);
+  return own == nullptr ? 0 : own->start_ns - pivot->start_ns;
+}
+
 std::vector<std::int64_t> step_shifts(const trace::timeline::TimelineRows& rows,
                                       const StepIndex& steps, std::int64_t time_ns) {
-  std::vector<std::int64_t> shifts(rows.ranks.size(), 0);
-  const StepBorder* pivot = steps.nearest(steps.reference_rank(), time_ns);
-  if (pivot == nullptr) return shifts;
-  for (std::size_t i = 0; i < rows.ranks.size(); ++i) {
-    const StepBorder* own = steps.find(rows.ranks[i].rank, pivot->step);
-    if (own != nullptr) shifts[i] = own->start_ns - pivot->start_ns;
-  }
+  std::vector<std::int64_t> shifts;
+  shifts.reserve(rows.ranks.size());
+  for (const auto& rank : rows.ranks) shifts.push_back(step_shift(steps, rank.rank, time_ns));
   return shifts;
 }
 

@@ -51,8 +51,10 @@ class StepIndex {
 std::span<const trace::timeline::StepBorder> begun_before(
     std::span<const trace::timeline::StepBorder> steps, std::int64_t time_ns);
 
-// How much later than the reference rank each rank of `rows` began the step that is closest to
-// `time_ns`, in the order of rows.ranks; 0 for a rank that has not got it.
+// How much later than the reference rank a rank began the step that is closest to `time_ns`; 0 for
+// one that has not got it.
+std::int64_t step_shift(const StepIndex& steps, int rank, std::int64_t time_ns);
+// Of each rank of `rows`, in the order of rows.ranks.
 std::vector<std::int64_t> step_shifts(const trace::timeline::TimelineRows& rows,
                                       const StepIndex& steps, std::int64_t time_ns);
 

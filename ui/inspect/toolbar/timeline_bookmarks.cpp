@@ -44,8 +44,9 @@ const Bookmark* neighbour_bookmark(const Bookmarks& bookmarks, std::int64_t from
   return found;
 }
 
-Bookmark bookmark_here(const TimelineState& state, std::int64_t cursor_ns) {
-  if (state.picked) return {state.picked->place.start_ns, state.picked->name};
+Bookmark bookmark_here(const TimelineState& state, const std::optional<TimeInterval>& picked,
+                       std::int64_t cursor_ns) {
+  if (picked) return {picked->start_ns, state.picked->name};
   if (state.selection) {
     return {state.selection->start_ns,
             present::length_text(state.selection->length_ns()) + " selected"};

@@ -21,8 +21,10 @@ void toggle_bookmark(const trace::model::Bookmarks& bookmarks,
 // The next one in a direction; null: none.
 const trace::model::Bookmark* neighbour_bookmark(const trace::model::Bookmarks& bookmarks,
                                                  std::int64_t from_ns, int direction);
-// At the picked event, at the selection's start, or at `cursor_ns`.
-trace::model::Bookmark bookmark_here(const TimelineState& state, std::int64_t cursor_ns);
+// At the picked event, which lies at `picked`, at the selection's start, or at `cursor_ns`.
+trace::model::Bookmark bookmark_here(const TimelineState& state,
+                                     const std::optional<TimeInterval>& picked,
+                                     std::int64_t cursor_ns);
 
 // A button with the list behind it: each is gone to, renamed or taken away.
 class BookmarkMenu {

@@ -238,6 +238,58 @@ TEST_F(TimelineKeysTest, AlignsRanksByTheirStep) {
   EXPECT_EQ(shifts[7], 21'000);
 }
 
+// Its clock runs a second late: where the rank's step is shown, its own times are not.
+class AlignedKeysTest : public TimelineKeysTest {
+ protected:
+  static constexpr std::int64_t kLate = 1'000'000'000;
+
+  AlignedKeysTest() {
+    auto rows = std::make_shared<trace::timeline::TimelineRows>(run().rows());
+    for (auto& step : rows->steps) {
+      if (step.rank != 1) continue;
+      step.start_ns += kLate;
+      step.end_ns += kLate;
+    }
+    rows->end_ns += kLate;
+    inspect_.change().rows = rows;
+    state().aligned_by_step = true;
+    inspect_.settle();
+    late_ = place_of(row_of(1, "Reduce"), 21, 4);
+    late_.start_ns += kLate;
+    late_.end_ns += kLate;
+    shown_ns_ = late_.start_ns - kLate - (run().step_start(1, 21) - run().step_start(0, 21));
+  }
+
+  trace::timeline::EventPlace late_;
+  std::int64_t shown_ns_ = 0;
+};
+
+TEST_F(AlignedKeysTest, EnterZoomsToWhereThePickedEventIsShown) {
+  publish(late_, false);
+  press(kit::Key::kEnter);
+  EXPECT_GT(state().window.position(shown_ns_), 0);
+  EXPECT_LT(state().window.position(shown_ns_), 0.5);
+}
+
+TEST_F(AlignedKeysTest, ABookmarkStandsWhereThePickedEventIsShown) {
+  publish(late_, false);
+  press(kit::Key::kB);
+  ASSERT_EQ(snapshot().inspect->bookmarks.size(), 1u);
+  EXPECT_EQ(snapshot().inspect->bookmarks[0].time_ns, shown_ns_);
+}
+
+TEST_F(AlignedKeysTest, ArrowsGoToTheEventThatIsShownAboveThePickedOne) {
+  state().folds.ranks[1] = true;
+  inspect_.settle();
+  publish(late_, false);
+  inspect_.take_commands();
+  const std::int64_t middle = shown_ns_ + (late_.end_ns - late_.start_ns) / 2;
+  while (state().selected_row != row_of(0, "Reduce")) press(kit::Key::kUp);
+  ASSERT_TRUE(state().picked.has_value());
+  ASSERT_EQ(state().picked->place.row, row_of(0, "Reduce"));
+  EXPECT_NEAR(static_cast<double>(state().picked->place.start_ns - middle), 0, 60e6);
+}
+
 TEST(TimelineReveal, UnfoldsTheLanesOfItsKind) {
   InspectWindow many(1600, 1000, {}, {.ranks = 1, .steps = 10, .extra_streams = 9});
   const int row = 10;
