@@ -10,6 +10,7 @@
 #include "tests/ui/testing/headless_window.h"
 #include "tests/ui/testing/sample_snapshot.h"
 #include "trace/job/shape/strategy.h"
+#include "ui/present/format.h"
 #include "ui/window/main_view.h"
 
 namespace shardlens::ui {
@@ -180,6 +181,30 @@ TEST_F(ClickTest, SelectsAStepInTheChart) {
   ASSERT_NE(selected, nullptr);
   EXPECT_GE(selected->step, 0);
   EXPECT_LT(selected->step, 120);
+}
+
+// Of many steps a bar shows the slowest, but its mark is another one's.
+TEST_F(ClickTest, AMarkedBarTellsAndSelectsTheStepItIsMarkedFor) {
+  snapshot_ = sample_snapshot({.steps = 3000, .live = false});
+  auto run = std::make_shared<state::RunView>(*snapshot_.run);
+  auto& steps = run->figures.steps;
+  for (auto& step : steps) step.nonfinite = false;
+  steps[2000].nonfinite = true;
+  for (auto& rank : steps[2000].ranks) rank.step_ns /= 2;
+  snapshot_.run = run;
+  window_.frames(snapshot_, 2);
+  const state::Rect plot = window_.probe().find("steps/plot")->rect;
+  float x = plot.x + 1;
+  while (x < plot.right() && !window_.probe().shows("not finite")) {
+    window_.move_to(snapshot_, x += 2, plot.center_y());
+  }
+  const std::string name = "Step " + present::format_integer(steps[2000].index);
+  EXPECT_TRUE(window_.probe().shows(name + ": Loss or gradient norm is not finite"));
+  window_.take_commands();
+  window_.click_at(snapshot_, x, plot.center_y());
+  const auto* selected = command<state::SelectStep>();
+  ASSERT_NE(selected, nullptr);
+  EXPECT_EQ(selected->step, steps[2000].index);
 }
 
 TEST_F(ClickTest, WalksThroughStepsWithArrows) {

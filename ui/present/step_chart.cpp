@@ -16,8 +16,8 @@ StepBar bar_from(const trace::analysis::StepFigures& figures, std::size_t index)
   bar.step = bar.last = figures.index;
   bar.figure = index;
   bar.warmup = figures.warmup;
-  bar.nonfinite = figures.nonfinite;
-  bar.throttled = !figures.throttling.empty();
+  if (figures.nonfinite) bar.nonfinite = index;
+  if (!figures.throttling.empty()) bar.throttled = index;
   if (figures.ranks.empty()) return bar;
   const trace::analysis::StepBreakdown& b = figures.shown();
   bar.total_ns = static_cast<double>(b.step_ns);
@@ -33,13 +33,12 @@ StepBar bar_from(const trace::analysis::StepFigures& figures, std::size_t index)
 
 // A bin shows its slowest step: an average would hide what one looks for.
 void add_to_bin(StepBar& bin, const StepBar& bar) {
-  const std::int64_t last = std::max(bin.last, bar.last);
-  const bool nonfinite = bin.nonfinite || bar.nonfinite;
-  const bool throttled = bin.throttled || bar.throttled;
+  const StepBar before = bin;
   if (bar.total_ns > bin.total_ns) bin = bar;
-  bin.last = last;
-  bin.nonfinite = nonfinite;
-  bin.throttled = throttled;
+  bin.last = std::max(before.last, bar.last);
+  bin.count = before.count + 1;
+  bin.nonfinite = before.nonfinite ? before.nonfinite : bar.nonfinite;
+  bin.throttled = before.throttled ? before.throttled : bar.throttled;
 }
 
 // Rare outliers and warm-up steps do not flatten the rest: at most 2.2 medians.

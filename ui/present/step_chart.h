@@ -18,11 +18,13 @@ struct StepBar {
   std::int64_t step = 0;   // of a bin: its slowest
   std::int64_t last = 0;   // the bin's last step
   std::size_t figure = 0;  // index into the run's steps
+  std::int64_t count = 1;  // steps of the bin
   double total_ns = 0;
   std::array<double, kStepPartCount> parts_ns{};  // sum to total_ns where has_detail
-  bool has_detail = false, warmup = false, nonfinite = false;
+  bool has_detail = false, warmup = false;
   bool awaits_detail = false;  // not all that GPUs did in it was read yet
-  bool throttled = false;      // of a bin: any of its steps
+  // Of a bin the first of its steps that is so: indices into the run's steps.
+  std::optional<std::size_t> nonfinite = {}, throttled = {};
 };
 
 struct StepChart {

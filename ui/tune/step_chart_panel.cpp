@@ -171,12 +171,31 @@ void draw_baseline(const kit::Theme& theme, const ChartArea& area, const state::
                    kit::color(theme.colors().text_secondary));
 }
 
-void draw_step_tooltip(const kit::Theme& theme, const trace::analysis::StepFigures& step,
+// What a bar is marked for, which may be another step of its bin than the slowest.
+void note_marks(const kit::TooltipScope& scope,
+                const std::vector<trace::analysis::StepFigures>& steps,
+                const present::StepBar& bar) {
+  const auto of_step = [&](std::size_t index) {
+    return index == bar.figure ? "" : "Step " + present::format_integer(steps[index].index) + ": ";
+  };
+  if (bar.throttled) {
+    scope.note(of_step(*bar.throttled) +
+               "Throttled: " + trace::analysis::throttling_note(steps[*bar.throttled]));
+  }
+  if (bar.nonfinite) {
+    scope.note(of_step(*bar.nonfinite) + "Loss or gradient norm is not finite, first on rank " +
+               std::to_string(steps[*bar.nonfinite].nonfinite_rank));
+  }
+}
+
+void draw_step_tooltip(const kit::Theme& theme,
+                       const std::vector<trace::analysis::StepFigures>& steps,
                        const present::StepChart& chart, const present::StepBar& bar) {
   const state::Palette& p = theme.colors();
+  const trace::analysis::StepFigures& step = steps[bar.figure];
   const kit::TooltipScope scope(theme);
   scope.title("Step " + present::format_integer(step.index));
-  if (chart.bin > 1) scope.note("the slowest of " + present::format_integer(chart.bin));
+  if (bar.count > 1) scope.note("the slowest of " + present::format_integer(bar.count));
   if (step.warmup) scope.note("One of the first steps, left out of the summary");
   scope.row(nullptr, "Step", present::format_duration(bar.total_ns).text());
   for (int i = 0; bar.has_detail && i < present::kStepPartCount; ++i) {
@@ -202,14 +221,8 @@ void draw_step_tooltip(const kit::Theme& theme, const trace::analysis::StepFigur
   } else if (!bar.has_detail) {
     scope.note("Recorded without detail");
   }
-  if (const auto throttled = trace::analysis::throttling_note(step); !throttled.empty()) {
-    scope.note("Throttled: " + throttled);
-  }
   if (std::isfinite(step.loss)) scope.row(nullptr, "Loss", present::format_plain(step.loss));
-  if (step.nonfinite) {
-    scope.note("Loss or gradient norm is not finite, first on rank " +
-               std::to_string(step.nonfinite_rank));
-  }
+  note_marks(scope, steps, bar);
   scope.note("Rank " + std::to_string(step.slowest_rank) + ", the slowest, with its own breakdown");
 }
 
@@ -318,8 +331,11 @@ void draw_step_chart_panel(const kit::Theme& theme, const state::Rect& rect,
     kit::fill({std::floor(plot.x + static_cast<float>(*hovered) * bar_width), plot.y,
                bar_width - gap, plot.h},
               kit::color(p.text, 0.12f));
-    draw_step_tooltip(theme, steps[bar.figure], chart, bar);
-    if (hit.clicked) commands.push_back(state::SelectStep{bar.step});
+    draw_step_tooltip(theme, steps, chart, bar);
+    // The cross is what one clicks at.
+    if (hit.clicked) {
+      commands.push_back(state::SelectStep{bar.nonfinite ? steps[*bar.nonfinite].index : bar.step});
+    }
   }
 }
 

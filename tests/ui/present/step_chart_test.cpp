@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace shardlens::ui::present {
 
 namespace {
@@ -70,8 +72,23 @@ TEST(StepChart, ABinIsMarkedWhereAnyOfItsStepsWasThrottled) {
   const StepChart chart = step_chart(all, input(300));
   EXPECT_TRUE(chart.has_throttled);
   for (std::size_t i = 0; i < chart.bars.size(); ++i) {
-    EXPECT_EQ(chart.bars[i].throttled, i == 50) << i;
+    EXPECT_EQ(chart.bars[i].throttled.has_value(), i == 50) << i;
   }
+}
+
+TEST(StepChart, ABinTellsWhichOfItsStepsIsMarkedAndHowManyItHas) {
+  auto all = steps(1004);
+  all[507].throttling = {{0, 4, 20 * kMs}};
+  all[509].nonfinite = all[510].nonfinite = true;
+  all[512] = step(512, 180);
+  const StepChart chart = step_chart(all, input(300));
+  const auto bar = std::ranges::find(chart.bars, 512, &StepBar::step);
+  ASSERT_NE(bar, chart.bars.end());
+  EXPECT_EQ(bar->figure, 512u);
+  EXPECT_EQ(bar->throttled, 507u);
+  EXPECT_EQ(bar->nonfinite, 509u) << "the first";
+  EXPECT_EQ(bar->count, 11);
+  EXPECT_EQ(chart.bars.back().count, 1004 % 11);
 }
 
 TEST(StepChart, FindsBarsByPixelAndByStep) {
