@@ -1,6 +1,17 @@
 #include "ui/kit/panel.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace shardlens::ui::kit {
+
+RowSpan rows_to_draw(const state::Rect& area, float top, float row_height, std::size_t count) {
+  const auto at_most = [&](float rows) {
+    return static_cast<std::size_t>(std::clamp(rows, 0.0f, static_cast<float>(count)));
+  };
+  const std::size_t first = at_most(std::floor((area.y - top) / row_height) - 1);
+  return {first, std::max(first, at_most(std::ceil((area.bottom() - top) / row_height) + 1))};
+}
 
 float panel_header_height(const Theme& theme) { return theme.px(36); }
 

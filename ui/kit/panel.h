@@ -32,6 +32,13 @@ class Panel {
   state::Rect child_;
 };
 
+// Which of `count` rows of one height, the first one at `top`, are to be drawn: those in sight of
+// `area`, and one more on either side, since the keyboard goes to what is drawn, and then scrolls.
+struct RowSpan {
+  std::size_t first = 0, last = 0;  // not `last` itself
+};
+RowSpan rows_to_draw(const state::Rect& area, float top, float row_height, std::size_t count);
+
 float panel_header_height(const Theme& theme);
 // What a Panel draws below all else, for those who lay out the rest themselves.
 void panel_surface(const Theme& theme, const state::Rect& rect);

@@ -255,17 +255,16 @@ void LedgerPanel::draw_tools(const kit::Theme& theme, state::Rect area,
 void LedgerPanel::draw_rows(const kit::Theme& theme, const state::Rect& rest,
                             const state::Snapshot& snapshot, state::Commands& commands) {
   const float row_height = theme.px(kRowHeight);
-  const auto count = static_cast<std::ptrdiff_t>(shown_.rows.size());
   const kit::Panel rows(theme, "ledger rows",
                         {rest.x - theme.px(8), rest.y, rest.w + theme.px(12), rest.h},
                         {.title = {}, .note = {}, .scrolls = true, .plain = true});
   const float top = rows.body.y;  // above `rest` once it is scrolled
-  const auto first = static_cast<std::ptrdiff_t>(std::floor((rest.y - top) / row_height));
-  const auto last = static_cast<std::ptrdiff_t>(std::ceil((rest.bottom() - top) / row_height));
-  for (auto i = std::clamp<std::ptrdiff_t>(first, 0, count); i < std::min(last, count); ++i) {
+  const std::size_t count = shown_.rows.size();
+  const auto [first, last] = kit::rows_to_draw(rest, top, row_height, count);
+  for (std::size_t i = first; i < last; ++i) {
     const float y = top + static_cast<float>(i) * row_height;
-    draw_row(theme, {rest.x, y, rest.w - theme.px(8), row_height},
-             shown_.rows[static_cast<std::size_t>(i)], snapshot.job, commands);
+    draw_row(theme, {rest.x, y, rest.w - theme.px(8), row_height}, shown_.rows[i], snapshot.job,
+             commands);
   }
   rows.content_height(static_cast<float>(count) * row_height);
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "ui/kit/paint.h"
+#include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
 #include "ui/table/table_cells.h"
 
@@ -137,11 +138,9 @@ void TableView::draw_rows(const kit::Theme& theme, const state::Rect& rows,
   const state::Palette& p = theme.colors();
   const float height = theme.px(kTableRow);
   const float top = rows.y - ImGui::GetScrollY();
-  const auto count = static_cast<std::ptrdiff_t>(order_.size());
-  const auto first = static_cast<std::ptrdiff_t>(std::floor((rows.y - top) / height));
-  const auto last = static_cast<std::ptrdiff_t>(std::ceil((rows.bottom() - top) / height));
-  for (auto i = std::clamp<std::ptrdiff_t>(first, 0, count); i < std::min(last, count); ++i) {
-    const std::size_t row = order_[static_cast<std::size_t>(i)];
+  const auto [first, last] = kit::rows_to_draw(rows, top, height, order_.size());
+  for (std::size_t i = first; i < last; ++i) {
+    const std::size_t row = order_[i];
     const state::Rect box{rows.x, top + static_cast<float>(i) * height, rows.w, height};
     const kit::Hit hit = kit::hit_area(theme, table_->id + "/row/" + std::to_string(row), box);
     if (hit.hovered || options.selected == row) {

@@ -51,13 +51,14 @@ void SqlSidebar::draw_tables(const kit::Theme& theme, const state::Rect& rect,
     y += height;
     return row;
   };
-  const auto is_seen = [&](const state::Rect& row) {
-    return row.bottom() > rect.y && row.y < rect.bottom();
+  // And one row more on either side: the keyboard goes to what is drawn.
+  const auto is_drawn = [&](const state::Rect& row) {
+    return row.bottom() > rect.y - height && row.y < rect.bottom() + height;
   };
   for (const state::SqlConsole::Table& table : console.tables) {
     state::Rect row = next_row(0);
     const bool open = unfolded_.contains(table.name);
-    if (is_seen(row)) {
+    if (is_drawn(row)) {
       const state::Rect fold = row.take_left(theme.px(18));
       if (kit::icon_button(theme, "sql/fold " + table.name, fold,
                            open ? kit::Shape::kDown : kit::Shape::kRight)) {
@@ -76,7 +77,7 @@ void SqlSidebar::draw_tables(const kit::Theme& theme, const state::Rect& rect,
     if (!open) continue;
     for (const std::string& column : table.columns) {
       const state::Rect line = next_row(theme.px(24));
-      if (!is_seen(line)) continue;
+      if (!is_drawn(line)) continue;
       if (sidebar_line(theme, "sql/column " + table.name + "." + column, line,
                        kit::Face::kMonoSmall, p.text_secondary, column, column,
                        "Click puts it at the cursor")) {
@@ -112,10 +113,10 @@ SqlSidebar::Pick SqlSidebar::draw(const kit::Theme& theme, const state::Rect& re
   const kit::Panel panel(theme, "sql queries", area,
                          {.title = {}, .note = {}, .scrolls = true, .plain = true});
   const float height = theme.px(kSidebarRow);
-  for (std::size_t i = 0; i < count; ++i) {
+  const auto [first, last] = kit::rows_to_draw(area, panel.body.y, height, count);
+  for (std::size_t i = first; i < last; ++i) {
     const state::Rect row{area.x, panel.body.y + height * static_cast<float>(i),
                           area.w - theme.px(10), height};
-    if (row.bottom() <= area.y || row.y >= area.bottom()) continue;
     const std::string query = examples ? std::string(taught[i].query) : console.history[i];
     const std::string title =
         examples ? std::string(taught[i].title) : one_line(console.history[i]);

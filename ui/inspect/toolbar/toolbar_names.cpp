@@ -5,6 +5,7 @@
 #include <string>
 
 #include "ui/kit/draw_probe.h"
+#include "ui/kit/focus_ring.h"
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
@@ -15,6 +16,7 @@ namespace shardlens::ui::inspect {
 namespace {
 
 constexpr std::size_t kMostListed = 12;
+constexpr const char *kNamePrefix = "inspect/found ", *kInstancePrefix = "inspect/instance ";
 constexpr float kNameRow = 26, kNameListWidth = 560;
 
 std::string_view table_name(trace::timeline::EventTableKind table) {
@@ -68,7 +70,7 @@ class NamesWindow {
 bool draw_name(const kit::Theme& theme, const state::Rect& row, std::size_t index,
                const trace::timeline::NameHit& hit) {
   const state::Palette& p = theme.colors();
-  const kit::Hit mouse = kit::hit_area(theme, "inspect/found " + std::to_string(index), row);
+  const kit::Hit mouse = kit::hit_area(theme, kNamePrefix + std::to_string(index), row);
   if (mouse.hovered) kit::fill(row, kit::color(p.hover), theme.px(4));
   state::Rect inner = row.inset(theme.px(6), 0);
   const std::string count =
@@ -96,7 +98,7 @@ std::string title_of(const trace::timeline::NameHits& hits) {
 bool draw_instance(const kit::Theme& theme, const state::Rect& row, std::size_t index,
                    const trace::timeline::HitInstance& instance, std::int64_t origin_ns) {
   const state::Palette& p = theme.colors();
-  const kit::Hit mouse = kit::hit_area(theme, "inspect/instance " + std::to_string(index), row);
+  const kit::Hit mouse = kit::hit_area(theme, kInstancePrefix + std::to_string(index), row);
   if (mouse.hovered) kit::fill(row, kit::color(p.hover), theme.px(4));
   state::Rect rest = row.inset(theme.px(6), 0);
   const trace::timeline::EventPlace& place = instance.place;
@@ -132,12 +134,10 @@ std::optional<std::size_t> draw_instances(const kit::Theme& theme, const state::
   const float content = height * static_cast<float>(hits.instances.size());
   const float bar = content > list.h + 1 ? theme.px(8) : 0;
   std::optional<std::size_t> clicked;
-  const auto first =
-      static_cast<std::size_t>(std::max(0.0f, std::floor((list.y - panel.body.y) / height)));
-  for (std::size_t i = first; i < hits.instances.size(); ++i) {
+  const auto [first, last] = kit::rows_to_draw(list, panel.body.y, height, hits.instances.size());
+  for (std::size_t i = first; i < last; ++i) {
     const state::Rect row{list.x, panel.body.y + height * static_cast<float>(i), list.w - bar,
                           height};
-    if (row.y >= list.bottom()) break;
     if (draw_instance(theme, row, i, hits.instances[i], origin_ns)) clicked = i;
   }
   panel.content_height(content);
@@ -145,6 +145,12 @@ std::optional<std::size_t> draw_instances(const kit::Theme& theme, const state::
 }
 
 }  // namespace
+
+bool found_names_have_focus(const kit::Theme& theme) {
+  if (theme.focus == nullptr || !theme.focus->is_visible()) return false;
+  const std::string& name = theme.focus->name();
+  return name.starts_with(kNamePrefix) || name.starts_with(kInstancePrefix);
+}
 
 FoundNames draw_found_names(const kit::Theme& theme, const state::Rect& field,
                             const trace::timeline::NameHits& hits, std::int64_t origin_ns) {

@@ -18,6 +18,8 @@ struct FoundNames {
   std::optional<std::size_t> instance;  // into NameHits::instances
 };
 
+// The keyboard went from the field to one of them.
+bool found_names_have_focus(const kit::Theme& theme);
 // `origin_ns`: the start of the run.
 FoundNames draw_found_names(const kit::Theme& theme, const state::Rect& field,
                             const trace::timeline::NameHits& hits, std::int64_t origin_ns);

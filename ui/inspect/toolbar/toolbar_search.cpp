@@ -104,8 +104,8 @@ void SearchField::edit(const kit::Theme& theme, const state::Rect& box, std::int
 void SearchField::draw_list(const kit::Theme& theme, const state::Rect& field,
                             const state::InspectView& view, std::int64_t from_ns,
                             state::Commands& commands) {
-  const bool wanted =
-      list_open_ && !text_.empty() && is_answered(view) && (active_ || list_hovered_);
+  const bool is_used = active_ || list_hovered_ || found_names_have_focus(theme);
+  const bool wanted = list_open_ && !text_.empty() && is_answered(view) && is_used;
   list_hovered_ = false;
   if (!wanted) return;
   const FoundNames found = draw_found_names(theme, field, *view.hits, view.rows->start_ns);

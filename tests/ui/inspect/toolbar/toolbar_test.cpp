@@ -107,6 +107,18 @@ TEST_F(ToolbarTest, ListsEveryEventOfANameThatTheDetailsAskFor) {
   EXPECT_EQ(gone[0].place.ref, hits->instances[6].place.ref);
   // The list stays, for the next one.
   ASSERT_TRUE(window().click(snapshot(), "inspect/instance 7"));
+  // All of them by keyboard, from the field on.
+  window().move_to(snapshot(), 5, 900);
+  search("");
+  window().press(snapshot(), kit::Key::kTab);
+  window().press(snapshot(), kit::Key::kTab);
+  for (int i = 0; i < 40; ++i) {
+    ASSERT_EQ(window().view().focus().name(), "inspect/instance " + std::to_string(i));
+    window().press(snapshot(), kit::Key::kDown);
+  }
+  inspect_.take_commands();
+  window().press(snapshot(), kit::Key::kEnter);
+  EXPECT_EQ(inspect_.take<state::GoToEvent>().size(), 1u);
 }
 
 TEST_F(ToolbarTest, GoesFromHitToHit) {
