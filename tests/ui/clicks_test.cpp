@@ -320,6 +320,17 @@ TEST_F(ClickTest, RenamesNotesAndTagsARunInItsMenu) {
   EXPECT_EQ(edit->tags, (std::vector<std::string>{"slow", "to-show"}));
 }
 
+TEST_F(ClickTest, EscClosesTheMenuOfARunAndLeavesTheRestAlone) {
+  click_collective();
+  const auto& pinned = window_.view().workspace().timeline().state().pinned;
+  ASSERT_TRUE(pinned.has_value());
+  ASSERT_TRUE(window_.click(snapshot_, "ledger/runs/baseline", 1));
+  ASSERT_NE(window_.probe().find("menu/replay"), nullptr);
+  window_.press(snapshot_, kit::Key::kEscape);
+  EXPECT_EQ(window_.probe().find("menu/replay"), nullptr);
+  EXPECT_TRUE(pinned.has_value());
+}
+
 // Near the lower edge a list lies above its field; where it has room on neither side, it scrolls.
 TEST_F(ClickTest, ListsOfChoicesStayInTheWindow) {
   snapshot_ = empty_snapshot();

@@ -186,9 +186,11 @@ void InspectWorkspace::draw(const kit::Theme& theme, const state::Rect& area,
   }
   toolbar_.draw(theme, layout.toolbar, *view, timeline_.steps(), timeline_.state(), commands);
   if (keys) use_bookmark_keys(view->bookmarks, commands);
-  const bool escapes = keys && kit::key_pressed(kit::Key::kEscape, false);
-  if (escapes && toolbar_.search().is_set()) toolbar_.search().drop(commands);
-  timeline_.draw(theme, layout.timeline, view->bookmarks, keys, commands);
+  // One thing at a time.
+  const bool ends_search =
+      keys && toolbar_.search().is_set() && kit::key_pressed(kit::Key::kEscape, false);
+  if (ends_search) toolbar_.search().drop(commands);
+  timeline_.draw(theme, layout.timeline, view->bookmarks, keys && !ends_search, commands);
   const std::size_t before = commands.size();
   if (!layout.details.empty()) draw_details_panel(theme, layout.details, snapshot, commands);
   list_what_details_search(commands, before);

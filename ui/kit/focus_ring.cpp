@@ -21,6 +21,12 @@ float gap(float a_start, float a_end, float b_start, float b_end) {
 // Fields of text keep what they use themselves.
 bool edits_text() { return ImGui::GetIO().WantTextInput; }
 
+// Null: no pop-up is open.
+const ImGuiWindow* top_popup() {
+  const auto& popups = ImGui::GetCurrentContext()->OpenPopupStack;
+  return popups.empty() ? nullptr : popups.back().Window;
+}
+
 }  // namespace
 
 std::vector<const FocusRing::Control*> FocusRing::reachable() const {
@@ -31,8 +37,7 @@ std::vector<const FocusRing::Control*> FocusRing::reachable() const {
   for (const Control& control : before_) {
     if (control.root != before_.front().root) top = control.root;
   }
-  const auto& popups = ImGui::GetCurrentContext()->OpenPopupStack;
-  if (!popups.empty() && popups.back().Window != nullptr) top = popups.back().Window;
+  if (const ImGuiWindow* popup = top_popup()) top = popup;
   for (const Control& control : before_) {
     if (control.root == top) found.push_back(&control);
   }
@@ -55,6 +60,24 @@ void FocusRing::enter(const Control& control) {
   name_ = control.name;
   visible_ = entered_ = true;
 }
+
+// Which closes: the keyboard goes back to what opened it.
+void FocusRing::leave_popup() {
+  const auto own = std::ranges::find(before_, name_, &Control::name);
+  if (edits_text() || own == before_.end() || own->root != top_popup()) return;
+  name_ = std::exchange(below_, {});
+}
+
+const state::Rect* FocusRing::rect() const {
+  if (!visible_) return nullptr;
+  for (const auto* controls : {&controls_, &before_}) {
+    const auto own = std::ranges::find(*controls, name_, &Control::name);
+    if (own != controls->end()) return &own->rect;
+  }
+  return nullptr;
+}
+
+bool FocusRing::enter_overlay() { return ++overlays_ >= overlays_before_; }
 
 void FocusRing::step(int direction) {
   const auto controls = reachable();
@@ -97,7 +120,9 @@ void FocusRing::move(Way way) {
 
 void FocusRing::begin_frame(bool keys) {
   before_ = std::exchange(controls_, {});
+  const bool opened_menu = std::exchange(asks_menu_, false) && top_popup() != nullptr;
   entered_ = activated_ = took_key_ = false;
+  overlays_before_ = std::exchange(overlays_, 0);
   left_.clear();
   const ImGuiIO& io = ImGui::GetIO();
   for (const bool down : io.MouseDown) {
@@ -109,13 +134,17 @@ void FocusRing::begin_frame(bool keys) {
     return step(io.KeyShift ? -1 : 1);
   }
   if (!visible_) return;
+  if (opened_menu) return step(1);
   if (key_pressed(Key::kEscape, false)) {
+    if (top_popup() != nullptr) return leave_popup();
     visible_ = false;
     took_key_ = !edits_text();
     return;
   }
   if (edits_text()) return;
-  took_key_ = activated_ = enter_pressed();
+  activated_ = enter_pressed();
+  asks_menu_ = key_pressed(Key::kMenu, false) || (io.KeyShift && key_pressed(Key::kF10, false));
+  took_key_ = activated_ || asks_menu_;
   for (const auto& [key, way] : {std::pair{Key::kLeft, Way::kLeft},
                                  {Key::kRight, Way::kRight},
                                  {Key::kUp, Way::kUp},
@@ -135,7 +164,7 @@ FocusRing::Visit FocusRing::visit(std::string_view name, const state::Rect& rect
   if (entered_ && hidden && window->ScrollMax.y > 0) {
     ImGui::SetScrollFromPosY(window, rect.center_y() - window->Pos.y, 0.5f);
   }
-  return {true, entered_, activated_, false};
+  return {true, entered_, activated_, asks_menu_, false};
 }
 
 void FocusRing::end_frame(const Theme& theme) {

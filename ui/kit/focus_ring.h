@@ -1,6 +1,6 @@
 // The control that has the keyboard: Tab and Shift+Tab go from one to the next, arrows to the one
-// beside, Enter is its click, Esc and the mouse let go of it. Dear ImGui 1.86 steps through fields
-// of text only. Interface thread, inside a frame.
+// beside, Enter is its click, the menu key or Shift+F10 its right-click, Esc and the mouse let go
+// of it. Dear ImGui 1.86 steps through fields of text only. Interface thread, inside a frame.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ class FocusRing {
     bool focused = false;
     bool entered = false;    // since this frame
     bool activated = false;  // by Enter
-    bool left = false;       // in this frame: a field gives up its value
+    bool asks_menu = false;
+    bool left = false;  // in this frame: a field gives up its value
   };
   Visit visit(std::string_view name, const state::Rect& rect);
   // A field of text got the keyboard by another way: Tab goes on from there.
@@ -38,6 +39,10 @@ class FocusRing {
   bool is_on(std::string_view name) const { return visible_ && name_ == name; }
   // In this frame a key was the ring's, and nobody else's.
   bool took_key() const { return took_key_; }
+  // Where the control is that has the keyboard; null: none that is drawn has it.
+  const state::Rect* rect() const;
+  // Each overlay, in the order in which they are drawn; true for the one on top of all.
+  bool enter_overlay();
 
  private:
   struct Control {
@@ -50,6 +55,7 @@ class FocusRing {
   void step(int direction);
   void move(Way way);
   void enter(const Control& control);
+  void leave_popup();
   const Control* find_current(const std::vector<const Control*>& controls) const;
   // Those that can be reached: of what lies on top.
   std::vector<const Control*> reachable() const;
@@ -58,7 +64,9 @@ class FocusRing {
   std::vector<Control> before_;    // of the last one
   std::string name_, left_;
   std::string below_;  // what had it before something lay on top
-  bool visible_ = false, entered_ = false, activated_ = false, took_key_ = false;
+  bool visible_ = false, entered_ = false, activated_ = false, asks_menu_ = false;
+  bool took_key_ = false;
+  int overlays_ = 0, overlays_before_ = 0;  // of this frame so far, of the last one
 };
 
 }  // namespace shardlens::ui::kit

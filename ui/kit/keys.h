@@ -32,11 +32,13 @@ enum class Key : int {
   kLeft = 263,
   kDown = 264,
   kUp = 265,
+  kF10 = 299,
   kF11 = 300,
   kPadZero = 320,
   kPadMinus = 333,
   kPadPlus = 334,
   kPadEnter = 335,
+  kMenu = 348,
 };
 
 bool key_pressed(Key key, bool repeat = true);

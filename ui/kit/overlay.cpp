@@ -1,7 +1,9 @@
 #include "ui/kit/overlay.h"
 
 #include "ui/kit/draw_probe.h"
+#include "ui/kit/focus_ring.h"
 #include "ui/kit/keys.h"
+#include "ui/kit/popup.h"
 
 namespace shardlens::ui::kit {
 
@@ -9,8 +11,8 @@ Overlay::Overlay(const Theme& theme, const char* id, const state::Rect& window,
                  const state::Rect& box)
     : theme_(theme),
       box_(box),
-      has_popup_(
-          ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel)) {
+      has_popup_(has_popup()),
+      is_on_top_(theme.focus == nullptr || theme.focus->enter_overlay()) {
   const state::Palette& p = theme.colors();
   ImGui::SetNextWindowPos({window.x, window.y});
   ImGui::SetNextWindowSize({window.w, window.h});
@@ -38,12 +40,13 @@ Overlay::~Overlay() {
   ImGui::End();
 }
 
-bool Overlay::wants_to_close() const {
-  if (has_popup_) return false;
+bool Overlay::wants_to_close(bool while_writing) const {
+  if (has_popup_ || !is_on_top_) return false;
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const bool outside =
       ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !box_.contains(mouse.x, mouse.y);
-  return outside || key_pressed(Key::kEscape, false);
+  const bool obeys_keys = while_writing || !ImGui::GetIO().WantTextInput;
+  return outside || (obeys_keys && key_pressed(Key::kEscape, false));
 }
 
 }  // namespace shardlens::ui::kit

@@ -13,13 +13,14 @@ class Overlay {
   Overlay(const Overlay&) = delete;
   Overlay& operator=(const Overlay&) = delete;
 
-  // Esc, or a click beside the box; neither while a pop-up of the box was open, which they close.
-  bool wants_to_close() const;
+  // Esc, or a click beside the box; neither while anything lies above it. A field that is being
+  // edited is left first, unless all there is to do is to write into it.
+  bool wants_to_close(bool while_writing = false) const;
 
  private:
   const Theme& theme_;
   state::Rect box_;
-  bool has_popup_;
+  bool has_popup_, is_on_top_;
 };
 
 }  // namespace shardlens::ui::kit

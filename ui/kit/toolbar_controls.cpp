@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ui/kit/draw_probe.h"
 #include "ui/kit/widgets.h"
 
 namespace shardlens::ui::kit {
@@ -104,8 +103,7 @@ bool draw_menu_button(const Theme& theme, std::string_view name, const state::Re
 }
 
 MenuScope::MenuScope(const Theme& theme, const char* id, const state::Rect& anchor, float width,
-                     float height)
-    : theme_(theme), open_(false) {
+                     float height) {
   const ImVec2 display = ImGui::GetIO().DisplaySize;
   width = std::min(width, display.x - theme.px(16));
   const float x =
@@ -114,20 +112,13 @@ MenuScope::MenuScope(const Theme& theme, const char* id, const state::Rect& anch
   const float seen = std::max(std::min(height, display.y - y - theme.px(8)), 1.0f);
   ImGui::SetNextWindowPos({x, y});
   ImGui::SetNextWindowSize({width, seen});
-  open_ = ImGui::BeginPopup(id, ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoNav);
-  if (!open_) return;
-  if (theme.probe != nullptr) theme.probe->layer += 5;
+  popup_.emplace(theme, id);
+  if (!is_open()) return;
   const float top = y - ImGui::GetScrollY();
   // So that a long list scrolls, and no other.
-  ImGui::SetCursorScreenPos({x, top + height - ImGui::GetStyle().WindowPadding.y - 1});
+  ImGui::SetCursorScreenPos({x, top + height - theme.px(kPopupPadding) - 1});
   ImGui::Dummy({1, 1});
   area = state::Rect{x, top, width, height}.inset(theme.px(kMenuPadding), theme.px(kMenuPadding));
-}
-
-MenuScope::~MenuScope() {
-  if (!open_) return;
-  if (theme_.probe != nullptr) theme_.probe->layer -= 5;
-  ImGui::EndPopup();
 }
 
 }  // namespace shardlens::ui::kit

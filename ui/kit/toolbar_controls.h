@@ -1,10 +1,12 @@
 // Small controls of toolbars and headers. Interface thread, inside a frame.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 
 #include "ui/kit/paint.h"
+#include "ui/kit/popup.h"
 
 namespace shardlens::ui::kit {
 
@@ -36,15 +38,11 @@ class MenuScope {
  public:
   MenuScope(const Theme& theme, const char* id, const state::Rect& anchor, float width,
             float height);
-  ~MenuScope();
-  MenuScope(const MenuScope&) = delete;
-  MenuScope& operator=(const MenuScope&) = delete;
-  bool is_open() const { return open_; }
+  bool is_open() const { return popup_->is_open(); }
   state::Rect area;
 
  private:
-  const Theme& theme_;
-  bool open_;
+  std::optional<PopupScope> popup_;
 };
 
 }  // namespace shardlens::ui::kit

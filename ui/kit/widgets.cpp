@@ -9,7 +9,7 @@
 
 #include "ui/kit/draw_probe.h"
 #include "ui/kit/focus_ring.h"
-#include "ui/kit/keys.h"
+#include "ui/kit/popup.h"
 #include "ui/present/format.h"
 
 namespace shardlens::ui::kit {
@@ -109,7 +109,9 @@ Hit mouse_area(const Theme& theme, std::string_view name, const state::Rect& rec
 Hit hit_area(const Theme& theme, std::string_view name, const state::Rect& rect) {
   Hit hit = mouse_area(theme, name, rect);
   if (theme.focus != nullptr && !rect.empty()) {
-    hit.clicked |= theme.focus->visit(name, rect).activated;
+    const FocusRing::Visit visit = theme.focus->visit(name, rect);
+    hit.clicked |= visit.activated;
+    hit.right_clicked |= visit.asks_menu;
   }
   return hit;
 }
@@ -247,7 +249,7 @@ bool slider(const Theme& theme, std::string_view name, const state::Rect& rect, 
 
 namespace {
 
-constexpr float kChoiceRow = 26, kFreeTextRow = 30, kListPadding = 4, kHighestList = 400;
+constexpr float kChoiceRow = 26, kFreeTextRow = 30, kHighestList = 400;
 
 // Of a list below its field or, where it does not fit there and has more room, above it.
 void place_list(const Theme& theme, const state::Rect& field, float width, float wanted) {
@@ -326,21 +328,12 @@ bool choice_field(const Theme& theme, std::string_view name, const state::Rect& 
   }
   const float width = std::max({rect.w, theme.px(180), longest + theme.px(48)});
   const float wanted = theme.px(kChoiceRow) * static_cast<float>(choices.size()) +
-                       theme.px((open ? kFreeTextRow : 0) + 2 * kListPadding);
+                       theme.px((open ? kFreeTextRow : 0) + 2 * kPopupPadding);
   place_list(theme, rect, width, std::min(wanted, theme.px(kHighestList)));
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding,
-                      ImVec2(theme.px(kListPadding), theme.px(kListPadding)));
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
-  bool picked = false;
-  if (ImGui::BeginPopup(popup.c_str(), ImGuiWindowFlags_NoMove)) {
-    if (theme.probe != nullptr) ++theme.probe->layer;
-    picked = choices_list(theme, name, value, choices);
-    if (open) picked |= free_text(theme, name, value);
-    if (key_pressed(Key::kEscape, false)) ImGui::CloseCurrentPopup();
-    if (theme.probe != nullptr) --theme.probe->layer;
-    ImGui::EndPopup();
-  }
-  ImGui::PopStyleVar(2);
+  const PopupScope list(theme, popup.c_str());
+  if (!list.is_open()) return false;
+  bool picked = choices_list(theme, name, value, choices);
+  if (open) picked |= free_text(theme, name, value);
   return picked;
 }
 

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "trace/analysis/compare/run_difference.h"
-#include "ui/kit/draw_probe.h"
 #include "ui/kit/keys.h"
 #include "ui/kit/paint.h"
+#include "ui/kit/popup.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
 #include "ui/present/tables/ledger_text.h"
@@ -160,31 +160,33 @@ void RunMenu::send_words(state::Commands& commands) {
   if (change.name || change.note || change.tags) commands.push_back(std::move(change));
 }
 
+void RunMenu::draw_title(const kit::Theme& theme) const {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const state::Rect title{at.x, at.y, theme.px(kRunMenuWidth), theme.px(28)};
+  const state::Rect words = title.inset(theme.px(10), 0);
+  // Names of a sweep begin alike.
+  const std::string name = present::elide_middle(
+      runs_.size() == 1 ? runs_.front().name : count_of(runs_.size()), words.w,
+      [&](std::string_view part) { return kit::text_width(theme, kit::Face::kStrong, part); });
+  kit::text_in(theme, words, kit::Face::kStrong, theme.colors().text_secondary, name);
+  ImGui::Dummy({title.w, title.h});
+}
+
 void RunMenu::draw(const kit::Theme& theme, state::Commands& commands) {
   if (std::exchange(wants_open_, false)) ImGui::OpenPopup(kRunMenuPopup);
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.px(4), theme.px(4)));
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
   const bool was_open = is_open_;
-  is_open_ = ImGui::BeginPopup(kRunMenuPopup, ImGuiWindowFlags_NoMove);
   const std::size_t before = commands.size();
-  if (is_open_) {
-    if (theme.probe != nullptr) ++theme.probe->layer;
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const state::Rect title{at.x, at.y, theme.px(kRunMenuWidth), theme.px(28)};
-    const state::Rect words = title.inset(theme.px(10), 0);
-    // Names of a sweep begin alike.
-    const std::string name = present::elide_middle(
-        runs_.size() == 1 ? runs_.front().name : count_of(runs_.size()), words.w,
-        [&](std::string_view part) { return kit::text_width(theme, kit::Face::kStrong, part); });
-    kit::text_in(theme, words, kit::Face::kStrong, theme.colors().text_secondary, name);
-    ImGui::Dummy({title.w, title.h});
-    draw_entries(theme, commands);
-    draw_words(theme);
-    if (kit::enter_pressed()) ImGui::CloseCurrentPopup();
-    if (theme.probe != nullptr) --theme.probe->layer;
-    ImGui::EndPopup();
+  kit::place_popup(theme);
+  {
+    const kit::PopupScope menu(theme, kRunMenuPopup);
+    is_open_ = menu.is_open();
+    if (is_open_) {
+      draw_title(theme);
+      draw_entries(theme, commands);
+      draw_words(theme);
+      if (kit::enter_pressed()) ImGui::CloseCurrentPopup();
+    }
   }
-  ImGui::PopStyleVar(2);
   const bool picked = commands.size() > before;
   if (was_open && !is_open_) send_words(commands);
   if (picked) runs_.clear();  // an entry was meant, not the words

@@ -13,11 +13,12 @@ namespace shardlens::ui::runs {
 
 class RunMenu {
  public:
-  // At the mouse, from the next draw() on.
+  // At the mouse, or below the run that has the keyboard, from the next draw() on.
   void open(std::vector<state::LedgerRow> runs);
   void draw(const kit::Theme& theme, state::Commands& commands);
 
  private:
+  void draw_title(const kit::Theme& theme) const;
   void draw_entries(const kit::Theme& theme, state::Commands& commands);
   void draw_words(const kit::Theme& theme);
   void send_words(state::Commands& commands);

@@ -7,6 +7,7 @@
 
 #include "ui/kit/draw_probe.h"
 #include "ui/kit/paint.h"
+#include "ui/kit/popup.h"
 #include "ui/kit/widgets.h"
 
 namespace shardlens::ui::table {
@@ -117,30 +118,25 @@ std::optional<std::size_t> row_menu(const kit::Theme& theme, const char* id, std
                                     std::string_view title,
                                     std::span<const std::string_view> entries) {
   std::optional<std::size_t> picked;
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(theme.px(4), theme.px(4)));
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
-  if (ImGui::BeginPopup(id, ImGuiWindowFlags_NoMove)) {
-    if (theme.probe != nullptr) ++theme.probe->layer;
-    float width = theme.px(200);
-    for (const auto entry : entries) {
-      width = std::max(width, kit::text_width(theme, kit::Face::kBody, entry) + theme.px(24));
-    }
-    width = std::clamp(kit::text_width(theme, kit::Face::kSmall, title) + theme.px(24), width,
-                       theme.px(360));
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const state::Rect head{at.x, at.y, width, theme.px(26)};
-    kit::text_in(theme, head.inset(theme.px(10), 0), kit::Face::kSmall, theme.colors().text_muted,
-                 title);
-    kit::fill({head.x, head.bottom() - 1, head.w, 1}, kit::color(theme.colors().panel_edge), 0);
-    ImGui::Dummy({head.w, head.h});
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      const std::string entry = std::string(name) + "/menu/" + std::string(entries[i]);
-      if (menu_entry(theme, entry, entries[i], width)) picked = i;
-    }
-    if (theme.probe != nullptr) --theme.probe->layer;
-    ImGui::EndPopup();
+  kit::place_popup(theme);
+  const kit::PopupScope menu(theme, id);
+  if (!menu.is_open()) return picked;
+  float width = theme.px(200);
+  for (const auto entry : entries) {
+    width = std::max(width, kit::text_width(theme, kit::Face::kBody, entry) + theme.px(24));
   }
-  ImGui::PopStyleVar(2);
+  width = std::clamp(kit::text_width(theme, kit::Face::kSmall, title) + theme.px(24), width,
+                     theme.px(360));
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const state::Rect head{at.x, at.y, width, theme.px(26)};
+  kit::text_in(theme, head.inset(theme.px(10), 0), kit::Face::kSmall, theme.colors().text_muted,
+               title);
+  kit::fill({head.x, head.bottom() - 1, head.w, 1}, kit::color(theme.colors().panel_edge), 0);
+  ImGui::Dummy({head.w, head.h});
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const std::string entry = std::string(name) + "/menu/" + std::string(entries[i]);
+    if (menu_entry(theme, entry, entries[i], width)) picked = i;
+  }
   return picked;
 }
 

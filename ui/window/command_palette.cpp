@@ -143,7 +143,7 @@ void CommandPalette::draw(const kit::Theme& theme, const state::Rect& window,
   move_with_keys(shown.size());
   draw_list(theme, rest, shown);
   if (shown.empty()) draw_no_match(theme, rest.take_top(theme.px(30)), query_);
-  if (overlay.wants_to_close()) open_ = false;
+  if (overlay.wants_to_close(true)) open_ = false;
 }
 
 }  // namespace shardlens::ui::window

@@ -11,7 +11,7 @@ namespace shardlens::ui::window {
 
 namespace {
 
-constexpr std::array<KeyHint, 23> kHints{
+constexpr std::array<KeyHint, 24> kHints{
     KeyHint{"Ctrl+Enter", "Start, or queue while a run goes on"},
     KeyHint{"Ctrl+K", "Every command and setting"},
     KeyHint{"Ctrl+1", "Tune"},
@@ -25,8 +25,9 @@ constexpr std::array<KeyHint, 23> kHints{
     KeyHint{"F", "Fit the whole step"},
     KeyHint{"M", "Measure: drag over the timeline"},
     KeyHint{"Click", "Details; a rank's name folds it"},
-    KeyHint{"Esc", "Clear selection and measurement"},
+    KeyHint{"Esc", "Close a menu or card, end a measure"},
     KeyHint{"Tab", "From control to control; arrows, Enter"},
+    KeyHint{"Shift+F10", "Menu of a run that has the keyboard"},
     KeyHint{"Double-click", "On a run: replay it"},
     KeyHint{"P", "Plan: what every strategy would need"},
     KeyHint{"Ctrl+B", "Fold or unfold the settings"},
@@ -41,7 +42,7 @@ constexpr std::array<KeyHint, 26> kInspectHints{
     KeyHint{"Ctrl+F", "Find names; Enter: next, Shift+Enter: back"},
     KeyHint{"Ctrl+K", "Every command and setting"},
     KeyHint{"Ctrl+1 2 3", "Tune, Inspect, Compare"},
-    KeyHint{"Tab", "From control to control; arrows, Enter"},
+    KeyHint{"Tab, Shift+F10", "From control to control; a row's menu"},
     KeyHint{"Scroll, W S", "Zoom at the mouse"},
     KeyHint{"Drag, A D", "Pan"},
     KeyHint{"Shift+scroll", "More rows"},

@@ -8,6 +8,7 @@
 #include "ui/kit/draw_probe.h"
 #include "ui/kit/keys.h"
 #include "ui/kit/paint.h"
+#include "ui/kit/popup.h"
 #include "ui/learn/learning_chart.h"
 #include "ui/present/job_text.h"
 #include "ui/sweep/sweep_card.h"
@@ -257,7 +258,8 @@ void MainView::follow_or_pause(const state::Snapshot& snapshot, state::Commands&
 
 bool MainView::keys_are_free(const state::Snapshot& snapshot) const {
   return !ImGui::GetIO().WantTextInput && !palette_.is_open() && !help_ && !snapshot.plan &&
-         !has_sweep_card(snapshot) && !snapshot.asks_to_close && !focus_.took_key();
+         !has_sweep_card(snapshot) && !snapshot.asks_to_close && !kit::has_popup() &&
+         !focus_.took_key();
 }
 
 bool MainView::workspace_has_keys(const state::Snapshot& snapshot) const {
@@ -288,7 +290,7 @@ void MainView::handle_keys(const state::Snapshot& snapshot, state::Commands& com
     if (kit::key_pressed(kit::Key::kF, false) && inspects()) inspect_.find();
     return;
   }
-  if (io.WantTextInput || palette_.is_open() || snapshot.asks_to_close) return;
+  if (io.WantTextInput || palette_.is_open() || snapshot.asks_to_close || kit::has_popup()) return;
   if (kit::typed('?')) help_ = !help_;
   if (help_ || has_sweep_card(snapshot)) return;
   if (kit::key_pressed(kit::Key::kP, false)) {

@@ -66,6 +66,47 @@ TEST_F(FocusRingTest, ArrowsGoFromRowToRowOfTheLedger) {
   EXPECT_EQ(focused(), "ledger/" + rows[0].folder);
 }
 
+TEST_F(FocusRingTest, ArrowsReachRowsThatHaveToBeScrolledTo) {
+  auto ledger = std::make_shared<state::Ledger>(*snapshot_.ledger);
+  for (int i = 0; i < 60; ++i) {
+    ledger->rows.push_back(ledger->rows.back());
+    ledger->rows.back().folder = "runs/older " + std::to_string(i);
+  }
+  snapshot_.ledger = ledger;
+  window_.frames(snapshot_, 3);
+  go_to("ledger/" + ledger->rows[0].folder);
+  for (std::size_t i = 1; i < ledger->rows.size(); ++i) {
+    window_.press(snapshot_, Key::kDown);
+    ASSERT_EQ(focused(), "ledger/" + ledger->rows[i].folder);
+  }
+  for (std::size_t i = ledger->rows.size() - 1; i-- > 0;) {
+    window_.press(snapshot_, Key::kUp);
+    ASSERT_EQ(focused(), "ledger/" + ledger->rows[i].folder);
+  }
+}
+
+// A run is renamed, noted and deleted without a mouse.
+TEST_F(FocusRingTest, OpensTheMenuOfARow) {
+  window_.frames(snapshot_, 3);
+  const auto& run = snapshot_.ledger->rows[1];
+  for (const bool by_menu_key : {true, false}) {
+    go_to("ledger/" + run.folder);
+    const state::Rect row = window_.probe().find("ledger/" + run.folder)->rect;
+    ImGui::GetIO().KeyShift = !by_menu_key;
+    window_.press(snapshot_, by_menu_key ? Key::kMenu : Key::kF10);
+    ImGui::GetIO().KeyShift = false;
+    const auto* entry = window_.probe().find("menu/replay");
+    ASSERT_NE(entry, nullptr);
+    EXPECT_GE(entry->rect.x, row.x - 10) << "beside the row, wherever the mouse is";
+    window_.press(snapshot_, Key::kTab);
+    EXPECT_TRUE(focused().starts_with("menu/")) << focused();
+    window_.press(snapshot_, Key::kEscape);
+    EXPECT_EQ(window_.probe().find("menu/replay"), nullptr);
+    EXPECT_TRUE(is_visible()) << "Esc was the menu's";
+    EXPECT_EQ(focused(), "ledger/" + run.folder);
+  }
+}
+
 TEST_F(FocusRingTest, EscAndTheMouseLetGoOfIt) {
   window_.frames(snapshot_, 3);
   go_to("top/theme");

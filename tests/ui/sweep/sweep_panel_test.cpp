@@ -276,6 +276,24 @@ TEST_F(SweepCardTest, EditsTheValuesAddsAndRemovesSettings) {
   EXPECT_NE(asked<state::CloseSweepCard>(), nullptr);
 }
 
+TEST_F(SweepCardTest, EscClosesWhatLiesAboveTheCardFirst) {
+  open(sample_card());
+  window.frames(snapshot, 3);
+  window.type(snapshot, "?");
+  ASSERT_TRUE(window.probe().shows("These keys"));
+  window.press(snapshot, kit::Key::kEscape);
+  EXPECT_FALSE(window.probe().shows("These keys"));
+  EXPECT_EQ(asked<state::CloseSweepCard>(), nullptr);
+  window.press(snapshot, kit::Key::kK, true);
+  window.press(snapshot, kit::Key::kEscape);
+  EXPECT_EQ(asked<state::CloseSweepCard>(), nullptr);
+  ASSERT_TRUE(window.click(snapshot, "sweep/axis/0/values"));
+  window.press(snapshot, kit::Key::kEscape);
+  EXPECT_EQ(asked<state::CloseSweepCard>(), nullptr) << "the field was left";
+  window.press(snapshot, kit::Key::kEscape);
+  EXPECT_NE(asked<state::CloseSweepCard>(), nullptr);
+}
+
 // Of some eighty settings.
 TEST_F(SweepCardTest, TheListOfSettingsOpensWhereItStands) {
   open(sample_card());

@@ -157,6 +157,20 @@ TEST_F(TimelineKeysTest, EscapeClearsOneThingAtATime) {
   EXPECT_FALSE(state().selection.has_value());
 }
 
+TEST_F(TimelineKeysTest, EscapeClearsTheSearchBeforeAnythingElse) {
+  publish(place_of(row_of(0, "Reduce"), 21, 4), false);
+  auto hits = std::make_shared<trace::timeline::NameHits>();
+  hits->pattern.text = "gemm";
+  hits->count = 3;
+  inspect_.change().hits = hits;
+  inspect_.settle();
+  press(kit::Key::kEscape);
+  EXPECT_EQ(inspect_.take<state::ClearFind>().size(), 1u);
+  EXPECT_TRUE(state().picked.has_value());
+  press(kit::Key::kEscape);
+  EXPECT_FALSE(state().picked.has_value());
+}
+
 TEST_F(TimelineKeysTest, RevealsAnEventInTheMiddleAndInSight) {
   state().folds.ranks[6] = false;
   state().filter.set(trace::timeline::RowKind::kCommunication, false);

@@ -212,6 +212,19 @@ TEST_F(ToolbarTest, PutsKindsIntoAMenuWhereTheyDoNotFit) {
   EXPECT_TRUE(inspect_.state().filter.shows(trace::timeline::RowKind::kCounter));
 }
 
+TEST_F(ToolbarTest, EscapeClosesAMenuAndNothingElse) {
+  window().resize(1280, 800);
+  inspect_.state().measuring = true;
+  inspect_.settle();
+  ASSERT_TRUE(window().click(snapshot(), "inspect/rows"));
+  ASSERT_NE(inspect_.probe().find("inspect/kind Counters"), nullptr);
+  window().press(snapshot(), kit::Key::kEscape);
+  EXPECT_EQ(inspect_.probe().find("inspect/kind Counters"), nullptr);
+  EXPECT_TRUE(inspect_.state().measuring);
+  window().press(snapshot(), kit::Key::kEscape);
+  EXPECT_FALSE(inspect_.state().measuring);
+}
+
 // Dear ImGui would undo the typing in the text that is there now, and write behind its end.
 TEST_F(ToolbarTest, WhatWasTypedIsNotUndoneInAnotherText) {
   search("all_gather");
@@ -279,6 +292,9 @@ TEST_F(BookmarkMenuTest, KeepsTheNewNameWhenTheListIsLeftAndTheOldOneOnEscape) {
   window().press(snapshot(), kit::Key::kEscape);
   inspect_.settle();
   EXPECT_EQ(bookmarks()[0].name, "the late rank");
+  EXPECT_NE(inspect_.probe().find("inspect/bookmark 0"), nullptr) << "the list stays";
+  window().press(snapshot(), kit::Key::kEscape);
+  EXPECT_EQ(inspect_.probe().find("inspect/bookmark 0"), nullptr);
 }
 
 TEST(Bookmarks, AreSetAndTakenAwayByTheSameKey) {
