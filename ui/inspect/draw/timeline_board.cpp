@@ -321,6 +321,7 @@ void TimelineBoard::follow_rows(const std::shared_ptr<const trace::timeline::Tim
   if (rows == run_.rows || !rows) return;
   run_.rows = rows;
   run_.steps = StepIndex(*rows);
+  if (state_.mode == Mode::kSteps && run_.steps.reference_rank() < 0) state_.mode = Mode::kTime;
   state_.window.set_extent(rows->start_ns, rows->end_ns);
   if (!rows->is_one_step) {
     const StepIndex::Lengths lengths = run_.steps.lengths();

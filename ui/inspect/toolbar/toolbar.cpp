@@ -150,6 +150,7 @@ void InspectToolbar::draw_search(const kit::Theme& theme, state::Rect& rest,
 void InspectToolbar::draw_modes(const kit::Theme& theme, state::Rect& rest,
                                 const state::InspectView& view, const StepIndex& steps,
                                 TimelineState& state) {
+  if (steps.reference_rank() < 0) return;  // nothing to align
   int mode = static_cast<int>(state.mode);
   const float modes = kit::segments_width(theme, kModes);
   if (modes <= rest.w) {

@@ -194,6 +194,19 @@ TEST_F(ToolbarTest, ChangesModeAndAlignment) {
   EXPECT_TRUE(inspect_.state().aligned_by_step);
 }
 
+// As another program's, of which it is not known where they began.
+TEST_F(ToolbarTest, ARunWithoutStepsHasNoneToAlign) {
+  ASSERT_TRUE(window().click(snapshot(), "inspect/mode/Steps aligned"));
+  auto rows = std::make_shared<trace::timeline::TimelineRows>(inspect_.run().rows());
+  rows->steps.clear();
+  inspect_.change().rows = rows;
+  inspect_.settle();
+  EXPECT_EQ(inspect_.probe().find("inspect/mode/Steps aligned"), nullptr);
+  EXPECT_EQ(inspect_.probe().find("inspect/align/By step"), nullptr);
+  EXPECT_FALSE(inspect_.probe().shows("Rank -1"));
+  EXPECT_TRUE(inspect_.probe().shows("Compute stream 7"));
+}
+
 TEST_F(ToolbarTest, HidesAndShowsKindsOfRows) {
   ASSERT_TRUE(window().click(snapshot(), "inspect/kind Kernels"));
   EXPECT_FALSE(inspect_.state().filter.shows(trace::timeline::RowKind::kKernels));
