@@ -328,6 +328,11 @@ void Controller::carry_out(const ui::state::StartRun& command) {
                      command.stop_current);
 }
 
+void Controller::carry_out(const ui::state::OpenPlan&) {
+  notice_.clear();
+  planner_.open_card();
+}
+
 void Controller::carry_out(const ui::state::OpenSweepCard& command) {
   notice_.clear();
   if (command.searches) return sweeps_.open_search_card();

@@ -86,7 +86,7 @@ class Controller {
   void carry_out(const ui::state::SetReplaySpeed& command);
   void carry_out(const ui::state::SeekReplay& command) { watcher_.seek_replay(command.time_ns); }
   void carry_out(const ui::state::RetryTrainerSetup&) { trainer_.retry(); }
-  void carry_out(const ui::state::OpenPlan&) { planner_.open_card(); }
+  void carry_out(const ui::state::OpenPlan&);
   void carry_out(const ui::state::ClosePlan&) { planner_.close_card(); }
   void carry_out(const ui::state::SetPlanTarget& asked) {
     notice_.take(planner_.set_target(asked));

@@ -113,8 +113,11 @@ TEST_F(ControllerTest, ARunIsStartedWithWhatIsPredictedOfIt) {
 TEST_F(ControllerTest, OpensThePlanChangesItsTargetAndClosesIt) {
   open();
   EXPECT_EQ(controller->snapshot()->plan, nullptr);
+  controller->execute(ui::state::SetKnob{"ranks", "some"});
+  EXPECT_TRUE(controller->snapshot()->notice_is_error);
   controller->execute(ui::state::OpenPlan{});
   ASSERT_TRUE(controller->snapshot()->plan);
+  EXPECT_FALSE(controller->snapshot()->notice_is_error) << "it is not of the plan's fields";
   controller->execute(ui::state::SetPlanTarget{"nodes", "4"});
   EXPECT_EQ(controller->snapshot()->plan->plan->request.ranks(), 32);
   controller->execute(ui::state::SetPlanTarget{"nodes", "some"});
