@@ -62,10 +62,11 @@ void draw_cell(const kit::Theme& theme, const state::Rect& box, const HeatMap::C
   }
 }
 
-void draw_heat_scale(const kit::Theme& theme, state::Rect row) {
+void draw_heat_scale(const kit::Theme& theme, state::Rect row, bool is_for_memory) {
   const state::Palette& p = theme.colors();
-  const float fast = kit::text_in(theme, row, kit::Face::kSmall, p.text_muted, "fastest");
-  row.take_left(fast, theme.px(8));
+  const float best = kit::text_in(theme, row, kit::Face::kSmall, p.text_muted,
+                                  is_for_memory ? "least memory" : "fastest");
+  row.take_left(best, theme.px(8));
   constexpr int kSteps = 24;
   const float width = std::min(theme.px(120), row.w / 2);
   for (int i = 0; i < kSteps; ++i) {
@@ -74,7 +75,8 @@ void draw_heat_scale(const kit::Theme& theme, state::Rect row) {
               kit::color(heat_color(p, static_cast<float>(i) / (kSteps - 1))));
   }
   row.take_left(width, theme.px(8));
-  kit::text_in(theme, row, kit::Face::kSmall, p.text_muted, "slowest");
+  kit::text_in(theme, row, kit::Face::kSmall, p.text_muted,
+               is_for_memory ? "most memory" : "slowest");
 }
 
 struct HeatGrid {
@@ -129,7 +131,7 @@ std::optional<std::size_t> draw_heat_map(const kit::Theme& theme, const state::R
   draw_heads(theme, grid, left, input, map);
   scale.y = grid.area.y + grid.cell_h * static_cast<float>(map.rows.size()) + theme.px(2);
   scale.take_left(left.w);
-  draw_heat_scale(theme, scale);
+  draw_heat_scale(theme, scale, input.sweep.is_for_memory());
   std::optional<std::size_t> clicked;
   for (std::size_t row = 0; row < map.rows.size(); ++row) {
     for (std::size_t column = 0; column < map.columns.size(); ++column) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -138,7 +139,12 @@ std::vector<std::string> notes_of(const Shown& sweep, bool has_dashes,
                     "” alone, before a point's own runs");
   }
   if (sweep.search && !sweep.search->ended.empty()) notes.push_back(sweep.search->ended);
-  for (const std::string& banner : sweep.banners) notes.push_back(banner);
+  // What is said of the run on screen stands above.
+  const auto is_said = [&](const std::string& banner) {
+    return snapshot.run &&
+           std::ranges::find(snapshot.run->banners, banner) != snapshot.run->banners.end();
+  };
+  std::ranges::remove_copy_if(sweep.banners, std::back_inserter(notes), is_said);
   const auto remarks = present::sweep_remarks(sweep);
   for (std::size_t i = 0; i < std::min(remarks.size(), kMostRemarks); ++i) {
     notes.push_back(remarks[i]);

@@ -14,7 +14,7 @@ struct HeatMap {
     std::optional<std::size_t> point;  // of the sweep; none: the combination is not swept
     std::string text;                  // "251.0 ms", "failed", "240 ms"
     std::string interval;              // "± 3.2 ms", "± 4 %": half of its 95 % one; "": not known
-    std::optional<float> shade;        // 0 the fastest of the map, 1 the slowest; none: no result
+    std::optional<float> shade;        // 0 the best of the map, 1 the worst; none: no result
     bool is_best = false;
     bool is_prediction = false;  // the text is
   };
