@@ -49,10 +49,12 @@ bool row_matches(const Table& table, std::size_t row, const std::vector<std::str
 
 void sort_by_number(std::vector<std::uint32_t>& rows, const TableColumn& column, bool descending,
                     std::size_t count) {
-  std::vector<double> keys(count);
-  for (const std::uint32_t row : rows) keys[row] = column.number(row);
+  std::vector<std::pair<double, std::int64_t>> keys(count);
+  for (const std::uint32_t row : rows) {
+    keys[row] = {column.number(row), column.integer ? column.integer(row) : 0};
+  }
   std::ranges::stable_sort(rows, [&](std::uint32_t a, std::uint32_t b) {
-    if (std::isnan(keys[a]) || std::isnan(keys[b])) return !std::isnan(keys[a]);
+    if (std::isnan(keys[a].first) || std::isnan(keys[b].first)) return !std::isnan(keys[a].first);
     return descending ? keys[a] > keys[b] : keys[a] < keys[b];
   });
 }

@@ -66,6 +66,8 @@ struct TableColumn {
   std::function<TableCell(std::size_t row)> cell = {};
   // What it is sorted by, and what stands in the CSV; not a number: nothing. None: by the text.
   std::function<double(std::size_t row)> number = {};
+  // Of numbers too large for a double: orders those that are one as such.
+  std::function<std::int64_t(std::size_t row)> integer = {};
   std::function<std::string(std::size_t row)> csv = {};  // instead of both; in full, no "…"
 
   // Its cells show its numbers; those that are not known stay empty.

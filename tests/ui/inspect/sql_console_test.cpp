@@ -32,6 +32,12 @@ TEST(SqlResult, KeepsIntegersExact) {
   answer->is_number = {true};
   answer->rows = {{"1795183331000000001"}};
   EXPECT_EQ(present::csv_of(*sql_result_table(answer), {0}), "start_ns\r\n1795183331000000001\r\n");
+  // A nanosecond apart, where a double tells some two hundred.
+  answer->rows = {{"1795183331000000003"}, {"1795183331000000001"}, {"1795183331000000002"}};
+  EXPECT_THAT(present::table_order(*sql_result_table(answer), {"start_ns", false}, ""),
+              testing::ElementsAre(1, 2, 0));
+  EXPECT_THAT(present::table_order(*sql_result_table(answer), {"start_ns", true}, ""),
+              testing::ElementsAre(0, 2, 1));
 }
 
 TEST(SqlResult, FindsTheTimeOfARow) {

@@ -114,6 +114,9 @@ std::shared_ptr<const present::Table> sql_result_table(
     };
     if (number) {
       column.number = [rows, i](std::size_t row) { return number_at(*rows, row, i); };
+      column.integer = [rows, i](std::size_t row) {
+        return trace::base::number_from<std::int64_t>(text_at(*rows, row, i)).value_or(0);
+      };
     }
     column.csv = [rows, i](std::size_t row) { return text_at(*rows, row, i); };
     out->columns.push_back(std::move(column));
