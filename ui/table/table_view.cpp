@@ -30,6 +30,15 @@ bool is_cut(const kit::Theme& theme, const state::Rect& cell, present::TableColu
          cell.w + 1;
 }
 
+// As far as a window has room for it.
+std::string whole_text(const present::TableColumn& column, std::size_t row,
+                       const present::TableCell& content) {
+  constexpr float kMostLetters = 1'000;
+  return present::elide_middle(
+      column.csv ? column.csv(row) : content.text, kMostLetters,
+      [](std::string_view part) { return static_cast<float>(part.size()); });
+}
+
 // A column's head: its title, and the direction where the table is sorted by it.
 bool draw_column_head(const kit::Theme& theme, const state::Rect& box, const std::string& id,
                       const present::TableColumn& column, const present::TableSort& sort) {
@@ -159,7 +168,8 @@ void TableView::draw_rows(const kit::Theme& theme, const state::Rect& rows,
       draw_table_cell(theme, cell, c.kind, content);
       if (!under_mouse) return;
       events.column = column;
-      events.is_cut = content.is_short || is_cut(theme, cell, c.kind, content);
+      if (!content.is_short && !is_cut(theme, cell, c.kind, content)) return;
+      kit::tooltip(theme, whole_text(c, row, content), "", options.cut_note);
     });
   }
 }

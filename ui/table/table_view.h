@@ -18,12 +18,12 @@ struct TableOptions {
   std::string_view empty;               // what stands there instead of rows
   std::string_view hint;                // last line of a row's tooltip
   bool scrolls_sideways = false;
+  std::string_view cut_note = {};  // below the whole text of a cell that is cut
 };
 
 struct TableEvents {  // rows of the table, not places on screen
   std::optional<std::size_t> clicked, right_clicked, hovered;
   std::size_t column = 0;  // under the mouse
-  bool is_cut = false;     // the cell does not show all of its text
 };
 
 class TableView {

@@ -198,8 +198,27 @@ TEST(StragglerTab, ShowsOfManyRanksWhatThereIsRoomForAndFoldsTheRest) {
   }
 }
 
-// What is folded is so for the screen alone.
-TEST(RecordingTab, SavesAllRanks) {
+// What does not fit into its cell is read in a tooltip, in any table.
+TEST(RecordingTab, TellsTheWholeTextOfACutCell) {
+  state::Snapshot snapshot = tables_snapshot();
+  auto run = std::make_shared<state::RunView>(*snapshot.run);
+  const std::string host = "a-node-with-a-name-that-is-" + std::string(80, 'x') + "-long";
+  run->figures.ranks.front().info.host = host;
+  snapshot.run = std::move(run);
+  TabsWindow window(std::move(snapshot), InspectTab::kRecording);
+  const auto shown = [&] {
+    return std::ranges::count(window.panel.probe().texts, host, &kit::DrawProbe::Text::text);
+  };
+  EXPECT_EQ(shown(), 0);
+  const state::Rect row = window.panel.probe().find("recording/row/0")->rect;
+  for (float x = row.x; x < row.right() && shown() == 0; x += 20) {
+    window.panel.move_to(x, row.center_y());
+    window.panel.frames(2);
+  }
+  EXPECT_EQ(shown(), 1);
+}
+
+state::Snapshot of_a_hundred_ranks() {
   state::Snapshot snapshot = tables_snapshot();
   auto run = std::make_shared<state::RunView>(*snapshot.run);
   run->figures.ranks.assign(100, trace::analysis::RankFigures{});

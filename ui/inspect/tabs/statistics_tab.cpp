@@ -203,6 +203,7 @@ void StatisticsTab::draw(const kit::Theme& theme, const state::Rect& rect,
   options.filter = filter_;
   options.empty = view.range->is_whole_run ? "Nothing of this kind was recorded"
                                            : "Nothing of this kind begins in the selection";
+  options.cut_note = "Click shows its events in the timeline, right-click for more";
   if (row != nullptr) options.selected = static_cast<std::size_t>(row - run_.shown->rows.data());
   const table::TableEvents events = view_.draw(theme, area, run_.table, options);
   if (events.clicked) pick(run_.shown->rows[*events.clicked], commands);
@@ -214,9 +215,6 @@ void StatisticsTab::draw(const kit::Theme& theme, const state::Rect& rect,
       run_.table->columns[events.column].kind == present::TableColumn::Kind::kHistogram) {
     const NameFigures& hovered = run_.shown->rows[*events.hovered];
     explain_distribution(theme, hovered, present::piece_edge(p, hovered.piece_class));
-  } else if (events.hovered && events.is_cut) {
-    kit::tooltip(theme, run_.shown->rows[*events.hovered].name, "",
-                 "Click shows its events in the timeline, right-click for more");
   }
   draw_menu(theme, commands);
 }
