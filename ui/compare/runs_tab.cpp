@@ -171,6 +171,9 @@ void RunsTab::draw_waterfall_panel(const kit::Theme& theme, const state::Rect& r
     const kit::Panel panel(theme, "compare waterfall", rect, {.title = title, .note = {}});
     header = panel.header;
     if (!difference) return;
+    if (!present::why_not_comparable(difference->comparison).empty()) {
+      return kit::empty_note(theme, panel.body, "The runs are not comparable");
+    }
     const bool of_parts = waterfall_of_ == 0;
     const auto waterfall = present::waterfall_of(
         difference->explanation,

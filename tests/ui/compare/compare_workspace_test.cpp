@@ -354,6 +354,21 @@ TEST(CompareWorkspace, SaysWhyARunCannotBeCompared) {
   EXPECT_TRUE(window.probe().shows("rank_0.sqlite is damaged"));
 }
 
+TEST(CompareWorkspace, RunsThatAreNotComparableHaveNoWaterfall) {
+  HeadlessWindow window{1600, 1000, in_compare()};
+  state::Snapshot snapshot = compared_snapshot(2);
+  window.frames(snapshot, 2);
+  ASSERT_NE(window.probe().find("compare/waterfall/Phases"), nullptr);
+  auto view = std::make_shared<state::ComparisonView>(*snapshot.comparison);
+  auto difference = std::make_shared<trace::analysis::RunDifference>(*view->differences[0]);
+  difference->comparison.other_job = {trace::analysis::OtherJob::kModel};
+  view->differences[0] = difference;
+  snapshot.comparison = view;
+  window.frames(snapshot, 2);
+  EXPECT_TRUE(window.probe().shows("The runs are not comparable"));
+  EXPECT_EQ(window.probe().find("compare/waterfall/Phases"), nullptr);
+}
+
 // Each has its least height; what is not on screen is scrolled to, over a name by the wheel, which
 // zooms over a timeline.
 TEST(CompareWorkspace, SixTimelinesAreScrolledWhereTheyDoNotFit) {

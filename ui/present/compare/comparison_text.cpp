@@ -229,29 +229,30 @@ std::string detail_verdict_text(const trace::analysis::DetailDifference& detail,
   return std::string(verdict_text(detail.beyond_noise));
 }
 
+std::string why_not_comparable(const Comparison& comparison) {
+  if (!comparison.other_job.empty() && !is_only_untold(comparison.other_job)) {
+    return trace::analysis::other_job_text(comparison.other_job);
+  }
+  if (comparison.by_throughput) {
+    return comparison.relative
+               ? ""
+               : "its steps do other work, and tokens per second are not known of both runs";
+  }
+  return step_figure(comparison) == nullptr ? "no step was measured of one of them" : "";
+}
+
 ComparisonSentence comparison_sentence(const Comparison& comparison,
                                        const StepExplanation& explanation) {
+  if (const auto why = why_not_comparable(comparison); !why.empty()) {
+    return {"not comparable: " + why, ""};
+  }
   ComparisonSentence sentence;
-  if (!comparison.other_job.empty() && !is_only_untold(comparison.other_job)) {
-    sentence.text = "not comparable: " + trace::analysis::other_job_text(comparison.other_job);
-    return sentence;
-  }
-  if (comparison.by_throughput && !comparison.relative) {
-    sentence.text =
-        "not comparable: its steps do other work, and tokens per second are not known of both runs";
-    return sentence;
-  }
   sentence.caveat = noise_caveat(comparison);
   if (comparison.by_throughput) {
     sentence.text = by_throughput(comparison);
     return sentence;
   }
   const auto* step = step_figure(comparison);
-  if (step == nullptr) {
-    sentence.text = "not comparable: no step was measured of one of them";
-    sentence.caveat.clear();
-    return sentence;
-  }
   const double difference = step->difference;
   if (comparison.beyond_noise == false) {
     sentence.text =

@@ -19,6 +19,8 @@ struct ComparisonSentence {
   // nothing stands in the way. A sentence without a full stop.
   std::string caveat;
 };
+// "other batch, other model"; "": they are.
+std::string why_not_comparable(const trace::analysis::Comparison& comparison);
 ComparisonSentence comparison_sentence(const trace::analysis::Comparison& comparison,
                                        const trace::analysis::StepExplanation& explanation);
 
