@@ -249,8 +249,29 @@ void dashed_outline(const Theme& theme, const state::Rect& r, ImU32 c) {
 }
 
 state::Rect take_swatch(const Theme& theme, state::Rect& row, float size, float gap) {
-  const state::Rect mark = row.take_left(theme.px(size), theme.px(gap));
+  return swatch_in(row.take_left(theme.px(size), theme.px(gap)));
+}
+
+state::Rect swatch_in(const state::Rect& mark) {
   return {mark.x, std::round(mark.center_y() - mark.w / 2), mark.w, mark.w};
+}
+
+static constexpr float kLegendNameGap = 6;
+
+float legend_width(const Theme& theme, float mark, std::string_view name) {
+  // Rounded up, or the name is cut for a part of a pixel.
+  const float words = std::ceil(text_width(theme, Face::kSmall, name)) + 1;
+  return theme.px(mark) + theme.px(kLegendNameGap) + words;
+}
+
+state::Rect legend_entry(const Theme& theme, state::Rect& row, float mark, std::string_view name,
+                         state::Rgb ink) {
+  const float width = legend_width(theme, mark, name);
+  if (width > row.w) return {};
+  state::Rect box = row.take_left(width, theme.px(kLegendGap));
+  const state::Rect place = box.take_left(theme.px(mark), theme.px(kLegendNameGap));
+  text_in(theme, box, Face::kSmall, ink, name);
+  return place;
 }
 
 void hatch(const Theme& theme, const state::Rect& rect, ImU32 c) {

@@ -48,6 +48,13 @@ void dashed_outline(const Theme& theme, const state::Rect& rect, ImU32 c);
 // The square of a legend's entry: `size` wide, centred in height at the left of `row`, which loses
 // it and `gap`. Where it lies.
 state::Rect take_swatch(const Theme& theme, state::Rect& row, float size, float gap);
+state::Rect swatch_in(const state::Rect& mark);  // as wide as it, centred in its height
+// An entry of a legend that lies in a row: draws its name, takes its room from the left of `row`,
+// and returns where its mark goes, `mark` wide at scale 1; empty where there is no room for it.
+float legend_width(const Theme& theme, float mark, std::string_view name);  // without a gap
+inline constexpr float kLegendGap = 12;
+state::Rect legend_entry(const Theme& theme, state::Rect& row, float mark, std::string_view name,
+                         state::Rgb ink);
 void hatch(const Theme& theme, const state::Rect& rect, ImU32 c);
 
 enum class Shape : std::uint8_t {

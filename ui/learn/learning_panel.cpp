@@ -114,17 +114,12 @@ struct Drawing {
 void draw_legend(const kit::Theme& theme, state::Rect header, bool evaluates) {
   const state::Palette& p = theme.colors();
   const auto entry = [&](std::string_view name, state::Rgb c, bool dot) {
-    // Rounded up, or the name is cut for a part of a pixel.
-    const float mark_width = theme.px(14) + theme.px(6);
-    const float width = mark_width + std::ceil(kit::text_width(theme, kit::Face::kSmall, name)) + 1;
-    if (width > header.w) return;
-    state::Rect box = header.take_left(width, theme.px(12));
-    const state::Rect mark = box.take_left(theme.px(14), theme.px(6));
+    const state::Rect mark = kit::legend_entry(theme, header, 14, name, p.text_secondary);
+    if (mark.empty()) return;
     kit::line(mark.x, mark.center_y(), mark.right(), mark.center_y(), kit::color(c),
               theme.px(kCurveWidth));
     if (dot)
       kit::shape(kit::Shape::kDot, mark.center_x(), mark.center_y(), theme.px(6), kit::color(c));
-    kit::text_in(theme, box, kit::Face::kSmall, p.text_secondary, name);
   };
   entry("Loss", p.text_secondary, false);
   if (evaluates) entry("Evaluation", p.text, true);

@@ -150,10 +150,8 @@ void draw_mean(const kit::Theme& theme, ImVec2 at, bool is_selected) {
 void draw_curve_legend(const kit::Theme& theme, state::Rect row, const SweepCurve& curve) {
   const state::Palette& p = theme.colors();
   const auto entry = [&](const char* words, const auto& draw_mark) {
-    const state::Rect mark = row.take_left(theme.px(20), theme.px(6));
-    draw_mark(mark);
-    const float width = kit::label_in(theme, row, kit::Face::kSmall, p.text_secondary, words);
-    row.take_left(width, theme.px(16));
+    const state::Rect mark = kit::legend_entry(theme, row, 20, words, p.text_secondary);
+    if (!mark.empty()) draw_mark(mark);
   };
   const char* what = curve.of_memory   ? "peak memory, 95 %"
                      : curve.by_tokens ? "time per token, 95 %"

@@ -51,13 +51,10 @@ void draw_baseline_legend(const kit::Theme& theme, state::Rect& header, double t
 // A swatch, filled or outlined or both, and a name, where there is room, which it takes.
 bool draw_legend_entry(const kit::Theme& theme, state::Rect& header, std::string_view name,
                        std::optional<state::Rgb> fill, std::optional<state::Rgb> edge) {
-  const float width = theme.px(15) + kit::text_width(theme, kit::Face::kSmall, name);
-  if (width > header.w) return false;
-  state::Rect box = header.take_left(width, theme.px(14));
-  const state::Rect swatch = kit::take_swatch(theme, box, 9, 6);
-  if (fill) kit::fill(swatch, kit::color(*fill), theme.px(2));
-  if (edge) kit::outline(swatch, kit::color(*edge), theme.px(2));
-  kit::text_in(theme, box, kit::Face::kSmall, theme.colors().text_secondary, name);
+  const state::Rect mark = kit::legend_entry(theme, header, 9, name, theme.colors().text_secondary);
+  if (mark.empty()) return false;
+  if (fill) kit::fill(kit::swatch_in(mark), kit::color(*fill), theme.px(2));
+  if (edge) kit::outline(kit::swatch_in(mark), kit::color(*edge), theme.px(2));
   return true;
 }
 
@@ -75,14 +72,9 @@ void draw_legend(const kit::Theme& theme, state::Rect header, const present::Ste
     }
   }
   if (!chart.has_throttled) return;
-  const std::string_view throttled = "Throttled";
-  const float width = theme.px(18) + kit::text_width(theme, kit::Face::kSmall, throttled);
-  if (width > header.w) return;
-  state::Rect box = header.take_left(width);
-  state::Rect mark = box.take_left(theme.px(12), theme.px(6));
-  mark = {mark.x, std::round(mark.center_y() + theme.px(1)), mark.w, theme.px(kThrottleMark)};
-  kit::fill(mark, kit::color(p.text_secondary), 1);
-  kit::text_in(theme, box, kit::Face::kSmall, p.text_secondary, throttled);
+  const state::Rect mark = kit::legend_entry(theme, header, 12, "Throttled", p.text_secondary);
+  kit::fill({mark.x, std::round(mark.center_y() + theme.px(1)), mark.w, theme.px(kThrottleMark)},
+            kit::color(p.text_secondary), 1);
 }
 
 void draw_axis(const kit::Theme& theme, const ChartArea& area, float left) {

@@ -1,7 +1,6 @@
 #include "ui/tune/timeline_panel.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -19,7 +18,7 @@ constexpr float kHelpHeight = 20;
 struct HelpEntry {
   enum class Mark { kFilled, kHollow, kShape } mark;
   state::Rgb hue;
-  std::string_view label;
+  std::string_view label, brief;  // brief in a small window
   kit::Shape shape = kit::Shape::kDown;
 };
 
@@ -40,31 +39,39 @@ std::vector<HelpEntry> help_entries(const state::Palette& p,
   using trace::timeline::RowKind;
   std::vector<HelpEntry> entries;
   if (has_rows(step, RowKind::kCommunication)) {
-    entries = {{Mark::kFilled, p.overlapped, "overlapped communication"},
-               {Mark::kFilled, p.exposed, "exposed"},
-               {Mark::kHollow, p.overlapped, "waiting for the last rank"}};
+    entries = {{Mark::kFilled, p.overlapped, "overlapped communication", "overlapped"},
+               {Mark::kFilled, p.exposed, "exposed", "exposed"},
+               {Mark::kHollow, p.overlapped, "waiting for the last rank", "waiting"}};
   }
   if (!has_rows(step, RowKind::kReady)) return entries;
   if (!has_units(step)) {
-    entries.push_back({Mark::kShape, p.text_secondary, "a bucket's gradients are ready"});
+    entries.push_back(
+        {Mark::kShape, p.text_secondary, "a bucket's gradients are ready", "gradients are ready"});
     return entries;
   }
-  entries.push_back({Mark::kShape, p.text_secondary, "a unit's gradients are ready"});
-  entries.push_back({Mark::kShape, p.text_muted, "forward gather", kit::Shape::kRight});
   entries.push_back(
-      {Mark::kShape, p.text_muted, "backward gather; fainter: prefetched", kit::Shape::kLeft});
+      {Mark::kShape, p.text_secondary, "a unit's gradients are ready", "gradients are ready"});
+  entries.push_back(
+      {Mark::kShape, p.text_muted, "forward gather", "forward gather", kit::Shape::kRight});
+  entries.push_back({Mark::kShape, p.text_muted, "backward gather; fainter: prefetched",
+                     "backward; fainter: prefetched", kit::Shape::kLeft});
   return entries;
 }
 
 void draw_help_line(const kit::Theme& theme, state::Rect rect,
                     const trace::timeline::StepPicture& step) {
   const state::Palette& p = theme.colors();
-  for (const HelpEntry& entry : help_entries(p, step)) {
-    const float width = theme.px(15) + kit::text_width(theme, kit::Face::kSmall, entry.label);
-    if (width > rect.w) return;
-    state::Rect box = rect.take_left(width, theme.px(16));
-    const state::Rect mark = box.take_left(theme.px(9), theme.px(6));
-    const state::Rect swatch{mark.x, std::round(mark.center_y() - mark.w / 2), mark.w, mark.w};
+  constexpr float kMark = 9;
+  const auto entries = help_entries(p, step);
+  float wanted = 0;
+  for (const HelpEntry& entry : entries) {
+    wanted += kit::legend_width(theme, kMark, entry.label) + theme.px(kit::kLegendGap);
+  }
+  const auto words = wanted > rect.w ? &HelpEntry::brief : &HelpEntry::label;
+  for (const HelpEntry& entry : entries) {
+    const state::Rect mark = kit::legend_entry(theme, rect, kMark, entry.*words, p.text_muted);
+    if (mark.empty()) return;
+    const state::Rect swatch = kit::swatch_in(mark);
     if (entry.mark == HelpEntry::Mark::kShape) {
       kit::shape(entry.shape, mark.center_x(), mark.center_y(), theme.px(7), kit::color(entry.hue));
     } else if (entry.mark == HelpEntry::Mark::kFilled) {
@@ -73,7 +80,6 @@ void draw_help_line(const kit::Theme& theme, state::Rect rect,
       kit::fill(swatch, kit::color(state::mix(p.panel, entry.hue, 0.22)), theme.px(2));
       kit::outline(swatch, kit::color(entry.hue), theme.px(2));
     }
-    kit::text_in(theme, box, kit::Face::kSmall, p.text_muted, entry.label);
   }
 }
 

@@ -147,6 +147,20 @@ TEST_F(TimelinePanelTest, ExplainsOnlyMarksThatTheStepHas) {
   }
 }
 
+TEST_F(TimelinePanelTest, ExplainsAllMarksInASmallWindow) {
+  window_.resize(1280, 800);
+  const auto run = std::make_shared<state::RunView>(*snapshot_.run);
+  run->timeline =
+      std::make_shared<trace::timeline::StepPicture>(sample_timeline(sample_step(2, 4)).picture);
+  run->selected_step = run->timeline->step;
+  snapshot_.run = run;
+  window_.frames(snapshot_, 3);
+  for (const char* mark :
+       {"overlapped", "exposed", "waiting", "gradients are ready", "prefetched"}) {
+    EXPECT_TRUE(window_.probe().shows(mark)) << mark;
+  }
+}
+
 TEST_F(TimelinePanelTest, AsksForNothing) {
   window_.frames(snapshot_, 3);
   const state::Rect plot = window_.probe().find("inspect/plot")->rect;

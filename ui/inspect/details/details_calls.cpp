@@ -92,11 +92,8 @@ void draw_calls_legend(const kit::Theme& theme, state::Rect row,
                        const trace::timeline::EventDetails& details) {
   const state::Palette& p = theme.colors();
   const auto entry = [&](state::Rgb ink, std::string_view word) {
-    const state::Rect box = row.take_left(theme.px(10), theme.px(6));
-    const float side = theme.px(8);
-    kit::fill({box.x, box.center_y() - side / 2, side, side}, kit::color(ink), theme.px(2));
-    const float width = kit::label_in(theme, row, kit::Face::kSmall, p.text_secondary, word);
-    row.take_left(width, theme.px(14));
+    const state::Rect mark = kit::legend_entry(theme, row, 8, word, p.text_secondary);
+    if (!mark.empty()) kit::fill(kit::swatch_in(mark), kit::color(ink), theme.px(2));
   };
   entry(wait_color(p), "wait");
   entry(transfer_color(p, details), "transfer");
