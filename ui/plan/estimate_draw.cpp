@@ -21,7 +21,7 @@ void draw_estimate_bar(const kit::Theme& theme, const state::Rect& rect,
     sum += part.bytes;
     const float gap = x1 - x0 >= 4 ? 1.0f : 0.0f;
     kit::fill({x0, rect.y, x1 - x0 - gap, rect.h},
-              kit::color(p.memory[static_cast<std::size_t>(part.category)], strength));
+              kit::color(state::memory_color(p, part.category), strength));
   }
   if (sum <= axis * 1.0001) return;
   const float side = rect.h;
@@ -36,7 +36,7 @@ void formula_tooltip(const kit::Theme& theme, std::string_view title,
   scope.title(title);
   for (const present::FormulaLine& line : lines) {
     const state::Rgb* swatch =
-        line.category ? &theme.colors().memory[static_cast<std::size_t>(*line.category)] : nullptr;
+        line.category ? &state::memory_color(theme.colors(), *line.category) : nullptr;
     scope.row(swatch, line.what, line.value);
     scope.note(line.formula);
   }

@@ -156,7 +156,7 @@ void PlanCardView::draw_head_row(const kit::Theme& theme, state::Rect row) const
     const state::Rect cell{row.x + column_x(i), row.y, places_[i].width, row.h};
     const state::Rect title{cell.x, cell.y, cell.w, cell.h - theme.px(3)};
     if (column.kind == PlanKind::kCategory) {
-      const state::Rgb hue = p.memory[static_cast<std::size_t>(column.category)];
+      const state::Rgb hue = state::memory_color(p, column.category);
       const float line_width = cell.w - theme.px(kNarrowGap);
       kit::fill({cell.x, cell.bottom() - theme.px(3), line_width, theme.px(3)}, kit::color(hue), 1);
     }

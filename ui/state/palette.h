@@ -1,6 +1,7 @@
 // The colours of both themes, free of ImGui so that contrast and distances are tested. Any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "trace/base/time_partition.h"
@@ -38,6 +39,10 @@ struct Palette {
   // apart with every kind of colour vision.
   Rgb memory[trace::model::kMemoryCategoryCount];
 };
+
+inline const Rgb& memory_color(const Palette& palette, trace::model::MemoryCategory category) {
+  return palette.memory[static_cast<std::size_t>(category)];
+}
 
 const Palette& palette(ThemeKind kind);
 

@@ -29,8 +29,8 @@ void draw_words(const kit::Theme& theme, state::Rect box, kit::Face face,
   if (cell.mark || cell.memory_mark) {
     const state::Rect place = box.take_left(theme.px(10), theme.px(8));
     const float side = theme.px(10);
-    const state::Rgb ink = cell.mark ? present::piece_edge(p, *cell.mark)
-                                     : p.memory[static_cast<std::size_t>(*cell.memory_mark)];
+    const state::Rgb ink =
+        cell.mark ? present::piece_edge(p, *cell.mark) : state::memory_color(p, *cell.memory_mark);
     kit::fill({place.x, place.center_y() - side / 2, side, side}, kit::color(ink), theme.px(2));
   }
   const std::string shown = face == kit::Face::kMono

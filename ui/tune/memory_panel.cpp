@@ -41,10 +41,6 @@ std::string in_unit(double bytes, const Unit& unit) {
 
 double axis_top(const present::MemoryStacks& stacks) { return stacks.top * 1.02; }
 
-state::Rgb part_color(const state::Palette& p, trace::model::MemoryCategory category) {
-  return p.memory[static_cast<std::size_t>(category)];
-}
-
 void draw_axis(const kit::Theme& theme, const state::Rect& plot,
                const present::MemoryStacks& stacks, const Unit& unit, double top) {
   const state::Palette& p = theme.colors();
@@ -89,7 +85,7 @@ void draw_bar_tooltip(const kit::Theme& theme, const present::MemoryBar& bar,
   const kit::TooltipScope scope(theme);
   scope.title("Rank " + std::to_string(bar.rank) + " at its peak memory");
   for (auto part = bar.parts.rbegin(); part != bar.parts.rend(); ++part) {
-    const state::Rgb swatch = part_color(p, part->category);
+    const state::Rgb swatch = state::memory_color(p, part->category);
     scope.row(&swatch, present::memory_name(part->category),
               present::format_bytes(part->bytes).text());
   }
@@ -119,7 +115,7 @@ void draw_bar(const kit::Theme& theme, const state::Rect& column, const present:
   for (const present::MemoryPart& part : bar.parts) {
     const float bottom = y_of(sum), part_top = y_of(sum + part.bytes);
     sum += part.bytes;
-    const state::Rgb hue = part_color(p, part.category);
+    const state::Rgb hue = state::memory_color(p, part.category);
     const float gap = bottom - part_top >= 4 ? 1.0f : 0.0f;
     const state::Rect r{column.x, part_top + gap, column.w, bottom - part_top - gap};
     kit::fill(r, kit::color(hue));
@@ -244,7 +240,7 @@ void draw_table(const kit::Theme& theme, state::Rect area, const present::Memory
     if (area.h < theme.px(18)) return;
     state::Rect row = area.take_top(theme.px(19));
     explain_category(theme, row, *category, stacks);
-    kit::fill(kit::take_swatch(theme, row, 10, 8), kit::color(part_color(p, *category)),
+    kit::fill(kit::take_swatch(theme, row, 10, 8), kit::color(state::memory_color(p, *category)),
               theme.px(2));
     const float width = kit::text_in(theme, row, kit::Face::kMono, p.text,
                                      present::part_text(bar, *category), kit::Align::kRight);
@@ -278,7 +274,7 @@ class FlowingNames {
       explain_category(theme_, row, category, stacks_);
       const state::Rect mark = row.take_left(theme_.px(kMark));
       kit::fill({mark.x, std::round(mark.center_y() - theme_.px(4)), theme_.px(8), theme_.px(8)},
-                kit::color(part_color(theme_.colors(), category)), theme_.px(2));
+                kit::color(state::memory_color(theme_.colors(), category)), theme_.px(2));
       kit::text_in(theme_, row, kit::Face::kSmall, theme_.colors().text_secondary,
                    present::memory_name(category));
     }

@@ -43,8 +43,8 @@ float RowCanvas::x(std::int64_t view_time_ns) const {
 
 std::optional<RowItem> draw_area(const RowCanvas& c, const RowPlace& place,
                                  const RowPicture& picture) {
-  constexpr auto kNeutral = static_cast<std::size_t>(trace::model::MemoryCategory::kActivations);
-  const state::Rgb ink = c.theme.colors().memory[kNeutral];
+  constexpr auto kNeutral = trace::model::MemoryCategory::kActivations;
+  const state::Rgb ink = state::memory_color(c.theme.colors(), kNeutral);
   const double top_value = picture.area_top > 0 ? picture.area_top : picture.area_highest;
   const double range = top_value - picture.area_base;
   const double scale = range > 0 ? 1 / range : 0;

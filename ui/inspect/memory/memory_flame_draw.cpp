@@ -30,14 +30,10 @@ SizeUnit size_unit(double bytes) {
   return {1024.0, "KiB"};
 }
 
-state::Rgb category_color(const state::Palette& p, trace::model::MemoryCategory category) {
-  return p.memory[static_cast<std::size_t>(category)];
-}
-
 // Neighbours of one category are told apart by shade.
 state::Rgb band_color(const state::Palette& p, const trace::timeline::StepAllocation& allocation) {
   const std::uint64_t mixed = (allocation.address >> 6) * 0x9e37'79b9'7f4a'7c15ULL;
-  return present::shade_by_name(p, category_color(p, allocation.category), mixed >> 61);
+  return present::shade_by_name(p, state::memory_color(p, allocation.category), mixed >> 61);
 }
 
 class FlameDrawer {

@@ -218,7 +218,7 @@ void MemoryTab::explain_hit(const kit::Theme& theme, const trace::timeline::Flam
   }
   const auto& band = flame.bands[static_cast<std::size_t>(hit.band)];
   const StepAllocation& one = run_.memory->allocations->all[band.allocation];
-  const state::Rgb swatch = theme.colors().memory[static_cast<std::size_t>(one.category)];
+  const state::Rgb swatch = state::memory_color(theme.colors(), one.category);
   scope.title(allocation_title(*run_.memory, one));
   scope.row(&swatch, present::memory_name(one.category),
             present::format_bytes(static_cast<double>(one.bytes)).text());
