@@ -88,32 +88,33 @@ Result<void> RunTrash::take(const std::vector<fs::path>& runs) {
     if (error) break;
     moves.emplace_back(run, to);
   }
-  if (!error) {
-    taken_.push_back(std::move(moves));
-    return {};
-  }
-  std::error_code back;
-  for (const auto& [from, to] : moves) fs::rename(to, from, back);
-  return trace::base::fail(trace::base::ErrorKind::kIo,
-                           "Could not delete " + trace::base::quoted(runs[moves.size()]) + ": " +
-                               error.message() + ". Is the library's folder writable?");
+  taken_.push_back(std::move(moves));
+  if (!error) return {};
+  const fs::path& refused = runs[taken_.back().size()];
+  std::string problem = "Could not delete " + trace::base::quoted(refused) + ": " +
+                        error.message() + ". Is the library's folder writable?";
+  if (const auto back = give_back(); !back) problem += " " + back.error().message;
+  return trace::base::fail(trace::base::ErrorKind::kIo, problem);
 }
 
 Result<void> RunTrash::give_back() {
   if (taken_.empty()) return {};
-  auto moves = std::move(taken_.back());
-  taken_.pop_back();
   std::string problem;
-  for (const auto& [from, to] : moves) {
+  // What does not come back can be asked for again, as long as it is there.
+  std::erase_if(taken_.back(), [&](const Move& move) {
+    const auto& [from, to] = move;
     std::error_code error;
     if (fs::exists(from, error)) {
-      problem = trace::base::quoted(from) + " is there again, the deleted run is in " +
-                trace::base::quoted(to);
-      continue;
+      problem = trace::base::quoted(from) +
+                " is there again: move it away, then restore the deleted run once more";
+      return false;
     }
     fs::rename(to, from, error);
     if (error) problem = "Could not restore " + trace::base::quoted(from) + ": " + error.message();
-  }
+    std::error_code unknown;
+    return !error || !fs::exists(to, unknown);
+  });
+  if (taken_.back().empty()) taken_.pop_back();
   if (problem.empty()) return {};
   return trace::base::fail(trace::base::ErrorKind::kIo, problem);
 }

@@ -1,5 +1,6 @@
 #include "app/session/runs/run_library.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -320,6 +321,22 @@ TEST_F(LibraryTest, DeletedRunsComeBackWithTheirNumbersUntilTheWindowCloses) {
   }
   EXPECT_FALSE(std::filesystem::exists(runs / ".trash"));
   EXPECT_TRUE(std::filesystem::exists(b));
+}
+
+TEST_F(LibraryTest, ADeletedRunWhosePlaceIsTakenComesBackOnceThatIsFree) {
+  const auto a = write_run(runs, "a", 4, kLongAgo);
+  RunLibrary library({runs, {}}, notice, [] {});
+  ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
+  library.remove({a.string()});
+  ASSERT_TRUE(eventually([&] { return rows(library) == 0; }));
+  std::filesystem::create_directory(a);
+  library.undo_remove();
+  ASSERT_TRUE(eventually([&] { return notice.take_change(); }));
+  EXPECT_THAT(notice.words().text, testing::HasSubstr("is there again"));
+  std::filesystem::remove(a);
+  library.undo_remove();
+  ASSERT_TRUE(eventually([&] { return rows(library) == 1; }));
+  EXPECT_EQ(library.state().ledger->deleted, 0u);
 }
 
 TEST_F(LibraryTest, DeletesNothingThatIsNotARunOfTheLibrary) {
