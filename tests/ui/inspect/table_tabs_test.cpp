@@ -96,10 +96,22 @@ TEST(StatisticsTab, GroupsCollectives) {
   EXPECT_EQ(HeadlessPanel::find<state::FindNames>(commands), nullptr)
       << "a class is no name of an event";
   EXPECT_NE(HeadlessPanel::find<state::GoToEvent>(commands), nullptr);
+  ASSERT_TRUE(window.panel.click("statistics/row/0", 1));
+  window.panel.frames(3);
+  EXPECT_EQ(window.panel.probe().find("statistics/menu/Show the next in the timeline"), nullptr);
+  ASSERT_TRUE(window.panel.click("statistics/menu/Show the longest in the timeline"));
+  EXPECT_NE(HeadlessPanel::find<state::GoToEvent>(window.panel.take_commands()), nullptr);
 }
 
 TEST(StatisticsTab, OffersAMenuOfARow) {
   TabsWindow window(tables_snapshot());
+  ASSERT_TRUE(window.panel.click("statistics/row/1", 1));
+  window.panel.frames(3);
+  ASSERT_TRUE(window.panel.click("statistics/menu/Show the previous in the timeline"));
+  const state::Commands previous = window.panel.take_commands();
+  ASSERT_NE(HeadlessPanel::find<state::FindNames>(previous), nullptr);
+  ASSERT_NE(HeadlessPanel::find<state::GoToHit>(previous), nullptr);
+  EXPECT_EQ(HeadlessPanel::find<state::GoToHit>(previous)->direction, -1);
   ASSERT_TRUE(window.panel.click("statistics/row/1", 1));
   window.panel.frames(3);
   ASSERT_TRUE(window.panel.click("statistics/menu/Copy the name"));

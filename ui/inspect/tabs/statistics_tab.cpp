@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <vector>
 
 #include "ui/inspect/tabs/statistics_table.h"
@@ -113,21 +114,22 @@ void StatisticsTab::draw_tools(const kit::Theme& theme, state::Rect tools,
 
 void StatisticsTab::draw_menu(const kit::Theme& theme, state::Commands& commands) {
   constexpr std::array<std::string_view, 5> kEntries{
-      "Show the longest in the timeline", "Show the next in the timeline",
-      "Show the previous in the timeline", "Copy the name", "Copy the row"};
+      "Show the next in the timeline", "Show the previous in the timeline",
+      "Show the longest in the timeline", "Copy the name", "Copy the row"};
+  const std::size_t left_out = has_names() ? 0 : 2;
   const std::string title = run_.menu_row ? run_.shown->rows[*run_.menu_row].name : "";
-  const auto chosen = table::row_menu(theme, "menu of a name", "statistics", title, kEntries);
+  const auto chosen = table::row_menu(theme, "menu of a name", "statistics", title,
+                                      std::span(kEntries).subspan(left_out));
   if (!chosen || !run_.menu_row) return;
   const NameFigures& row = run_.shown->rows[*run_.menu_row];
-  switch (*chosen) {
+  switch (const std::size_t entry = *chosen + left_out) {
     case 0:
-      return pick(row, commands);
     case 1:
-    case 2:
-      commands.push_back(state::FindNames{
-          {.text = searched_name(kind_, row.name), .is_plain = true, .ignores_case = false}});
-      commands.push_back(state::GoToHit{*chosen == 1 ? 1 : -1, row.longest_start_ns});
+      find(row, commands);
+      commands.push_back(state::GoToHit{entry == 0 ? 1 : -1, row.longest_start_ns});
       return;
+    case 2:
+      return pick(row, commands);
     case 3:
       commands.push_back(state::CopyText{row.name});
       return;
