@@ -49,20 +49,6 @@ HealthCheck check_trainer() {
                  "Type ./run without --viewer, which fetches LibTorch and builds it.");
 }
 
-// By the trainer's own words, as it decides which Python that is.
-HealthCheck check_text_preparation() {
-  HealthCheck check{.name = "Text preparation"};
-  const auto program = launch::find_rank_program();
-  if (!program) {
-    return limited(check, "not known: the trainer, which asks Python, is not built",
-                   "Type ./run without --viewer, which fetches LibTorch and builds it.");
-  }
-  const auto end = std::chrono::steady_clock::now() + kTextPatience;
-  const auto said = run_and_read(*program, {"--check-text"}, fs::temp_directory_path(),
-                                 [&] { return std::chrono::steady_clock::now() < end; });
-  return text_preparation_of(said ? *said : "fails: " + said.error().message);
-}
-
 // In the Python packages that ./run fetched beside the checkout; "": not there.
 std::string fetched_library(const std::string& package, const std::string& file) {
   std::error_code error;
@@ -133,6 +119,25 @@ HealthCheck limited(HealthCheck check, std::string finding, std::string advice) 
   check.finding = std::move(finding);
   check.advice = std::move(advice);
   return check;
+}
+
+// By the trainer's own words, as it decides which Python that is.
+HealthCheck check_text_preparation(const trace::base::Result<fs::path>& trainer) {
+  HealthCheck check{.name = "Text preparation"};
+  if (!trainer) {
+    return limited(check, "not known: the trainer, which asks Python, is not built",
+                   "Type ./run without --viewer, which fetches LibTorch and builds it.");
+  }
+  std::error_code error;
+  const fs::path temporary = fs::temp_directory_path(error);
+  if (error) {
+    return limited(check, "not known: TMPDIR does not name a folder for temporary files",
+                   "Set TMPDIR to a folder that is there and writable, or unset it.");
+  }
+  const auto end = std::chrono::steady_clock::now() + kTextPatience;
+  const auto said = run_and_read(*trainer, {"--check-text"}, temporary,
+                                 [&] { return std::chrono::steady_clock::now() < end; });
+  return text_preparation_of(said ? *said : "fails: " + said.error().message);
 }
 
 HealthCheck text_preparation_of(std::string_view said) {
@@ -222,7 +227,8 @@ HealthCheck check_loopback() {
 
 std::vector<HealthCheck> check_health(const HealthContext& context) {
   const SystemFacts facts = read_system_facts(context.places);
-  std::vector<HealthCheck> checks{check_trainer(), check_text_preparation()};
+  std::vector<HealthCheck> checks{check_trainer(),
+                                  check_text_preparation(launch::find_rank_program())};
   for (HealthCheck& check : check_gpu_health(look_at_gpus(context, facts))) {
     checks.push_back(std::move(check));
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/cli/doctor/system_facts.h"
+#include "trace/base/result.h"
 
 namespace shardlens::app::cli {
 
@@ -37,6 +38,8 @@ struct HealthContext {
 std::vector<HealthCheck> check_health(const HealthContext& context);
 
 // The parts, as far as they can be tested with made-up places.
+// `trainer`: shardlens-rank, or why there is none; what it says goes to the one below.
+HealthCheck check_text_preparation(const trace::base::Result<std::filesystem::path>& trainer);
 // `said`: what `shardlens-rank --check-text` has printed.
 HealthCheck text_preparation_of(std::string_view said);
 HealthCheck check_runs_dir(const std::filesystem::path& runs_dir);

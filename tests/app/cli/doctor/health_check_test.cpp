@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <fstream>
+#include <string>
 
 #include "app/cli/job/progress_line.h"
 #include "tests/files.h"
@@ -44,6 +46,17 @@ TEST(HealthCheck, TellsWhatPreparesTexts) {
   EXPECT_THAT(bad.finding, HasSubstr("plain text as bytes only"));
   EXPECT_EQ(bad.advice, "Python has no package. Install it: pip");
   EXPECT_FALSE(text_preparation_of("").advice.empty());
+}
+
+TEST(HealthCheck, AMissingFolderForTemporaryFilesIsToldAsACheck) {
+  const char* before = getenv("TMPDIR");
+  const std::string kept = before == nullptr ? "" : before;
+  setenv("TMPDIR", "/no/such", 1);
+  const auto check = check_text_preparation(std::filesystem::path("/bin/true"));
+  before == nullptr ? unsetenv("TMPDIR") : setenv("TMPDIR", kept.c_str(), 1);
+  EXPECT_EQ(check.health, Health::kLimited);
+  EXPECT_THAT(check.finding, HasSubstr("TMPDIR"));
+  EXPECT_FALSE(check.advice.empty());
 }
 
 TEST(HealthCheck, EveryProblemComesWithAdvice) {
