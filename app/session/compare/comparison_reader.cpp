@@ -114,7 +114,7 @@ void ComparisonReader::answer(const ComparisonQuestion& question,
     }
     const bool is_last = i + 1 == question.runs.size();
     // What is looked at again stays on screen until all of it is there.
-    if (wanted() && (is_last || view.is_reading())) publish(view);
+    if (is_last || view.is_reading()) publish(view);
   }
 }
 

@@ -8,29 +8,26 @@ namespace shardlens::app::session {
 ComparisonSession::ComparisonSession(std::function<void()> on_change)
     : on_change_(std::move(on_change)),
       worker_([this](const ComparisonQuestion& question, const std::function<bool()>& wanted) {
-        reader_.answer(question, wanted, [this](auto view) { publish(std::move(view)); });
+        reader_.answer(question, wanted,
+                       [&, this](auto view) { publish(std::move(view), wanted); });
       }) {}
 
 void ComparisonSession::choose(ComparisonQuestion question) {
   question_ = std::move(question);
+  const std::lock_guard lock(mutex_);  // also where the worker is asked: see publish()
   if (question_.runs.empty()) {
     worker_.cancel();
-    const std::lock_guard lock(mutex_);
     view_.reset();
     return;
   }
   auto view = unread_comparison(question_);
-  {
-    // What is on screen stays there while the others are read.
-    const std::lock_guard lock(mutex_);
-    for (auto& run : view.runs) {
-      if (!view_) break;
-      const auto before =
-          std::ranges::find(view_->runs, run.folder, &ui::state::ComparedRun::folder);
-      if (before != view_->runs.end()) run.run = before->run;
-    }
-    view_ = std::make_shared<const ui::state::ComparisonView>(std::move(view));
+  // What is on screen stays there while the others are read.
+  for (auto& run : view.runs) {
+    if (!view_) break;
+    const auto before = std::ranges::find(view_->runs, run.folder, &ui::state::ComparedRun::folder);
+    if (before != view_->runs.end()) run.run = before->run;
   }
+  view_ = std::make_shared<const ui::state::ComparisonView>(std::move(view));
   worker_.ask(question_);
 }
 
@@ -58,9 +55,11 @@ std::shared_ptr<const ui::state::ComparisonView> ComparisonSession::view() const
   return view_;
 }
 
-void ComparisonSession::publish(ui::state::ComparisonView view) {
+void ComparisonSession::publish(ui::state::ComparisonView view,
+                                const std::function<bool()>& wanted) {
   {
     const std::lock_guard lock(mutex_);
+    if (!wanted()) return;  // else it would take the place of what was chosen since
     view_ = std::make_shared<const ui::state::ComparisonView>(std::move(view));
   }
   on_change_();

@@ -34,7 +34,7 @@ class ComparisonSession {
   void wait_until_idle() { worker_.wait_until_idle(); }
 
  private:
-  void publish(ui::state::ComparisonView view);
+  void publish(ui::state::ComparisonView view, const std::function<bool()>& wanted);
 
   const std::function<void()> on_change_;
   ComparisonQuestion question_;

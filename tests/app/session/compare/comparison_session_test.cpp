@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <memory>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/app/session/synthetic_run.h"
@@ -102,6 +105,25 @@ TEST_F(ComparisonSessionTest, IsNotReadAgainUnlessSomethingIsNew) {
   EXPECT_EQ(after->runs[1].run, view->runs[1].run) << "nothing is new of it";
   choose({});
   EXPECT_EQ(session_.view(), nullptr);
+}
+
+// Others who look at the view hold the worker up just before it publishes.
+TEST_F(ComparisonSessionTest, WhatWasClearedDoesNotComeBack) {
+  const auto a = write("a", 1, 0), b = write("b", 1.1, 1'000'000'000);
+  choose({a, b});
+  answer();
+  std::vector<std::jthread> lookers;
+  for (int i = 0; i < 3; ++i) {
+    lookers.emplace_back([this](const std::stop_token& stop) {
+      while (!stop.stop_requested()) session_.view();
+    });
+  }
+  for (int i = 0; i < 300; ++i) {
+    choose({a, b});
+    std::this_thread::sleep_for(std::chrono::microseconds(20 * (i % 50)));
+    choose({});
+    ASSERT_EQ(answer(), nullptr) << i;
+  }
 }
 
 }  // namespace
