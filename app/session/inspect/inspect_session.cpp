@@ -351,8 +351,8 @@ void InspectSession::pick(const Pick& pick, const Wanted& wanted) {
   if (!place) return;  // the first or the last one is on screen already
   if (place->start_ns > until()) return;
   auto details = explorer->details(place->ref);
-  if (!wanted()) return;
   publish(generation, [&](ui::state::InspectView& view) {
+    if (!wanted()) return;
     if (details) {
       view.details = std::make_shared<const trace::timeline::EventDetails>(std::move(*details));
     } else {
