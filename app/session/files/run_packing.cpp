@@ -31,7 +31,7 @@ std::string RunPacking::under_way() const {
 
 void RunPacking::work(const std::filesystem::path& run, const Wanted& wanted) {
   const std::string name = run.filename().string();
-  const auto file = free_file_name(save_dir_, run.stem().string() + ".shardlens");
+  const auto file = free_file_name(save_dir_, name + ".shardlens");
   int shown = -1;
   trace::store::PackOptions options;
   options.progress = [&](double part) {

@@ -26,5 +26,21 @@ TEST(RunPacking, IsUnderWayUntilWhatCameOfItIsSaid) {
   EXPECT_EQ(packing.under_way(), "");
 }
 
+TEST(RunPacking, NamesTheFileAfterTheWholeRun) {
+  const TemporaryFolder folder;
+  SyntheticOptions options;
+  options.name = "rate 0.0005";
+  SyntheticRun run(folder.path(), options);
+  run.add_steps(4);
+  run.finish();
+  Notice notice;
+  RunPacking packing(folder.path(), notice);
+  packing.pack(run.folder());
+  EXPECT_TRUE(eventually([&] { return packing.under_way().empty(); }));
+  const std::string name = run.folder().filename().string();
+  ASSERT_TRUE(name.ends_with("0.0005")) << name;
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / (name + ".shardlens")));
+}
+
 }  // namespace
 }  // namespace shardlens::app::session
