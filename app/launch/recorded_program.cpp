@@ -45,17 +45,6 @@ const std::string* find_variable(const std::vector<std::string>& environment,
   return found == environment.end() ? nullptr : &*found;
 }
 
-// As one would type it: quoted where a shell would take it apart.
-std::string command_text(const std::vector<std::string>& command) {
-  std::string text;
-  for (const std::string& word : command) {
-    const bool is_plain =
-        !word.empty() && word.find_first_of(" \t\n\"'\\$`;&|<>()*?[]#~{}!") == std::string::npos;
-    text += (text.empty() ? "" : " ") + (is_plain ? word : "'" + word + "'");
-  }
-  return text;
-}
-
 Result<void> check(const RecordRequest& request) {
   if (request.command.empty() || request.command.front().empty()) {
     return trace::base::fail(ErrorKind::kUsage,
@@ -140,7 +129,7 @@ Result<std::unique_ptr<RecordedProgram>> RecordedProgram::start(const RecordRequ
   run.start_ns = trace::base::wall_clock_ns();
   run.program = "shardlens " SHARDLENS_VERSION;
   run.imported_from = "another program";
-  run.command = command_text(request.command);
+  run.command = trace::base::joined(request.command, " ", trace::base::in_shell);
   TRY_ASSIGN(trace::store::ClaimedRun made,
              trace::store::create_claimed_run(request.runs_dir, run, request.overwrite));
   std::error_code error;

@@ -1,9 +1,10 @@
-// What child processes start with. Any thread.
+// What child processes start with, and how a shell is told it. Any thread.
 #pragma once
 
 #include <spawn.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace shardlens::trace::base {
@@ -24,5 +25,8 @@ class SpawnAttributes {
 
 // As posix_spawn() takes arguments and variables; valid as long as `texts` is unchanged.
 std::vector<char*> pointers_to(std::vector<std::string>& texts);
+
+// One word of a command line, quoted where a shell would take it apart.
+std::string in_shell(std::string_view word);
 
 }  // namespace shardlens::trace::base

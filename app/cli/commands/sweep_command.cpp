@@ -13,6 +13,7 @@
 #include "app/cli/job/sweep_job.h"
 #include "app/cli/terminal/output.h"
 #include "app/session/jobs/measured_run.h"
+#include "trace/base/spawn.h"
 #include "trace/store/run/settings_file.h"
 
 namespace shardlens::app::cli {
@@ -109,8 +110,8 @@ bool leave_out_refused(SweepPoints& points, sweep::PointJobs& jobs, bool skips) 
 }
 
 std::string command_to_go_on(const std::string& name, const std::filesystem::path& runs_dir) {
-  return "shardlens sweep --resume " + in_shell(name) +
-         (runs_dir == "runs" ? "" : " --runs-dir " + in_shell(runs_dir.string()));
+  return "shardlens sweep --resume " + trace::base::in_shell(name) +
+         (runs_dir == "runs" ? "" : " --runs-dir " + trace::base::in_shell(runs_dir.string()));
 }
 
 // What is to be run, by this command or by the one that began the sweep.

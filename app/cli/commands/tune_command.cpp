@@ -15,6 +15,7 @@
 #include "app/search/space.h"
 #include "app/session/jobs/measured_run.h"
 #include "app/session/tuning/prediction_source.h"
+#include "trace/base/spawn.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -104,7 +105,7 @@ int tune(const TuneArguments& arguments) {
                     {.usable_bytes = session::usable_bytes_here(*base, machine),
                      .sources = session::forecast_sources(machine),
                      .banners = common_banners(jobs),
-                     .command_to_go_on = "the same command with --name " + in_shell(request.name),
+                     .command_to_go_on = "the same command with --name " + trace::base::in_shell(request.name),
                      .as_json = arguments.as_json});
 }
 

@@ -47,14 +47,4 @@ std::vector<std::string> common_banners(const sweep::PointJobs& jobs) {
   return common;
 }
 
-std::string in_shell(const std::string& text) {
-  const bool is_plain = text.find_first_not_of(
-                            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/") ==
-                        std::string::npos;
-  if (is_plain) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
-}
-
 }  // namespace shardlens::app::cli

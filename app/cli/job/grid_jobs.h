@@ -16,6 +16,5 @@ void keep_only(const std::vector<bool>& keep, sweep::SweepPoints& points, sweep:
 void leave_out_doubles(sweep::SweepPoints& points, sweep::PointJobs& jobs);
 // Those that all jobs have.
 std::vector<std::string> common_banners(const sweep::PointJobs& jobs);
-std::string in_shell(const std::string& text);  // quoted if it needs that
 
 }  // namespace shardlens::app::cli
