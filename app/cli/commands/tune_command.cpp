@@ -25,6 +25,7 @@ using trace::base::Result;
 using trace::job::Settings;
 
 constexpr std::int64_t kSteps = 30;  // of a run, unless asked for: enough to tell its mean
+constexpr double kLongestBudgetSeconds = 7 * 24 * 3600;
 
 struct TuneArguments {
   JobArguments job;
@@ -101,12 +102,13 @@ int tune(const TuneArguments& arguments) {
   auto grid = sweep::Sweep::open(request, session::measured_run);
   if (!grid) return report_error(grid.error());
   const session::Machine machine = session::this_machine();
-  return run_search(*grid, signals,
-                    {.usable_bytes = session::usable_bytes_here(*base, machine),
-                     .sources = session::forecast_sources(machine),
-                     .banners = common_banners(jobs),
-                     .command_to_go_on = "the same command with --name " + trace::base::in_shell(request.name),
-                     .as_json = arguments.as_json});
+  return run_search(
+      *grid, signals,
+      {.usable_bytes = session::usable_bytes_here(*base, machine),
+       .sources = session::forecast_sources(machine),
+       .banners = common_banners(jobs),
+       .command_to_go_on = "the same command with --name " + trace::base::in_shell(request.name),
+       .as_json = arguments.as_json});
 }
 
 void add_tune_options(CLI::App& command, TuneArguments& arguments) {
@@ -116,8 +118,10 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
       ->type_name("TIME")
       ->transform(CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::CASE_INSENSITIVE, "TIME"))
       ->check(CLI::Validator(
-          [](const std::string& seconds) {
-            return std::strtod(seconds.c_str(), nullptr) > 0 ? "" : "it is a time above 0, as 90s";
+          [](const std::string& budget) {
+            const double seconds = std::strtod(budget.c_str(), nullptr);
+            if (!(seconds > 0)) return "it is a time above 0, as 90s";
+            return seconds > kLongestBudgetSeconds ? "it is at most a week, 168h" : "";
           },
           ""))
       ->default_str("10m");

@@ -299,6 +299,13 @@ TEST_F(CommandLine, DescribesEverySetting) {
   EXPECT_THAT(link, HasSubstr("8 Gbit/s are 1 GB/s"));
 }
 
+TEST_F(CommandLine, ASearchHasABudgetThatEnds) {
+  for (const char* budget : {"1e999h", "169h", "0s"}) {
+    EXPECT_THAT(wrong_use({"tune", "--budget", budget}), HasSubstr("budget")) << budget;
+  }
+  EXPECT_THAT(wrong_use({"tune", "--budget", "169h"}), HasSubstr("a week"));
+}
+
 TEST_F(CommandLine, DoctorSpeaksJson) {
   const Called doctor = call({"doctor", "--json"});
   const report::Json json = report::Json::parse(doctor.out);
