@@ -60,16 +60,27 @@ ProgressText live_progress(const state::JobState& job) {
 
 }  // namespace
 
+std::string_view repeated_name(std::string_view name) {
+  constexpr std::string_view kAgain = " again";
+  const std::size_t at = name.rfind(kAgain);
+  if (at == std::string_view::npos) return name;
+  std::string_view count = name.substr(at + kAgain.size());
+  const bool is_count =
+      count.empty() || (count.front() == ' ' && trace::base::number_from<int>(count.substr(1)));
+  return is_count ? name.substr(0, at) : name;
+}
+
 std::vector<std::string> queued_names(const state::JobState& job) {
   using Parts = std::vector<std::string>;
   // "cap 4, steps 300 again 2": also what number of a repetition it is.
   const auto parts_of = [](std::string_view name) {
     Parts parts;
-    const std::size_t again = std::min(name.find(" again"), name.size());
-    for (const std::string_view part : trace::base::split(name.substr(0, again), ',')) {
+    const std::string_view repeated = repeated_name(name);
+    for (const std::string_view part : trace::base::split(repeated, ',')) {
       parts.emplace_back(trace::base::trimmed(part));
     }
-    if (again < name.size()) parts.emplace_back(trace::base::trimmed(name.substr(again)));
+    name.remove_prefix(repeated.size());
+    if (!name.empty()) parts.emplace_back(trace::base::trimmed(name));
     return parts;
   };
   std::vector<Parts> all{parts_of(job.run_name)};
@@ -83,7 +94,7 @@ std::vector<std::string> queued_names(const state::JobState& job) {
     std::string name;
     for (const std::string& part : all[i + 1]) {
       if (is_shared(part)) continue;
-      if (part.starts_with("again")) {
+      if (repeated_name(" " + part).empty()) {
         name += (name.empty() ? "the same " : " ") + part;
       } else {
         name += (name.empty() ? "" : ", ") + part;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ui/state/snapshot.h"
@@ -25,6 +26,9 @@ std::string running_ordinal(const state::Snapshot& snapshot);
 
 // "run 5": the ordinal that the next run will have, behind those that wait.
 std::string next_ordinal(const state::Ledger* ledger, std::size_t queued = 0);
+
+// What a repetition is named after: "cap 4" of "cap 4", "cap 4 again" and "cap 4 again 2".
+std::string_view repeated_name(std::string_view name);
 
 // What tells each run that waits from the others and from the one that runs: its name without the
 // parts, between commas, that all of them have. Whole where that leaves nothing.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ui/present/job_text.h"
+
 namespace shardlens::app::session {
 
 using trace::job::Settings;
@@ -31,15 +33,14 @@ void KnobEditor::set_baseline(const Settings& settings, const std::string& ordin
 
 // By what differs; a repetition is named after what it repeats.
 std::string KnobEditor::free_name(const std::vector<std::string>& taken) const {
-  constexpr std::string_view kAgain = " again";
   const auto is_taken = [&](const std::string& name) {
     return std::ranges::find(taken, name) != taken.end();
   };
   const bool repeats = !baseline_name_.empty() && next_ == baseline_;
-  const std::string first = repeats ? baseline_name_.substr(0, baseline_name_.find(kAgain))
+  const std::string first = repeats ? std::string(ui::present::repeated_name(baseline_name_))
                                     : trace::job::name_from_difference(baseline_, next_);
   if (!repeats && !is_taken(first)) return first;
-  const std::string again = first + std::string(kAgain);
+  const std::string again = first + " again";
   std::string name = again;
   for (int i = 2; is_taken(name); ++i) name = again + " " + std::to_string(i);
   return name;

@@ -27,6 +27,17 @@ TEST(QueuedNames, SayOnlyWhatTellsTheRunsApart) {
               ElementsAre("the same again", "the same again 2"));
   EXPECT_THAT(queued_names(job_of("batch 1, cap 1", {"batch 1, cap 2 again"})),
               ElementsAre("cap 2 again"));
+  EXPECT_THAT(queued_names(job_of("mine", {"mine, against all", "mine, against yours again"})),
+              ElementsAre("against all", "against yours again"));
+}
+
+TEST(RepeatedName, EndsBeforeWhatNumberOfARepetitionItIs) {
+  for (const char* name : {"cap 4", "cap 4 again", "cap 4 again 2"}) {
+    EXPECT_EQ(repeated_name(name), "cap 4");
+  }
+  for (const char* name : {"mine against yours", "cap 4 again and again slower", "again"}) {
+    EXPECT_EQ(repeated_name(name), name);
+  }
 }
 
 TEST(QueuedNames, StayWholeWhereNothingIsLeft) {
