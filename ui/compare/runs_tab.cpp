@@ -212,7 +212,7 @@ void RunsTab::draw_table_panel(const kit::Theme& theme, const state::Rect& rect,
                present::difference_table(difference, kinds[kind_], first, second)};
     }
     table_.draw(theme, panel.body, made_.table,
-                {.filter = {}, .selected = {}, .empty = "Nothing differs", .hint = {}});
+                {.filter = {}, .selected = {}, .empty = "Nothing differs"});
   }
   table::choice_strip(theme, "compare/kinds", header, kinds, kind_);
   table::table_buttons(

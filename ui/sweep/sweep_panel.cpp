@@ -250,12 +250,13 @@ void SweepPanel::draw_points(const kit::Theme& theme, const state::Rect& rect,
   const std::string file = table::export_file_name(sweep.name, "sweep", "csv");
   table::table_buttons(
       theme, "sweep", tools, file, [this] { return table_.csv(); }, commands);
-  kit::text_in(theme, tools, kit::Face::kHeading, theme.colors().heading, "Points");
+  const state::Palette& p = theme.colors();
+  tools.take_left(kit::text_in(theme, tools, kit::Face::kHeading, p.heading, "Points"),
+                  theme.px(16));
+  kit::label_in(theme, tools, kit::Face::kSmall, p.text_muted,
+                "Click marks a point in the pictures · right-click for more", kit::Align::kRight);
   const auto events = table_.draw(theme, rest, prepared_.table,
-                                  {.filter = {},
-                                   .selected = selected_,
-                                   .empty = "No points",
-                                   .hint = "Right click for what can be done with it"});
+                                  {.filter = {}, .selected = selected_, .empty = "No points"});
   if (events.clicked) selected_ = selected_ == events.clicked ? std::nullopt : events.clicked;
   if (events.right_clicked) {
     menu_of_ = *events.right_clicked;

@@ -16,7 +16,6 @@ struct TableOptions {
   std::string_view filter;
   std::optional<std::size_t> selected;  // a row of the table
   std::string_view empty;               // what stands there instead of rows
-  std::string_view hint;                // last line of a row's tooltip
   bool scrolls_sideways = false;
   std::string_view cut_note = {};  // below the whole text of a cell that is cut
 };

@@ -183,6 +183,19 @@ TEST_F(SweepPanelTest, RowsOfARankingAreNamedExplainedAndCanBeChosen) {
   EXPECT_TRUE(window.click("sweep/ranking1"));
 }
 
+TEST_F(SweepPanelTest, SaysWhatARightClickOffers) {
+  show(sample_sweep());
+  snapshot.knobs.next = {};
+  auto window = this->window();
+  window.frames(3);
+  EXPECT_TRUE(window.probe().shows("right-click for more"));
+  ASSERT_TRUE(window.click("sweep points/row/1", 1));
+  window.frames(3);
+  ASSERT_TRUE(window.click("sweep/menu/menu/Set its settings in Tune"));
+  const auto commands = window.take_commands();
+  EXPECT_NE(HeadlessPanel::find<state::SetKnob>(commands), nullptr);
+}
+
 TEST_F(SweepPanelTest, OffersWhatFitsTheMoment) {
   auto sweep = sample_sweep();
   sweep.phase = state::SweepPhase::kUnfinished;
