@@ -22,8 +22,5 @@ struct SettingsInput {
 // `ranks` and errors: see trace::store::read_settings() and parse_foreign_settings().
 trace::base::Result<SettingsInput> read_settings_input(
     const std::filesystem::path& file, std::int64_t ranks = trace::job::Settings{}.ranks);
-trace::base::Result<SettingsInput> parse_settings_input(const std::string& text,
-                                                        const std::string& source_name,
-                                                        std::int64_t ranks);
 
 }  // namespace shardlens::app::settings

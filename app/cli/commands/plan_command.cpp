@@ -9,15 +9,12 @@
 #include "app/cli/terminal/output.h"
 #include "app/report/plan_report.h"
 #include "app/settings/settings_input.h"
-#include "trace/base/text.h"
 #include "trace/job/huggingface/find_model.h"
 #include "trace/predict/plan/gpu_table.h"
-#include "trace/store/run/settings_file.h"
 
 namespace shardlens::app::cli {
 namespace {
 
-constexpr std::string_view kModelKey = "model";
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 
 struct PlanArguments {
@@ -31,62 +28,18 @@ struct PlanArguments {
   std::filesystem::path runs_dir = "runs";  // accepted as everywhere; no run is looked at
 };
 
-bool is_only_planned(std::string_view model) {
-  for (const auto& shape : trace::job::planning_presets()) {
-    if (shape.name == model) return true;
-  }
-  return false;
-}
-
-// A settings file may name a model that is only planned for; the knob knows just those that can be
-// trained. Takes that line out and returns its model.
-std::optional<std::string> take_planned_model(std::string& yaml) {
-  for (std::size_t begin = 0; begin < yaml.size();) {
-    const std::size_t end = std::min(yaml.find('\n', begin), yaml.size());
-    const std::string_view line(yaml.data() + begin, end - begin);
-    const std::size_t colon = line.find(':');
-    if (colon != std::string_view::npos &&
-        trace::base::trimmed(line.substr(0, colon)) == kModelKey) {
-      std::string model(trace::base::trimmed(line.substr(colon + 1)));
-      if (!is_only_planned(model)) return std::nullopt;
-      yaml.replace(begin, end - begin, "");  // the newline stays: messages name lines
-      return model;
-    }
-    begin = end + 1;
-  }
-  return std::nullopt;
-}
-
-trace::base::Result<void> read_file(const std::string& file, std::int64_t ranks,
-                                    trace::job::Settings& settings, std::string& model) {
-  TRY_ASSIGN(std::string yaml, trace::store::read_settings_text(file));
-  if (const auto planned = take_planned_model(yaml)) {
-    TRY_ASSIGN(settings, trace::store::parse_settings(yaml, file));
-    model = *planned;
-    return {};
-  }
-  TRY_ASSIGN(const auto input, app::settings::parse_settings_input(yaml, file, ranks));
-  if (input.foreign) print_lines(trace::frameworks::remarks_text(*input.foreign));
-  settings = input.settings;
-  model = settings.model;
-  return {};
-}
-
 trace::base::Result<trace::predict::PlanRequest> request_of(const PlanArguments& options) {
   trace::predict::PlanRequest request;
-  std::string model = request.settings.model;
   if (!options.settings_file.empty()) {
-    TRY(read_file(options.settings_file, options.gpus_per_node * options.nodes, request.settings,
-                  model));
+    TRY_ASSIGN(const auto input, app::settings::read_settings_input(
+                                     options.settings_file, options.gpus_per_node * options.nodes));
+    if (input.foreign) print_lines(trace::frameworks::remarks_text(*input.foreign));
+    request.settings = input.settings;
   }
   for (const auto& assignment : options.assignments) {
-    if (assignment.starts_with(std::string(kModelKey) + "=")) {
-      model = trace::base::trimmed(std::string_view(assignment).substr(kModelKey.size() + 1));
-    } else {
-      TRY(trace::job::set_assignment(request.settings, assignment));
-    }
+    TRY(trace::job::set_assignment(request.settings, assignment));
   }
-  TRY_ASSIGN(request.shape, trace::job::find_planned_model(model));
+  TRY_ASSIGN(request.shape, trace::job::find_planned_model(request.settings.model));
   if (options.memory_gb) {
     request.memory_bytes = static_cast<std::int64_t>(*options.memory_gb * kGiB);
     request.workspace_bytes = trace::predict::cublas_workspace_bytes("");
