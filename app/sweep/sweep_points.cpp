@@ -217,12 +217,43 @@ std::vector<std::size_t> doubles_of(const PointJobs& jobs) {
   return first;
 }
 
-SweepPoints chosen_points(const SweepPoints& points, const std::vector<bool>& keep) {
-  SweepPoints chosen{.varied = points.varied, .settings = {}};
-  for (std::size_t i = 0; i < points.settings.size(); ++i) {
-    if (keep[i]) chosen.settings.push_back(points.settings[i]);
+namespace {
+
+// `why_not`: of a point by its place; "" keeps it.
+template <typename WhyNot>
+std::vector<std::string> leave_out(SweepPoints& points, PointJobs& jobs, const WhyNot& why_not) {
+  std::vector<std::string> left_out;
+  SweepPoints kept{.varied = points.varied, .settings = {}};
+  PointJobs kept_jobs;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (std::string why = why_not(i); !why.empty()) {
+      left_out.push_back(std::move(why));
+      continue;
+    }
+    kept.settings.push_back(points.settings[i]);
+    kept_jobs.push_back(jobs[i]);
   }
-  return chosen;
+  points = std::move(kept);
+  jobs = std::move(kept_jobs);
+  return left_out;
+}
+
+}  // namespace
+
+std::vector<std::string> leave_out_refused(SweepPoints& points, PointJobs& jobs,
+                                           std::size_t first) {
+  return leave_out(points, jobs, [&](std::size_t i) {
+    if (i < first || jobs[i]) return std::string();
+    return obeyed_text(points, i) + ": " + jobs[i].error().message;
+  });
+}
+
+std::vector<std::string> leave_out_doubles(SweepPoints& points, PointJobs& jobs) {
+  const auto firsts = doubles_of(jobs);
+  return leave_out(points, jobs, [&](std::size_t i) {
+    if (firsts[i] == i) return std::string();
+    return point_text(points, i) + " does the same as " + point_text(points, firsts[i]);
+  });
 }
 
 }  // namespace shardlens::app::sweep

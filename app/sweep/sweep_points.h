@@ -46,7 +46,9 @@ trace::job::Settings with_reached_caps(trace::job::Settings settings);
 // The points that do the same as one before them, whatever was written (`bucket_cap_mb` says
 // nothing to a sharded run): for each that one, else its own place. For jobs without errors.
 std::vector<std::size_t> doubles_of(const PointJobs& jobs);
-// Those with `keep`, in their order.
-SweepPoints chosen_points(const SweepPoints& points, const std::vector<bool>& keep);
+// Leave points out, with their jobs, and say which and why, a line each. Refused: of those from
+// `first` on. Doubles: see doubles_of().
+std::vector<std::string> leave_out_refused(SweepPoints& points, PointJobs& jobs, std::size_t first);
+std::vector<std::string> leave_out_doubles(SweepPoints& points, PointJobs& jobs);
 
 }  // namespace shardlens::app::sweep

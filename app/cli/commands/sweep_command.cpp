@@ -92,20 +92,17 @@ std::string refusals_text(const SweepPoints& points, const sweep::PointJobs& job
 
 // False: refused, which was said.
 bool leave_out_refused(SweepPoints& points, sweep::PointJobs& jobs, bool skips) {
-  std::vector<bool> keep;
-  for (const auto& job : jobs) keep.push_back(job.has_value());
-  const auto refused = static_cast<std::size_t>(std::ranges::count(keep, false));
-  if (refused == 0) return true;
-  const bool leaves_some = refused < jobs.size();
   const std::string reasons = refusals_text(points, jobs);
-  if (skips && leaves_some) {
+  const std::size_t count = jobs.size();
+  const std::size_t refused = sweep::leave_out_refused(points, jobs, 0).size();
+  if (refused == 0) return true;
+  if (skips && !jobs.empty()) {
     print_message("Left out, as it cannot be run:" + reasons);
-    keep_only(keep, points, jobs);
     return true;
   }
   print_message("error: nothing was started, as " + std::to_string(refused) + " of " +
-                std::to_string(jobs.size()) + " points cannot be run:" + reasons);
-  if (leaves_some) print_message("Change them, or leave them out with --skip-refused");
+                std::to_string(count) + " points cannot be run:" + reasons);
+  if (!jobs.empty()) print_message("Change them, or leave them out with --skip-refused");
   return false;
 }
 
@@ -154,7 +151,7 @@ int sweep_over(const SweepArguments& arguments) {
   auto jobs = sweep::jobs_of(*points);
   const bool is_new = arguments.resumed.empty();
   if (!leave_out_refused(*points, jobs, arguments.skips_refused && is_new)) return kWrongUse;
-  if (is_new) leave_out_doubles(*points, jobs);
+  if (is_new) print_left_out(sweep::leave_out_doubles(*points, jobs), "do the same as others");
   const auto request = request_of(arguments, std::move(*points));
   auto sweep = sweep::Sweep::open(request, session::measured_run);
   if (!sweep) return report_error(sweep.error());

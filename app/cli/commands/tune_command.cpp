@@ -49,24 +49,6 @@ Result<Settings> start_of(const TuneArguments& arguments) {
   return base;
 }
 
-// Those that cannot be run are not searched. Error kUsage: the start, which is the first, is one of
-// them.
-Result<void> leave_out_refused(SweepPoints& points, sweep::PointJobs& jobs) {
-  if (!jobs.front()) return tl::make_unexpected(jobs.front().error());
-  std::vector<bool> keep;
-  std::size_t left_out = 0;
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    keep.push_back(jobs[i].has_value());
-    if (jobs[i] || ++left_out > kPointsNamed) continue;
-    print_message("Left out: " + sweep::point_text(points, i) + ": " + jobs[i].error().message);
-  }
-  if (left_out > kPointsNamed) {
-    print_message("… and " + std::to_string(left_out - kPointsNamed) + " more that cannot be run");
-  }
-  keep_only(keep, points, jobs);
-  return {};
-}
-
 search::Goal goal_of(const TuneArguments& arguments) {
   return *std::ranges::find(search::kGoals, arguments.goal,
                             [](search::Goal goal) { return search::to_string(goal); });
@@ -96,8 +78,9 @@ int tune(const TuneArguments& arguments) {
                                        : search::search_points(*base, arguments.over);
   if (!points) return report_error(points.error());
   auto jobs = sweep::jobs_of(*points);
-  if (const auto left = leave_out_refused(*points, jobs); !left) return report_error(left.error());
-  leave_out_doubles(*points, jobs);
+  if (!jobs.front()) return report_error(jobs.front().error());  // where the search starts
+  print_left_out(sweep::leave_out_refused(*points, jobs, 1), "cannot be run");
+  print_left_out(sweep::leave_out_doubles(*points, jobs), "do the same as others");
   const auto request = request_of(arguments, *points);
   auto grid = sweep::Sweep::open(request, session::measured_run);
   if (!grid) return report_error(grid.error());

@@ -1,7 +1,6 @@
-// What a command does with the points of a grid before anything starts. Main thread.
+// What a command says of the points of a grid before anything starts. Main thread.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -9,11 +8,8 @@
 
 namespace shardlens::app::cli {
 
-inline constexpr std::size_t kPointsNamed = 4;  // where many are left out
-
-void keep_only(const std::vector<bool>& keep, sweep::SweepPoints& points, sweep::PointJobs& jobs);
-// Points that do the same as one before them, which is said. For jobs without errors.
-void leave_out_doubles(sweep::SweepPoints& points, sweep::PointJobs& jobs);
+// The first of the points that were left out, then how many more; `what`: "do the same as others".
+void print_left_out(const std::vector<std::string>& points, const std::string& what);
 // Those that all jobs have.
 std::vector<std::string> common_banners(const sweep::PointJobs& jobs);
 

@@ -126,6 +126,17 @@ std::vector<std::string> banners_of(const trace::analysis::RunFigures& figures) 
   return banners;
 }
 
+std::vector<std::string> banners_in_common(const std::vector<std::vector<std::string>>& of_runs) {
+  std::vector<std::string> common;
+  if (!of_runs.empty()) common = of_runs.front();
+  for (const auto& banners : of_runs) {
+    std::erase_if(common, [&](const std::string& banner) {
+      return std::ranges::find(banners, banner) == banners.end();
+    });
+  }
+  return common;
+}
+
 std::vector<trace::model::LogLine> rank_log_lines(const std::filesystem::path& run_folder, int rank,
                                                   std::size_t lines, std::int64_t time_ns) {
   std::vector<trace::model::LogLine> result;

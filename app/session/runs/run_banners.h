@@ -21,6 +21,8 @@ bool is_simulated(const trace::model::RunInfo& info);
 std::vector<std::string> banners_of(const trace::model::RunInfo& job);
 // The same of what was recorded, and of what is missing of it.
 std::vector<std::string> banners_of(const trace::analysis::RunFigures& figures);
+// Those that all of several runs have, in the order of the first one.
+std::vector<std::string> banners_in_common(const std::vector<std::vector<std::string>>& of_runs);
 
 // The last `lines` lines of rank_N.log, stamped with `time_ns`; empty when there is none.
 std::vector<trace::model::LogLine> rank_log_lines(const std::filesystem::path& run_folder, int rank,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
+#include <utility>
 #include <vector>
 
 #include "app/search/search.h"
@@ -90,23 +92,10 @@ std::string free_name(const SweepDraft& draft, const sweep::SweepPoints& points,
                           runs_dir);
 }
 
-// What a search leaves out is no refusal, but for where it starts.
-sweep::SweepPoints left_in(const sweep::SweepPoints& points, SweepCard& card) {
-  if (!card.draft.search || points.settings.empty()) return points;
-  const auto jobs = sweep::jobs_of(points);
-  std::vector<bool> keep{true};
-  for (std::size_t i = 1; i < jobs.size(); ++i) {
-    keep.push_back(jobs[i].has_value());
-    if (jobs[i]) continue;
-    card.doubles.push_back(sweep::obeyed_text(points, i) + ": " + jobs[i].error().message);
-  }
-  return sweep::chosen_points(points, keep);
-}
-
-void check_points_of_card(const sweep::SweepPoints& all, const fs::path& runs_dir,
-                          SweepCard& card) {
-  const auto points = left_in(all, card);
-  const auto jobs = sweep::jobs_of(points);
+void check_points_of_card(sweep::SweepPoints points, const fs::path& runs_dir, SweepCard& card) {
+  auto jobs = sweep::jobs_of(points);
+  // What a search leaves out is no refusal, but for where it starts.
+  if (card.draft.search) card.doubles = sweep::leave_out_refused(points, jobs, 1);
   card.points = points.settings.size();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (!jobs[i]) {
@@ -114,22 +103,14 @@ void check_points_of_card(const sweep::SweepPoints& all, const fs::path& runs_di
     }
   }
   if (!card.refused.empty()) return;
-  const auto firsts = sweep::doubles_of(jobs);
-  std::vector<bool> keep;
-  for (std::size_t i = 0; i < firsts.size(); ++i) {
-    keep.push_back(firsts[i] == i);
-    if (keep.back()) continue;
-    card.doubles.push_back(sweep::point_text(points, i) + " does the same as " +
-                           sweep::point_text(points, firsts[i]));
-  }
-  const auto kept = sweep::chosen_points(points, keep);
-  card.points = kept.settings.size();
+  std::ranges::move(sweep::leave_out_doubles(points, jobs), std::back_inserter(card.doubles));
+  card.points = points.settings.size();
   if (card.points < 2) {
     card.problem = "It needs two points at least that do different things: give more values";
     return;
   }
-  if (card.name.empty()) card.name = free_name(card.draft, kept, runs_dir);
-  if (const auto named = check_sweep_name_of_card(card, kept, runs_dir); !named) {
+  if (card.name.empty()) card.name = free_name(card.draft, points, runs_dir);
+  if (const auto named = check_sweep_name_of_card(card, points, runs_dir); !named) {
     card.problem = named.error().message;
   }
 }
@@ -153,12 +134,12 @@ Result<sweep::SweepPoints> points_of(const SweepQuestion& question) {
 
 SweepCard checked_card(const SweepQuestion& question, const fs::path& runs_dir) {
   SweepCard card{.draft = question.draft, .is_checked = true, .name = question.draft.name};
-  const auto points = points_of(question);
+  auto points = points_of(question);
   if (!points) {
     card.problem = points.error().message;
     return card;
   }
-  check_points_of_card(*points, runs_dir, card);
+  check_points_of_card(std::move(*points), runs_dir, card);
   count_runs(question, card);
   return card;
 }

@@ -40,22 +40,6 @@ Result<sweep::WholeRun> SweepSource::read_run(const fs::path& run) {
   return runs_.emplace(run, std::move(read)).first->second.run;
 }
 
-// Of the runs that count.
-std::vector<std::string> SweepSource::common_banners(const sweep::SweepResults& results) const {
-  std::vector<std::string> common;
-  bool is_first = true;
-  for (const auto& [slot, result] : results) {
-    const auto known = runs_.find(result.folder);
-    if (known == runs_.end()) continue;
-    const auto& banners = known->second.banners;
-    if (std::exchange(is_first, false)) common = banners;
-    std::erase_if(common, [&](const std::string& banner) {
-      return std::ranges::find(banners, banner) == banners.end();
-    });
-  }
-  return common;
-}
-
 search::Standing SweepSource::standing_of(const sweep::Sweep& grid) {
   if (!machine_) machine_ = this_machine();
   const bool is_known = forecasts_ && forecasts_of_ == grid.created_ns();
@@ -81,7 +65,12 @@ ShownSweep SweepSource::read(const std::string& name) {
       there->plan(), there->results(),
       is_search ? sweep::SweepPredictions{} : predictor_->predict(there->plan(), there->results()));
   if (is_search) show_search(standing_of(*there), there->results(), shown);
-  shown.banners = common_banners(there->results());
+  std::vector<std::vector<std::string>> banners;  // of the runs that count
+  for (const auto& [slot, result] : there->results()) {
+    const auto known = runs_.find(result.folder);
+    if (known != runs_.end()) banners.push_back(known->second.banners);
+  }
+  shown.banners = banners_in_common(banners);
   if (sweep::Sweep::is_held(runs_dir_, name)) shown.phase = ui::state::SweepPhase::kElsewhere;
   return shown;
 }

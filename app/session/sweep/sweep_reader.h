@@ -46,7 +46,6 @@ class SweepSource {
   };
   trace::base::Result<sweep::WholeRun> read_run(const std::filesystem::path& run);
   search::Standing standing_of(const sweep::Sweep& grid);
-  std::vector<std::string> common_banners(const sweep::SweepResults& results) const;
 
   const std::filesystem::path runs_dir_;
   std::string name_;

@@ -19,29 +19,17 @@ using trace::base::Result;
 
 constexpr const char* kWasStopped = "it was stopped";
 
-// But for the first, from which it starts.
-void leave_out_refused(sweep::SweepPoints& points) {
-  const auto jobs = sweep::jobs_of(points);
-  std::vector<bool> keep;
-  for (std::size_t i = 0; i < jobs.size(); ++i) keep.push_back(i == 0 || jobs[i].has_value());
-  points = sweep::chosen_points(points, keep);
-}
-
 // All points are checked before the first one starts; those that do the same are run once. A new
-// search leaves out what cannot be run.
+// search leaves out what cannot be run, but for the first, from which it starts.
 Result<void> check_all_points(sweep::SweepPoints& points, bool is_new, bool is_search) {
-  if (is_new && is_search) leave_out_refused(points);
-  const auto jobs = sweep::jobs_of(points);
+  auto jobs = sweep::jobs_of(points);
+  if (is_new && is_search) sweep::leave_out_refused(points, jobs, 1);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (jobs[i]) continue;
     return trace::base::fail(jobs[i].error().kind,
                              sweep::point_text(points, i) + ": " + jobs[i].error().message);
   }
-  if (!is_new) return {};
-  const auto firsts = sweep::doubles_of(jobs);
-  std::vector<bool> keep;
-  for (std::size_t i = 0; i < firsts.size(); ++i) keep.push_back(firsts[i] == i);
-  points = sweep::chosen_points(points, keep);
+  if (is_new) sweep::leave_out_doubles(points, jobs);
   return {};
 }
 

@@ -9,6 +9,7 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 using trace::job::Settings;
 
 std::vector<std::string> texts_of(const SweepPoints& points) {
@@ -133,10 +134,22 @@ TEST(SweepPoints, AreToldByWhatTheirStrategyObeys) {
   EXPECT_EQ(obeyed_text(*points, 1), "sharding_strategy=full_shard, backward_prefetch=pre");
 }
 
-TEST(SweepJobs, ChosenPointsKeepTheirOrder) {
-  const auto points = grid_of({}, {"ranks=1,2,4"});
-  EXPECT_THAT(texts_of(chosen_points(*points, {true, false, true})),
-              ElementsAre("ranks=1", "ranks=4"));
+TEST(SweepJobs, WhatIsLeftOutIsToldAndTheOthersKeepTheirOrder) {
+  auto points = *grid_of(on_cpu(), {"steps=3,40,2", "limit_all_gathers=false,true"});
+  auto jobs = jobs_of(points, {});
+  EXPECT_THAT(
+      leave_out_refused(points, jobs, 1),
+      ElementsAre(StartsWith("steps=3: "), StartsWith("steps=2: "), StartsWith("steps=2: ")));
+  EXPECT_THAT(texts_of(points),
+              ElementsAre("steps=3, limit_all_gathers=false", "steps=40, limit_all_gathers=false",
+                          "steps=40, limit_all_gathers=true"));
+  EXPECT_EQ(leave_out_refused(points, jobs, 0).size(), 1u);
+  EXPECT_THAT(leave_out_doubles(points, jobs),
+              ElementsAre("steps=40, limit_all_gathers=true does the same as "
+                          "steps=40, limit_all_gathers=false"));
+  EXPECT_THAT(texts_of(points), ElementsAre("steps=40, limit_all_gathers=false"));
+  ASSERT_EQ(jobs.size(), 1u);
+  EXPECT_EQ(jobs[0]->settings.steps, 40);
 }
 
 }  // namespace
