@@ -1,53 +1,37 @@
 #include "ui/compare/compare_workspace.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
-#include "ui/compare/compare_tab.h"
-#include "ui/compare/runs_tab.h"
 #include "ui/kit/widgets.h"
-#include "ui/sweep/sweep_panel.h"
 
 namespace shardlens::ui::compare {
 
 namespace {
 
-// A sweep of many runs of one job.
-class SweepTab : public CompareTab {
- public:
-  std::string_view title() const override { return "Sweep"; }
-  std::string_view explanation() const override {
-    return "Many runs of one job: which values are best, beyond noise";
-  }
-  void draw(const kit::Theme& theme, const state::Rect& rect, const state::Snapshot& snapshot, bool,
-            state::Commands& commands) override {
-    panel_.draw(theme, rect, snapshot, commands);
-  }
-
- private:
-  sweep::SweepPanel panel_;
+struct Tab {
+  std::string_view title, explanation;
 };
-
+constexpr std::array kTabs{
+    Tab{"Runs", "Two to six runs: which is faster, by how much, and what makes it so"},
+    Tab{"Sweep", "Many runs of one job: which values are best, beyond noise"}};
+constexpr std::size_t kRuns = 0;
 constexpr float kTabRow = 30;
 
 }  // namespace
 
-CompareWorkspace::CompareWorkspace() {
-  tabs_.push_back(std::make_unique<RunsTab>());
-  tabs_.push_back(std::make_unique<SweepTab>());
-}
-
 void CompareWorkspace::show(std::string_view title) {
-  for (std::size_t i = 0; i < tabs_.size(); ++i) {
-    if (tabs_[i]->title() == title) shown_ = i;
+  for (std::size_t i = 0; i < kTabs.size(); ++i) {
+    if (kTabs[i].title == title) shown_ = i;
   }
 }
 
 void CompareWorkspace::draw_tab_row(const kit::Theme& theme, state::Rect row) {
   const state::Palette& p = theme.colors();
   row.take_left(theme.px(8));
-  for (std::size_t i = 0; i < tabs_.size(); ++i) {
-    const std::string_view title = tabs_[i]->title();
+  for (std::size_t i = 0; i < kTabs.size(); ++i) {
+    const std::string_view title = kTabs[i].title;
     const state::Rect box =
         row.take_left(kit::text_width(theme, kit::Face::kStrong, title), theme.px(20));
     const kit::Hit hit = kit::hit_area(theme, "compare/" + std::string(title), box);
@@ -58,7 +42,7 @@ void CompareWorkspace::draw_tab_row(const kit::Theme& theme, state::Rect row) {
       kit::fill({box.x, box.bottom() - theme.px(4), box.w, std::max(2.0f, theme.px(2))},
                 kit::color(p.accent), 1);
     }
-    if (hit.hovered) kit::tooltip(theme, title, tabs_[i]->explanation());
+    if (hit.hovered) kit::tooltip(theme, title, kTabs[i].explanation);
     if (hit.clicked) shown_ = i;
   }
 }
@@ -67,7 +51,8 @@ void CompareWorkspace::draw(const kit::Theme& theme, const state::Rect& rect,
                             const state::Snapshot& snapshot, bool keys, state::Commands& commands) {
   state::Rect rest = rect;
   draw_tab_row(theme, rest.take_top(theme.px(kTabRow), theme.px(4)));
-  tabs_[shown_]->draw(theme, rest, snapshot, keys, commands);
+  if (shown_ == kRuns) return runs_.draw(theme, rest, snapshot, keys, commands);
+  sweep_.draw(theme, rest, snapshot, commands);
 }
 
 }  // namespace shardlens::ui::compare

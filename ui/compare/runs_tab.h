@@ -7,23 +7,22 @@
 #include <string_view>
 
 #include "ui/compare/compare_layout.h"
-#include "ui/compare/compare_tab.h"
 #include "ui/compare/compared_timelines.h"
+#include "ui/kit/theme.h"
 #include "ui/present/compare/difference_table.h"
 #include "ui/present/compare/waterfall.h"
+#include "ui/state/commands.h"
 #include "ui/state/comparison_view.h"
+#include "ui/state/snapshot.h"
 #include "ui/table/table_view.h"
 
 namespace shardlens::ui::compare {
 
-class RunsTab : public CompareTab {
+class RunsTab {
  public:
-  std::string_view title() const override { return "Runs"; }
-  std::string_view explanation() const override {
-    return "Two to six runs: which is faster, by how much, and what makes it so";
-  }
+  // `keys`: the keyboard is the tab's.
   void draw(const kit::Theme& theme, const state::Rect& rect, const state::Snapshot& snapshot,
-            bool keys, state::Commands& commands) override;
+            bool keys, state::Commands& commands);
 
   const ComparedTimelines& timelines() const { return timelines_; }
 

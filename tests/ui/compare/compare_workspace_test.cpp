@@ -59,10 +59,6 @@ state::ViewPreferences in_compare(state::ThemeKind theme = state::ThemeKind::kDa
   return preferences;
 }
 
-const RunsTab& runs_tab(HeadlessWindow& window) {
-  return dynamic_cast<const RunsTab&>(*window.view().compare().tabs().front());
-}
-
 TEST(CompareWorkspace, IsReachedByItsKeyAndSaysWhatToDo) {
   HeadlessWindow window{1600, 1000};
   const state::Snapshot snapshot = sample_snapshot();
@@ -282,7 +278,7 @@ TEST(CompareWorkspace, TimelinesZoomTogether) {
   HeadlessWindow window{1600, 1000, in_compare()};
   const state::Snapshot snapshot = compared_snapshot(3);
   window.frames(snapshot, 3);
-  const double whole = runs_tab(window).timelines().window().span_ns();
+  const double whole = window.view().compare().runs().timelines().window().span_ns();
   double longest = 0;
   for (const auto& run : snapshot.comparison->runs) {
     const auto& rows = *run.run->timeline->rows;
@@ -302,10 +298,10 @@ TEST(CompareWorkspace, TimelinesZoomTogether) {
   window.move_to(snapshot, plots[1].center_x(), plots[1].center_y());
   window.wheel(snapshot, 3);
   window.frames(snapshot, 2);
-  EXPECT_LT(runs_tab(window).timelines().window().span_ns(), 0.8 * whole);
+  EXPECT_LT(window.view().compare().runs().timelines().window().span_ns(), 0.8 * whole);
   window.press(snapshot, kit::Key::kF);
   window.frames(snapshot, 2);
-  EXPECT_EQ(runs_tab(window).timelines().window().span_ns(), whole);
+  EXPECT_EQ(window.view().compare().runs().timelines().window().span_ns(), whole);
 }
 
 TEST(CompareWorkspace, ShowsPhasesAndOneKindOfRowsWhenAskedTo) {
