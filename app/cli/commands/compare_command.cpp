@@ -67,11 +67,10 @@ Result<report::ComparedRuns> read_runs(const CompareArguments& options) {
   }
   const auto& base = compared.runs.front();
   for (std::size_t i = 1; i < compared.runs.size(); ++i) {
-    const auto siblings = session::siblings_of(base, compared.runs[i], options.runs_dir);
-    std::vector<trace::analysis::NoiseRun> others;
-    for (const auto& sibling : siblings) others.push_back(session::noise_run(sibling));
+    const auto& run = compared.runs[i];
     compared.differences.push_back(trace::analysis::difference_between(
-        {base, &times[0]}, {compared.runs[i], &times[i]}, others));
+        {base, &times[0]}, {run, &times[i]},
+        session::noise_of_siblings(base, run, options.runs_dir)));
   }
   return compared;
 }

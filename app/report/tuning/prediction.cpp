@@ -4,13 +4,11 @@
 #include <utility>
 
 #include "app/session/compare/run_siblings.h"
+#include "app/session/runs/library_run.h"
 #include "app/session/tuning/prediction_source.h"
 #include "trace/advice/facts/usable_memory.h"
 #include "trace/analysis/noise/noise_model.h"
-#include "trace/analysis/run/run_analysis.h"
 #include "trace/predict/costs/costs_file.h"
-#include "trace/predict/record/recorded_steps.h"
-#include "trace/store/read/run_reader.h"
 #include "trace/tuning/predictable.h"
 #include "trace/tuning/predictor.h"
 
@@ -20,24 +18,10 @@ using trace::base::Result;
 
 namespace {
 
-Result<trace::predict::CollectiveCosts> costs_in(const std::filesystem::path& file) {
-  TRY_ASSIGN(const auto read, trace::predict::read_costs(file));
-  return read.costs();
-}
-
-Result<trace::predict::CollectiveCosts> kept_costs(const std::filesystem::path& run,
-                                                   const trace::analysis::RunFigures& figures) {
-  std::vector<trace::model::RankInfo> ranks;
-  for (const auto& rank : figures.ranks) ranks.push_back(rank.info);
-  return session::known_costs(figures.info, ranks, run.parent_path());
-}
-
 std::optional<double> apart_by_chance(const std::filesystem::path& run,
                                       const trace::analysis::RunFigures& figures) {
-  const auto siblings = session::siblings_of(figures, figures, run.parent_path());
-  const session::LibraryRun own = session::record_from_figures(figures);
-  std::vector<trace::analysis::NoiseRun> runs{session::noise_run(own)};
-  for (const auto& sibling : siblings) runs.push_back(session::noise_run(sibling));
+  auto runs = session::noise_of_siblings(figures, figures, run.parent_path());
+  runs.insert(runs.begin(), session::noise_run(session::record_from_figures(figures)));
   return trace::analysis::NoiseModel(runs.front(), runs).apart();
 }
 
@@ -47,21 +31,16 @@ struct LearntRun {
 };
 
 Result<LearntRun> learn(const std::filesystem::path& run, const std::filesystem::path& costs) {
-  TRY_ASSIGN(const auto reader, trace::store::RunReader::open(run));
-  TRY_ASSIGN(const auto info, reader->info());
-  trace::analysis::RunAnalysis analysis(info);
-  trace::predict::RecordedSteps recorded(info.world_size, info.settings.skip_steps);
-  TRY_ASSIGN(const auto problems,
-             trace::store::read_everything(*reader, [&](const trace::model::Batch& batch) {
-               analysis.add(batch);
-               recorded.learn(batch);
-             }));
-  if (!problems.empty()) {
-    return trace::base::fail(trace::base::ErrorKind::kUsage, problems.front());
+  TRY_ASSIGN(auto figures, session::read_run_figures(run));
+  if (!figures.info.unreadable.empty()) {
+    return trace::base::fail(trace::base::ErrorKind::kUsage, figures.info.unreadable.front());
   }
-  auto figures = analysis.figures();
-  TRY_ASSIGN(const auto known, costs.empty() ? kept_costs(run, figures) : costs_in(costs));
-  TRY_ASSIGN(auto predictor, trace::tuning::Predictor::create(figures, recorded, known));
+  std::optional<trace::predict::CollectiveCosts> given;
+  if (!costs.empty()) {
+    TRY_ASSIGN(const auto read, trace::predict::read_costs(costs));
+    given = read.costs();
+  }
+  TRY_ASSIGN(auto predictor, session::PredictionSource().predictor_of(figures, given));
   return LearntRun{std::move(figures), std::move(predictor)};
 }
 

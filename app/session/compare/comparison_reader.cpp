@@ -10,21 +10,6 @@
 
 namespace shardlens::app::session {
 
-namespace {
-
-using trace::analysis::RunDifference;
-
-RunDifference difference_with_siblings(const trace::analysis::ComparedSide& base,
-                                       const trace::analysis::ComparedSide& run,
-                                       const std::filesystem::path& runs_dir) {
-  const auto siblings = siblings_of(base.figures, run.figures, runs_dir);
-  std::vector<trace::analysis::NoiseRun> others;
-  for (const auto& sibling : siblings) others.push_back(noise_run(sibling));
-  return trace::analysis::difference_between(base, run, others);
-}
-
-}  // namespace
-
 std::vector<ComparisonQuestion::Run> compared_runs(const std::vector<std::string>& folders,
                                                    LedgerRows rows) {
   std::vector<ComparisonQuestion::Run> runs;
@@ -108,9 +93,11 @@ void ComparisonReader::answer(const ComparisonQuestion& question,
       feeds_.erase(question.runs[i].folder);
     }
     if (i > 0 && view.runs[0].run && view.runs[i].run) {
-      view.differences[i - 1] = std::make_shared<const RunDifference>(difference_with_siblings(
-          {view.runs[0].run->figures, times_of(question.runs[0].folder)},
-          {view.runs[i].run->figures, times_of(question.runs[i].folder)}, question.runs_dir));
+      const auto &base = view.runs[0].run->figures, &other = view.runs[i].run->figures;
+      view.differences[i - 1] = std::make_shared<const trace::analysis::RunDifference>(
+          trace::analysis::difference_between({base, times_of(question.runs[0].folder)},
+                                              {other, times_of(question.runs[i].folder)},
+                                              noise_of_siblings(base, other, question.runs_dir)));
     }
     const bool is_last = i + 1 == question.runs.size();
     // What is looked at again stays on screen until all of it is there.

@@ -14,15 +14,17 @@ namespace {
 
 constexpr int kMostRanks = 16;  // other than the run's own number
 
-}  // namespace
-
-Result<trace::predict::CollectiveCosts> known_costs(
-    const trace::model::RunInfo& info, const std::vector<trace::model::RankInfo>& ranks,
-    const std::filesystem::path& library) {
-  auto setup = trace::predict::setup_of(info, ranks);
+// What is known of a run's collectives beside the run itself: `shardlens calibrate` and tables of
+// nccl-tests, kept in its library. Of the same machine, device and link, for groups of any number
+// of ranks. Error: a file that is kept is damaged or foreign, by name.
+Result<trace::predict::CollectiveCosts> known_costs(const trace::analysis::RunFigures& figures) {
+  const auto library = std::filesystem::path(figures.info.folder).parent_path();
   trace::predict::CollectiveCosts known;
   std::error_code error;
   if (!std::filesystem::is_directory(library / trace::predict::kCostsFolder, error)) return known;
+  std::vector<trace::model::RankInfo> ranks;
+  for (const auto& rank : figures.ranks) ranks.push_back(rank.info);
+  auto setup = trace::predict::setup_of(figures.info, ranks);
   const int own = setup.ranks;
   for (int other = 1; other <= kMostRanks; ++other) {
     // The run's own number first: it fills what it knows before others do.
@@ -32,6 +34,8 @@ Result<trace::predict::CollectiveCosts> known_costs(
   }
   return known;
 }
+
+}  // namespace
 
 Result<void> PredictionSource::read(const trace::model::RunInfo& info) {
   if (!reader_ || folder_ != info.folder || start_ns_ != info.start_ns) {
@@ -50,14 +54,14 @@ Result<void> PredictionSource::read(const trace::model::RunInfo& info) {
 }
 
 Result<trace::tuning::Predictor> PredictionSource::predictor_of(
-    const trace::analysis::RunFigures& figures) {
+    const trace::analysis::RunFigures& figures,
+    std::optional<trace::predict::CollectiveCosts> costs) {
   TRY(trace::tuning::check_run(figures));
   TRY(read(figures.info));
-  std::vector<trace::model::RankInfo> ranks;
-  for (const auto& rank : figures.ranks) ranks.push_back(rank.info);
-  const std::filesystem::path folder = figures.info.folder;
-  TRY_ASSIGN(const auto known, known_costs(figures.info, ranks, folder.parent_path()));
-  return trace::tuning::Predictor::create(figures, *recorded_, known);
+  if (!costs) {
+    TRY_ASSIGN(costs, known_costs(figures));
+  }
+  return trace::tuning::Predictor::create(figures, *recorded_, *costs);
 }
 
 Result<std::shared_ptr<const trace::tuning::Predictor>> learn_run(

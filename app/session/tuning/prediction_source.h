@@ -30,14 +30,6 @@ struct LearntRun {
 trace::base::Result<std::shared_ptr<const trace::tuning::Predictor>> learn_run(
     const std::filesystem::path& run);
 
-// What is known of a run's collectives beside the run itself: `shardlens calibrate` and tables of
-// nccl-tests, kept in its library.
-// Of the same machine, device and link, for groups of any number of ranks. Error: a file that is
-// kept is damaged or foreign, by name.
-trace::base::Result<trace::predict::CollectiveCosts> known_costs(
-    const trace::model::RunInfo& info, const std::vector<trace::model::RankInfo>& ranks,
-    const std::filesystem::path& library);
-
 // What a search on this machine learns from: recorded runs, and models' shapes for memory.
 search::ForecastSources forecast_sources(const Machine& machine);
 
@@ -45,10 +37,12 @@ class PredictionSource {
  public:
   // What was read of a run is not read again, as long as it is the same.
   LearntRun learn(const trace::analysis::RunFigures& figures);
+  // `costs`: of collectives; none: what is kept beside the run. Errors: see learn_run().
+  trace::base::Result<trace::tuning::Predictor> predictor_of(
+      const trace::analysis::RunFigures& figures,
+      std::optional<trace::predict::CollectiveCosts> costs = {});
 
  private:
-  trace::base::Result<trace::tuning::Predictor> predictor_of(
-      const trace::analysis::RunFigures& figures);
   trace::base::Result<void> read(const trace::model::RunInfo& info);
 
   std::string folder_;
