@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/present/format.h"
+
 namespace shardlens::ui::present {
 
 double nice_step(double span, int count) {
@@ -40,6 +42,24 @@ void ValueScale::settle() {
   const double half = std::max(high_ - low_, least_range_ * middle) * (0.5 + margin_);
   low_ = std::max(0.0, middle - half);
   high_ = middle + half;
+}
+
+std::vector<Tick> time_ticks(const ValueScale& ns, int count) {
+  std::vector<Tick> ticks;
+  const auto unit = duration_unit(ns.high());
+  for (const double at : nice_ticks(ns.low(), ns.high(), count)) {
+    ticks.push_back({ns.of(at), format_duration_in(at, unit).text()});
+  }
+  return ticks;
+}
+
+std::vector<Tick> size_ticks(const ValueScale& bytes, int count) {
+  std::vector<Tick> ticks;
+  const double step = nice_binary_step(bytes.high() - bytes.low(), count);
+  for (double at = std::ceil(bytes.low() / step) * step; at <= bytes.high(); at += step) {
+    ticks.push_back({bytes.of(at), format_bytes(at).text()});
+  }
+  return ticks;
 }
 
 }  // namespace shardlens::ui::present

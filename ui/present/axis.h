@@ -2,6 +2,7 @@
 #pragma once
 
 #include <limits>
+#include <string>
 #include <vector>
 
 namespace shardlens::ui::present {
@@ -34,5 +35,13 @@ class ValueScale {
   double low_ = std::numeric_limits<double>::infinity();
   double high_ = -std::numeric_limits<double>::infinity();
 };
+
+struct Tick {
+  float at = 0;  // share of the range
+  std::string label;
+};
+// Round times and sizes within the range, `count` at most.
+std::vector<Tick> time_ticks(const ValueScale& ns, int count);
+std::vector<Tick> size_ticks(const ValueScale& bytes, int count);
 
 }  // namespace shardlens::ui::present

@@ -26,8 +26,8 @@ float widest_name(const kit::Theme& theme, const SweepCurve& ranking, std::size_
 void draw_ticks(const kit::Theme& theme, const kit::Plot& plot, const SweepCurve& ranking) {
   const state::Palette& p = theme.colors();
   float free_from = plot.area.x - theme.px(kSideRoom);
-  for (const SweepCurve::Tick& tick : ranking.ticks) {
-    const float x = std::round(plot.x(tick.y));
+  for (const present::Tick& tick : ranking.ticks) {
+    const float x = std::round(plot.x(tick.at));
     kit::line(x, plot.area.y, x, plot.area.bottom(), kit::color(p.grid));
     const float width = kit::text_width(theme, kit::Face::kMonoSmall, tick.label);
     if (x - width / 2 < free_from || x + width / 2 > plot.area.right() + theme.px(kSideRoom))

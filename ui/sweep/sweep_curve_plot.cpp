@@ -17,8 +17,8 @@ constexpr float kTimeLabels = 68, kValueLabels = 34, kEdge = 18, kCap = 5, kReac
 
 void draw_time_axis(const kit::Theme& theme, const kit::Plot& plot, const SweepCurve& curve) {
   const state::Palette& p = theme.colors();
-  for (const SweepCurve::Tick& tick : curve.ticks) {
-    const float y = std::round(plot.y(tick.y));
+  for (const present::Tick& tick : curve.ticks) {
+    const float y = std::round(plot.y(tick.at));
     kit::line(plot.area.x - theme.px(kEdge), y, plot.area.right() + theme.px(kEdge), y,
               kit::color(p.grid));
     const float left = plot.area.x - theme.px(kEdge + kTimeLabels);

@@ -42,7 +42,7 @@ TEST(SweepCurve, PlacesNumbersByTheirLogarithmAndTimesUpwards) {
   EXPECT_FALSE(curve->points[0].predicted) << "the others are predicted from it";
   EXPECT_GT(curve->points[1].predicted->y, curve->points[1].measured->y);
   for (std::size_t i = 1; i < curve->ticks.size(); ++i) {
-    EXPECT_GT(curve->ticks[i].y, curve->ticks[i - 1].y);
+    EXPECT_GT(curve->ticks[i].at, curve->ticks[i - 1].at);
   }
   EXPECT_THAT(curve->ticks.front().label, HasSubstr(" ms"));
 }

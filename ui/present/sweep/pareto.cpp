@@ -1,12 +1,9 @@
 #include "ui/present/sweep/pareto.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "trace/analysis/run/comparison.h"
-#include "ui/present/axis.h"
-#include "ui/present/format.h"
 #include "ui/present/sweep/sweep_words.h"
 
 namespace shardlens::ui::present {
@@ -26,24 +23,6 @@ bool has_both(const state::ShownSweep& sweep, const state::SweepPoint& point) {
 // Memory and time, of a point that has both.
 std::pair<double, double> place_of(const state::ShownSweep& sweep, const state::SweepPoint& point) {
   return {*point.peak_tensor_bytes, *cost_per_step_time(sweep, point) * *point.step_ns};
-}
-
-std::vector<ParetoChart::Tick> memory_ticks(const ValueScale& scale) {
-  std::vector<ParetoChart::Tick> ticks;
-  const double step = nice_binary_step(scale.high() - scale.low(), kParetoTicks);
-  for (double at = std::ceil(scale.low() / step) * step; at <= scale.high(); at += step) {
-    ticks.push_back({scale.of(at), format_bytes(at).text()});
-  }
-  return ticks;
-}
-
-std::vector<ParetoChart::Tick> time_ticks(const ValueScale& scale) {
-  std::vector<ParetoChart::Tick> ticks;
-  const auto unit = duration_unit(scale.high());
-  for (const double at : nice_ticks(scale.low(), scale.high(), kParetoTicks)) {
-    ticks.push_back({scale.of(at), format_duration_in(at, unit).text()});
-  }
-  return ticks;
 }
 
 }  // namespace
@@ -91,8 +70,8 @@ std::optional<ParetoChart> pareto_chart(const state::ShownSweep& sweep) {
     chart.points[i].y = time.of(places[i].second);
   }
   for (const std::size_t i : pareto_line(on_front)) chart.line.push_back(front[i]);
-  chart.memory_ticks = memory_ticks(memory);
-  chart.time_ticks = time_ticks(time);
+  chart.memory_ticks = size_ticks(memory, kParetoTicks);
+  chart.time_ticks = time_ticks(time, kParetoTicks);
   return chart;
 }
 

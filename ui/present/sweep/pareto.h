@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "ui/present/axis.h"
 #include "ui/state/sweep_view.h"
 
 namespace shardlens::ui::present {
@@ -23,10 +24,6 @@ struct ParetoChart {  // positions 0..1, y upwards
     std::string label;         // its values
     float x = 0, y = 0;        // peak of tensors, step time
     bool is_on_front = false;  // none beats it in both, beyond noise
-  };
-  struct Tick {
-    float at = 0;
-    std::string label;
   };
   std::vector<Point> points;
   std::vector<std::size_t> line;  // through those on the front, from left to right

@@ -6,8 +6,6 @@
 #include <numeric>
 #include <utility>
 
-#include "ui/present/axis.h"
-#include "ui/present/format.h"
 #include "ui/present/sweep/sweep_words.h"
 
 namespace shardlens::ui::present {
@@ -18,22 +16,6 @@ constexpr double kDecade = 10;
 constexpr double kLeastSpan = 0.02;  // of the step time: less would show noise as a mountain
 constexpr double kAround = 0.08;     // of the span, above and below
 constexpr int kMostSweepTicks = 6;
-
-std::vector<SweepCurve::Tick> ticks_of(const state::ShownSweep& sweep, const ValueScale& scale) {
-  std::vector<SweepCurve::Tick> ticks;
-  if (sweep.is_for_memory()) {
-    const double step = nice_binary_step(scale.high() - scale.low(), kMostSweepTicks);
-    for (double at = std::ceil(scale.low() / step) * step; at <= scale.high(); at += step) {
-      ticks.push_back({scale.of(at), format_bytes(at).text()});
-    }
-    return ticks;
-  }
-  const auto unit = duration_unit(scale.high());
-  for (const double ns : nice_ticks(scale.low(), scale.high(), kMostSweepTicks)) {
-    ticks.push_back({scale.of(ns), format_duration_in(ns, unit).text()});
-  }
-  return ticks;
-}
 
 struct PlacedValue {
   std::size_t point = 0;
@@ -117,7 +99,8 @@ SweepCurve curve_over(const state::ShownSweep& sweep, const ValueScale& scale) {
   curve.by_tokens = sweep.by_tokens;
   curve.of_memory = sweep.is_for_memory();
   curve.of_search = sweep.search.has_value();
-  curve.ticks = ticks_of(sweep, scale);
+  curve.ticks =
+      curve.of_memory ? size_ticks(scale, kMostSweepTicks) : time_ticks(scale, kMostSweepTicks);
   return curve;
 }
 

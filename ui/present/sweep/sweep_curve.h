@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ui/present/axis.h"
 #include "ui/state/sweep_view.h"
 
 namespace shardlens::ui::present {
@@ -22,10 +23,6 @@ struct SweepCurve {
     float x = 0;
     std::optional<Estimate> measured, predicted;
     std::vector<float> runs;  // y of each
-  };
-  struct Tick {
-    float y = 0;
-    std::string label;
   };
   std::vector<Point> points;
   std::vector<Tick> ticks;

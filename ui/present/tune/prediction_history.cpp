@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "trace/base/number_text.h"
-#include "ui/present/axis.h"
 #include "ui/present/format.h"
 #include "ui/present/tables/ledger_cells.h"
 
@@ -119,10 +118,10 @@ class HistoryScale {
   }
   bool is_logarithmic() const { return is_logarithmic_; }
   float of(double ns) const { return is_logarithmic_ && ns <= 0 ? -1 : scale_.of(position(ns)); }
-  std::vector<HistoryChart::Tick> ticks() const {
+  std::vector<Tick> ticks() const {
     std::vector<double> values =
         is_logarithmic_ ? log_ticks() : nice_ticks(scale_.low, scale_.high, kHistoryTicks);
-    std::vector<HistoryChart::Tick> ticks;
+    std::vector<Tick> ticks;
     for (const double ns : values) ticks.push_back({of(ns), round_time_text(ns)});
     return ticks;
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "trace/tuning/prediction.h"
+#include "ui/present/axis.h"
 #include "ui/state/snapshot.h"
 
 namespace shardlens::ui::present {
@@ -39,10 +40,6 @@ std::vector<std::string> history_words(const PredictionHistory& history);
 
 // Both plots of them. Positions from 0, left or at the bottom, to 1; what lies outside is cut.
 struct HistoryChart {
-  struct Tick {
-    float at = 0;
-    std::string label;
-  };
   struct Point {  // as in `tested`
     // Measured against predicted, on one scale: equal ones lie on the diagonal.
     float measured = 0, predicted = 0, low = 0, high = 0;

@@ -42,7 +42,7 @@ void label_left(const kit::Theme& theme, const kit::Plot& plot, float y, const s
 void draw_time_grid(const kit::Theme& theme, const kit::Plot& plot, const HistoryChart& chart) {
   const state::Palette& p = theme.colors();
   float free_from = plot.area.x - theme.px(kEdge), free_below = INFINITY;
-  for (const HistoryChart::Tick& tick : chart.times) {
+  for (const present::Tick& tick : chart.times) {
     const float x = std::round(plot.x(tick.at)), y = std::round(plot.y(tick.at));
     kit::line(plot.area.x, y, plot.area.right(), y, kit::color(p.grid));
     kit::line(x, plot.area.y, x, plot.area.bottom(), kit::color(p.grid));
@@ -116,7 +116,7 @@ void draw_errors(const kit::Theme& theme, const kit::Plot& plot, const HistoryCh
                  const std::vector<present::TestedPrediction>& tested,
                  const std::optional<std::size_t>& picked) {
   const state::Palette& p = theme.colors();
-  for (const HistoryChart::Tick& tick : chart.errors) {
+  for (const present::Tick& tick : chart.errors) {
     const float y = std::round(plot.y(tick.at));
     kit::line(plot.area.x, y, plot.area.right(), y, kit::color(p.grid));
     label_left(theme, plot, y, tick.label);
