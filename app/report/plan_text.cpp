@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <cctype>
 #include <utility>
+#include <vector>
 
 #include "app/report/plan_report.h"
 #include "app/report/text_table.h"
@@ -11,7 +13,6 @@
 namespace shardlens::app::report {
 namespace {
 
-using trace::model::MemoryCategory;
 using ui::present::bytes_or_zero;
 
 std::string heading(const PlanReport& report) {
@@ -41,56 +42,24 @@ std::string heading(const PlanReport& report) {
   return text;
 }
 
-std::string verdict(const trace::predict::StrategyPlan& plan) {
-  if (!plan.refused.empty()) return "refused";
-  return plan.fits() ? "fits" : "short by " + bytes_or_zero(-plan.spare_bytes);
+// "Peak of tensors" as headings here are written.
+std::string heading_of(const ui::present::PlanColumn& column) {
+  std::string text = column.title;
+  text.front() = static_cast<char>(std::tolower(text.front()));
+  return text;
 }
 
-std::string column_of(MemoryCategory category) {
-  switch (category) {
-    case MemoryCategory::kGatheredParameters:
-      return "gathered";
-    case MemoryCategory::kCommunication:
-      return "comm.";
-    default:
-      return std::string(trace::model::to_string(category));
-  }
-}
-
-TextTable table_of(const trace::predict::Plan& plan,
-                   const std::vector<MemoryCategory>& categories) {
-  const bool has_nodes = plan.request.nodes > 1;
-  const bool has_host = std::ranges::any_of(
-      plan.strategies, [](const auto& each) { return each.memory.host_bytes > 0; });
+std::string table_text(const ui::present::PlanTable& shown) {
   std::vector<TextTable::Column> columns{{"strategy"}};
-  for (const auto category : categories) columns.push_back({column_of(category), Align::kRight});
-  columns.push_back({"peak", Align::kRight});
-  if (has_host) columns.push_back({"host", Align::kRight});
-  columns.push_back({""});
-  columns.push_back({"largest batch", Align::kRight});
-  columns.push_back({"sent per step", Align::kRight});
-  if (has_nodes) columns.push_back({"between nodes", Align::kRight});
+  for (const auto& column : shown.columns) columns.push_back({heading_of(column), Align::kRight});
   TextTable table(std::move(columns));
-  for (const auto& each : plan.strategies) {
-    const bool known = each.refused.empty();
-    const auto cell = [&](std::int64_t bytes) {
-      return known ? bytes_or_zero(bytes) : std::string(ui::present::kUnknown);
-    };
-    std::vector<std::string> row{std::string(each.name())};
-    for (const auto category : categories) {
-      row.push_back(cell(each.memory.at_peak[static_cast<std::size_t>(category)]));
-    }
-    row.push_back(cell(each.memory.total()));
-    if (has_host) row.push_back(cell(each.memory.host_bytes));
-    row.push_back(verdict(each));
-    row.push_back(
-        !known ? std::string(ui::present::kUnknown)
-               : (each.largest_batch == 0 ? "none" : trace::base::grouped(each.largest_batch)));
-    row.push_back(cell(each.traffic.bytes()));
-    if (has_nodes) row.push_back(cell(each.traffic.between_nodes()));
-    table.add_row(std::move(row));
+  for (const auto& row : shown.rows) {
+    std::vector<std::string> cells{row.strategy};
+    for (const auto& cell : row.cells) cells.push_back(cell.text);
+    cells.resize(shown.columns.size() + 1, std::string(ui::present::kUnknown));
+    table.add_row(std::move(cells));
   }
-  return table;
+  return table.text();
 }
 
 std::string refusals(const trace::predict::Plan& plan) {
@@ -132,8 +101,7 @@ PlanReport report_of(trace::predict::Plan plan, std::string gpu) {
 std::string plan_text(const PlanReport& report) {
   const trace::predict::Plan& plan = report.plan;
   return heading(report) + "\nMemory per rank at the step's peak, and bytes that a rank sends:\n" +
-         table_of(plan, ui::present::planned_categories(plan)).text() + refusals(plan) +
-         way_out(report) +
+         table_text(ui::present::plan_table(plan)) + refusals(plan) + way_out(report) +
          "\nEstimated from the model's shape; --json has every figure's formula.\n";
 }
 

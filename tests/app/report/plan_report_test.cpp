@@ -70,7 +70,7 @@ TEST(PlanReport, TextHasOneRowPerStrategyAndTheShareBetweenNodesWhereThereAreSom
   }
   EXPECT_THAT(two, HasSubstr("between nodes"));
   EXPECT_THAT(two, HasSubstr("8,030,261,248 parameters"));
-  EXPECT_THAT(two, HasSubstr("short by"));
+  EXPECT_THAT(two, HasSubstr("GiB short"));
   EXPECT_THAT(plan_text(planned("llama-8b", 1, trace::job::Strategy::kFullShard)),
               Not(HasSubstr("between nodes")));
 }

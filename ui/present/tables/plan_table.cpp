@@ -40,6 +40,21 @@ PlanColumn category_column(MemoryCategory category) {
   return {PlanKind::kCategory, category, name, name, definition};
 }
 
+// Of which some strategy holds something at its peak; not what is small and of no kind.
+std::vector<MemoryCategory> planned_categories(const trace::predict::Plan& plan) {
+  std::vector<MemoryCategory> shown;
+  for (int i = 0; i < trace::model::kMemoryCategoryCount; ++i) {
+    const auto category = static_cast<MemoryCategory>(i);
+    if (category == MemoryCategory::kOther) continue;
+    if (std::ranges::any_of(plan.strategies, [i](const StrategyPlan& each) {
+          return each.memory.at_peak[static_cast<std::size_t>(i)] > 0;
+        })) {
+      shown.push_back(category);
+    }
+  }
+  return shown;
+}
+
 std::vector<PlanColumn> columns_of(const trace::predict::Plan& plan) {
   std::vector<PlanColumn> columns;
   for (const auto category : planned_categories(plan)) columns.push_back(category_column(category));
@@ -186,20 +201,6 @@ std::string parameters_text_of(std::int64_t parameters) {
 }
 
 }  // namespace
-
-std::vector<MemoryCategory> planned_categories(const trace::predict::Plan& plan) {
-  std::vector<MemoryCategory> shown;
-  for (int i = 0; i < trace::model::kMemoryCategoryCount; ++i) {
-    const auto category = static_cast<MemoryCategory>(i);
-    if (category == MemoryCategory::kOther) continue;
-    if (std::ranges::any_of(plan.strategies, [i](const StrategyPlan& each) {
-          return each.memory.at_peak[static_cast<std::size_t>(i)] > 0;
-        })) {
-      shown.push_back(category);
-    }
-  }
-  return shown;
-}
 
 PlanTable plan_table(const trace::predict::Plan& plan) {
   PlanTable table;

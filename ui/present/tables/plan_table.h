@@ -47,9 +47,6 @@ struct PlanTable {
   double most_sent = 1;
 };
 
-// Categories of which some strategy holds something at its peak; not what is small and of no kind.
-std::vector<trace::model::MemoryCategory> planned_categories(const trace::predict::Plan& plan);
-
 PlanTable plan_table(const trace::predict::Plan& plan);
 
 // "70.6 billion parameters · 8 × 4,096 tokens per rank · bf16 · adamw"
