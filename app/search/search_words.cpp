@@ -45,9 +45,7 @@ std::string cost_text(double cost, Goal goal) {
 std::string estimate_text(double cost, double half_width, Goal goal) {
   using trace::timeline::spread_text;
   if (goal == Goal::kStepTime) {
-    const std::string unit(ui::present::duration_unit(cost));
-    const auto show = trace::timeline::in_unit(unit);
-    return show(cost) + " " + spread_text(cost, half_width, show) + " " + unit;
+    return trace::timeline::mean_duration_text(cost, half_width);
   }
   const bool is_memory = goal == Goal::kMemory;
   const double shown_cost = is_memory ? cost : 1e9 / cost;

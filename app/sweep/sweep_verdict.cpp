@@ -106,13 +106,7 @@ std::string cost_text(const PointVerdict& point, SweepGoal goal) {
   if (goal == SweepGoal::kTokenRate) {
     return trace::timeline::format_rate(*point.tokens_per_s, "tokens/s").text();
   }
-  const auto unit = trace::timeline::duration_unit(*point.step_ns);
-  const auto show = trace::timeline::in_unit(unit);
-  std::string text = show(*point.step_ns);
-  if (point.half_width_ns) {
-    text += " " + trace::timeline::spread_text(*point.step_ns, *point.half_width_ns, show);
-  }
-  return text + " " + std::string(unit) + " per step";
+  return trace::timeline::mean_duration_text(*point.step_ns, point.half_width_ns) + " per step";
 }
 
 // Of several points of one knob, its values alone: "25 and 100".

@@ -15,27 +15,12 @@ namespace shardlens::app::sweep {
 using Standing = ui::state::SweepStanding;
 std::string_view to_string(Standing standing);  // "within_noise"
 
-struct PointVerdict {
-  Standing standing = Standing::kNotRun;
-  std::string reason;             // why it failed or was stopped; "": neither
-  bool is_to_be_retried = false;  // it failed but once: it is run once more in the end
-  std::string failed_once;  // why one of its runs failed that was well the second time; "": none
-
-  std::vector<std::string> runs;  // names of those that were measured
-  // Geometric means over its runs, as of a round that is like all that were measured: what points
-  // are put in order by (step_ns or tokens_per_s, as the goal is) is what is shown. None: none was
-  // measured; of the rate: not known of every run.
-  std::optional<double> step_ns, tokens_per_s;
-  std::optional<double> half_width_ns;  // of step_ns, 95 %; none: no point was measured twice
-  std::optional<double> exposed_ns;     // mean; none: not known of every run
-  // The greatest: with what is outside PyTorch, and of tensors.
-  std::optional<double> peak_memory_bytes, peak_tensor_bytes;
-  // No other point is better in both step time (or time per token) and tensors' memory. Of a point
-  // that failed or has no figures: no.
-  bool is_on_front = false;
-  // Of its cost to the best's: time per step, or per token. Bounds that together hold for all
-  // points in 95 % of sweeps; none: the spread between runs is not known.
-  std::optional<double> slower_by;
+struct PointVerdict : ui::state::PointFigures {
+  bool is_to_be_retried = false;            // it failed but once: it is run once more in the end
+  std::vector<std::string> runs;            // names of those that were measured
+  std::optional<double> peak_memory_bytes;  // the greatest, with what is outside PyTorch
+  // Of slower_by; together they hold for all points in 95 % of sweeps. None: the spread between
+  // runs is not known.
   std::optional<trace::analysis::RoundDifference> bounds;
 };
 

@@ -85,27 +85,35 @@ struct PointCost {
   std::vector<double> runs{};
 };
 
-struct SweepPoint {
-  trace::job::Settings settings{};
-  std::vector<std::string> values{};  // of the knobs that vary, as in YAML
+// What came of a point's runs.
+struct PointFigures {
   SweepStanding standing = SweepStanding::kNotRun;
   std::string reason{};  // why it failed, was stopped, or not run by a search; "": none of these
   std::string failed_once{};  // why one of its runs failed that was well the second time; "": none
+  // Geometric means over its runs, as of a round that is like all that were measured: what points
+  // are put in order by (step_ns or tokens_per_s, as the goal is) is what is shown; of a search
+  // their means. None: none was measured; of the rate: not known of every run.
+  std::optional<double> step_ns{}, tokens_per_s{};
+  std::optional<double> half_width_ns{};      // of step_ns, 95 %; none: no point was measured twice
+  std::optional<double> exposed_ns{};         // mean; none: not known of every run
+  std::optional<double> peak_tensor_bytes{};  // of the rank that needs most
+  // No other point is better in both step time (or time per token) and tensors' memory. Of a point
+  // that failed or has no figures: no.
+  bool is_on_front = false;
+  // Of its cost to the best's, time per step or per token: 0.1 is 10 %. None: not known.
+  std::optional<double> slower_by{};
+};
+
+struct SweepPoint : PointFigures {
+  trace::job::Settings settings{};
+  std::vector<std::string> values{};  // of the knobs that vary, as in YAML
   struct Run {
     std::string name;
     double step_ns = 0;
   };
-  std::vector<Run> runs{};  // that were measured
-  // Geometric mean over them, rounds' drift taken out; of a search their mean.
-  std::optional<double> step_ns{};
-  std::optional<double> half_width_ns{};      // of it, 95 %
-  std::optional<double> exposed_ns{};         // mean
-  std::optional<double> tokens_per_s{};       // as step_ns
-  std::optional<double> peak_tensor_bytes{};  // of the rank that needs most
-  bool is_on_front = false;                   // no other is better in both time and memory
-  std::optional<double> slower_by{};          // than the best: 0.1 is 10 %
-  PointPrediction prediction{};               // of a search: none, as `searched` has its own
-  std::optional<PointCost> searched{};        // of a search: as its goal counts
+  std::vector<Run> runs{};              // that were measured
+  PointPrediction prediction{};         // of a search: none, as `searched` has its own
+  std::optional<PointCost> searched{};  // of a search: as its goal counts
 };
 
 enum class SweepPhase : std::uint8_t {

@@ -161,15 +161,9 @@ TextTable points_table(const SweepReport& report) {
 std::string remarks(const SweepReport& report) {
   std::string text;
   for (std::size_t i = 0; i < report.verdict.points.size(); ++i) {
-    const PointVerdict& point = report.verdict.points[i];
     const std::string name = sweep::point_text(report.plan.points, i);
-    if (point.standing == Standing::kFailed) {
-      text += name + " failed: " + point.reason + "\n";
-    } else if (point.standing == Standing::kStoppedEarly) {
-      text += name + " was stopped " + point.reason + "\n";
-    }
-    if (!point.failed_once.empty()) {
-      text += name + " failed once and was well when it was run again: " + point.failed_once + "\n";
+    for (const auto& remark : ui::present::point_remarks(name, report.verdict.points[i])) {
+      text += remark + "\n";
     }
   }
   return text;

@@ -11,7 +11,7 @@ namespace {
 
 ui::state::SweepPoint shown_point(const sweep::SweepPlan& plan, const sweep::SweepResults& results,
                                   const sweep::PointVerdict& verdict, std::size_t index) {
-  ui::state::SweepPoint point;
+  ui::state::SweepPoint point{verdict};
   point.settings = plan.points.settings[index];
   for (const auto* knob : plan.points.varied) {
     point.values.push_back(trace::job::value_text(point.settings, *knob));
@@ -20,16 +20,6 @@ ui::state::SweepPoint shown_point(const sweep::SweepPlan& plan, const sweep::Swe
     if (slot.point != index || !result.measure) continue;
     point.runs.push_back({result.run, result.measure->step_ns});
   }
-  point.standing = verdict.standing;
-  point.reason = verdict.reason;
-  point.step_ns = verdict.step_ns;
-  point.half_width_ns = verdict.half_width_ns;
-  point.exposed_ns = verdict.exposed_ns;
-  point.tokens_per_s = verdict.tokens_per_s;
-  point.peak_tensor_bytes = verdict.peak_tensor_bytes;
-  point.is_on_front = verdict.is_on_front;
-  point.failed_once = verdict.failed_once;
-  point.slower_by = verdict.slower_by;
   return point;
 }
 

@@ -86,7 +86,7 @@ TEST(SweepCurve, IsOfTheTimePerTokenWherePointsAreJudgedByThat) {
 TEST(SweepCurve, ThereIsNoneOfSeveralKnobsNorOfNothing) {
   EXPECT_FALSE(sweep_curve(sample_grid_sweep()));
   auto sweep = sample_sweep();
-  for (auto& point : sweep.points) point = {.values = point.values};
+  for (auto& point : sweep.points) point = {{}, {}, point.values};
   EXPECT_FALSE(sweep_curve(sweep));
   sweep.points[3].prediction.step_ns = 100e6;
   const auto predicted = sweep_curve(sweep);
@@ -158,7 +158,7 @@ TEST(SweepRanking, HasThePointsOfAListFromTheFastestDown) {
   EXPECT_EQ(ranking->points[2].point, 2u) << "what was only predicted stands last";
   EXPECT_FALSE(ranking->points[2].measured);
   EXPECT_NEAR(ranking->points[2].predicted->y, ranking->points[1].measured->y, 1e-6);
-  for (auto& point : sweep.points) point = {.values = point.values};
+  for (auto& point : sweep.points) point = {{}, {}, point.values};
   EXPECT_FALSE(sweep_ranking(sweep));
 }
 

@@ -85,15 +85,9 @@ state::ShownSweep sample_grid_sweep() {
   sweep.best = 0;
   sweep.why = "bucket_cap_mb=1, overlap_comm=false is fastest";
   SweepPoint& bad = sweep.points[2];
-  bad = {.settings = bad.settings,
-         .values = bad.values,
-         .standing = SweepStanding::kFailed,
-         .reason = "out of memory"};
+  bad = {{.standing = SweepStanding::kFailed, .reason = "out of memory"}, bad.settings, bad.values};
   SweepPoint& later = sweep.points[5];
-  later = {.settings = later.settings,
-           .values = later.values,
-           .standing = SweepStanding::kNotRun,
-           .prediction = later.prediction};
+  later = {{}, later.settings, later.values, {}, later.prediction};
   sweep.phase = state::SweepPhase::kUnfinished;
   sweep.runs_left = 2;
   return sweep;

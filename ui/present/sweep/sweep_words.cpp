@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"
@@ -112,13 +113,7 @@ std::optional<double> number_in(const std::string& value) {
 
 std::string sweep_step_text(const state::SweepPoint& point) {
   if (!point.step_ns) return "";
-  const auto unit = duration_unit(*point.step_ns);
-  const auto show = trace::timeline::in_unit(unit);
-  std::string text = show(*point.step_ns);
-  if (point.half_width_ns) {
-    text += " " + trace::timeline::spread_text(*point.step_ns, *point.half_width_ns, show);
-  }
-  return text + " " + std::string(unit);
+  return trace::timeline::mean_duration_text(*point.step_ns, point.half_width_ns);
 }
 
 std::string sweep_progress_text(const state::ShownSweep& sweep) {
@@ -146,19 +141,25 @@ float sweep_progress(const state::ShownSweep& sweep) {
   return all == 0 ? 0 : static_cast<float>(sweep.runs_done) / static_cast<float>(all);
 }
 
+std::vector<std::string> point_remarks(const std::string& name, const state::PointFigures& point) {
+  std::vector<std::string> remarks;
+  if (point.standing == state::SweepStanding::kFailed) {
+    remarks.push_back(name + " failed: " + point.reason);
+  } else if (point.standing == state::SweepStanding::kStoppedEarly) {
+    remarks.push_back(name + " was stopped " + point.reason);
+  }
+  if (!point.failed_once.empty()) {
+    remarks.push_back(name +
+                      " failed once and was well when it was run again: " + point.failed_once);
+  }
+  return remarks;
+}
+
 std::vector<std::string> sweep_remarks(const state::ShownSweep& sweep) {
   std::vector<std::string> remarks;
   for (std::size_t i = 0; i < sweep.points.size(); ++i) {
-    const state::SweepPoint& point = sweep.points[i];
-    if (point.standing == state::SweepStanding::kFailed) {
-      remarks.push_back(sweep_point_text(sweep, i) + " failed: " + point.reason);
-    } else if (point.standing == state::SweepStanding::kStoppedEarly) {
-      remarks.push_back(sweep_point_text(sweep, i) + " was stopped " + point.reason);
-    }
-    if (!point.failed_once.empty()) {
-      remarks.push_back(sweep_point_text(sweep, i) +
-                        " failed once and was well when it was run again: " + point.failed_once);
-    }
+    std::ranges::move(point_remarks(sweep_point_text(sweep, i), sweep.points[i]),
+                      std::back_inserter(remarks));
   }
   return remarks;
 }

@@ -28,7 +28,9 @@ std::string sweep_step_text(const state::SweepPoint& point);
 std::string sweep_progress_text(const state::ShownSweep& sweep);
 // 0..1 of its runs.
 float sweep_progress(const state::ShownSweep& sweep);
-// A sentence for each point that was stopped early or failed, also but once, and why.
+// That a point, so called, was stopped early or failed, also but once, and why: a sentence each.
+std::vector<std::string> point_remarks(const std::string& name, const state::PointFigures& point);
+// Those of all points.
 std::vector<std::string> sweep_remarks(const state::ShownSweep& sweep);
 // What `next` has otherwise than the sweep's settings beside those that vary, so that the winner
 // may not win with it: "model, ranks"; "": nothing.
