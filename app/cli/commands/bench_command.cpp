@@ -1,10 +1,10 @@
 // `shardlens bench`: runs a benchmark program that lies beside this one.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
 #include <set>
 
 #include "app/cli/commands.h"
+#include "app/cli/commands/add_command.h"
 #include "app/cli/doctor/child_output.h"
 #include "app/cli/doctor/machine_description.h"
 #include "app/cli/terminal/one_of.h"
@@ -121,8 +121,8 @@ int bench(const BenchArguments& options) {
 }  // namespace
 
 void add_bench_command(CLI::App& app, Action& chosen) {
-  auto options = std::make_shared<BenchArguments>();
-  auto* command = app.add_subcommand("bench", "Measures Shardlens itself against its budgets");
+  const auto [command, options] =
+      add_command(app, chosen, "bench", "Measures Shardlens itself against its budgets", bench);
   command->add_option("NAME", options->name, "Which benchmark")->required();
   command->add_option("ARGUMENTS", options->arguments,
                       "Handed to the benchmark; after -- if they begin with a dash");
@@ -134,7 +134,6 @@ void add_bench_command(CLI::App& app, Action& chosen) {
                   "Example:\n"
                   "  shardlens bench recorder --json\n"
                   "  shardlens bench recorder -- --events 1000000");
-  command->callback([&chosen, options] { chosen = [options] { return bench(*options); }; });
 }
 
 }  // namespace shardlens::app::cli

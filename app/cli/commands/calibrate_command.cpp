@@ -2,12 +2,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <memory>
 #include <optional>
 #include <utility>
 
 #include "app/calibration/calibration_run.h"
 #include "app/cli/commands.h"
+#include "app/cli/commands/add_command.h"
 #include "app/cli/job/job_arguments.h"
 #include "app/cli/job/watched_job.h"
 #include "app/cli/terminal/between.h"
@@ -178,9 +178,9 @@ void add_options(CLI::App& command, CalibrateArguments& options) {
 }  // namespace
 
 void add_calibrate_command(CLI::App& app, Action& chosen) {
-  auto options = std::make_shared<CalibrateArguments>();
-  auto* command = app.add_subcommand(
-      "calibrate", "Measures what collectives of a job's ranks cost, for predictions");
+  const auto [command, options] =
+      add_command(app, chosen, "calibrate",
+                  "Measures what collectives of a job's ranks cost, for predictions", calibrate);
   add_options(*command, *options);
   command->footer(
       "Starts the job's ranks with its backend, groups and link, and lets them run all-reduce,\n"
@@ -194,7 +194,6 @@ void add_calibrate_command(CLI::App& app, Action& chosen) {
       "  shardlens calibrate job.yaml --link latency_us=50,gbit_per_s=1 --seconds 30\n"
       "  shardlens calibrate --from all_reduce_perf.txt\n"
       "  shardlens calibrate --from table.csv --function all_reduce --ranks 8 -o a100.json");
-  command->callback([&chosen, options] { chosen = [options] { return calibrate(*options); }; });
 }
 
 }  // namespace shardlens::app::cli

@@ -1,9 +1,9 @@
 // `shardlens compare`: what differs between runs, whether it is more than noise, what explains it.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
 
 #include "app/cli/commands.h"
+#include "app/cli/commands/add_command.h"
 #include "app/cli/terminal/output.h"
 #include "app/report/comparison_report.h"
 #include "app/report/run_report.h"
@@ -86,9 +86,9 @@ int compare(const CompareArguments& options) {
 }  // namespace
 
 void add_compare_command(CLI::App& app, Action& chosen) {
-  auto options = std::make_shared<CompareArguments>();
-  auto* command = app.add_subcommand(
-      "compare", "How two to six runs differ, whether that is noise, and what explains it");
+  const auto [command, options] = add_command(
+      app, chosen, "compare",
+      "How two to six runs differ, whether that is noise, and what explains it", compare);
   command
       ->add_option("RUN", options->names,
                    "Runs' names, their folders or packed files; the first is what the others are\n"
@@ -102,7 +102,6 @@ void add_compare_command(CLI::App& app, Action& chosen) {
       "Examples:\n"
       "  shardlens compare baseline \"cap 1\"\n"
       "  shardlens compare baseline \"cap 1\" \"cap 4\" --json");
-  command->callback([&chosen, options] { chosen = [options] { return compare(*options); }; });
 }
 
 }  // namespace shardlens::app::cli

@@ -1,9 +1,9 @@
 // `shardlens doctor`: what works on this machine, what does not, and what to do.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
 
 #include "app/cli/commands.h"
+#include "app/cli/commands/add_command.h"
 #include "app/cli/doctor/health_check.h"
 #include "app/cli/doctor/machine_description.h"
 #include "app/cli/terminal/output.h"
@@ -67,10 +67,9 @@ int examine(const DoctorArguments& options) {
 }  // namespace
 
 void add_doctor_command(CLI::App& app, Action& chosen, bool has_display) {
-  auto options = std::make_shared<DoctorArguments>();
+  const auto [command, options] = add_command(
+      app, chosen, "doctor", "What works on this machine, what does not, what to do", examine);
   options->context.has_display = has_display;
-  auto* command =
-      app.add_subcommand("doctor", "What works on this machine, what does not, what to do");
   add_format(*command, options->format, {"text", "json"});
   add_runs_dir(*command, options->context.runs_dir);
   command->footer(
@@ -78,7 +77,6 @@ void add_doctor_command(CLI::App& app, Action& chosen, bool has_display) {
       "recordings.\n\n"
       "Example:\n"
       "  shardlens doctor --json");
-  command->callback([&chosen, options] { chosen = [options] { return examine(*options); }; });
 }
 
 }  // namespace shardlens::app::cli

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <system_error>
 #include <variant>
 
 #include "app/cli/commands.h"
+#include "app/cli/commands/add_command.h"
 #include "app/cli/terminal/one_of.h"
 #include "app/cli/terminal/output.h"
 #include "app/cli/terminal/percent_line.h"
@@ -167,10 +167,9 @@ int export_run(const ExportArguments& arguments) {
 }  // namespace
 
 void add_export_command(CLI::App& app, Action& chosen) {
-  auto arguments = std::make_shared<ExportArguments>();
-  auto* command = app.add_subcommand("export", "Writes a run or its settings for other programs");
-  command->add_option("RUN", arguments->run, "A run's name or number, its folder or a packed file")
-      ->required();
+  const auto [command, arguments] = add_command(
+      app, chosen, "export", "Writes a run or its settings for other programs", export_run);
+  add_run(*command, arguments->run);
   command
       ->add_option("--format", arguments->format,
                    "rows: an SQLite file of plain tables; the settings as PyTorch code, as "
@@ -206,8 +205,6 @@ void add_export_command(CLI::App& app, Action& chosen) {
       "  python3 -c \"import pandas, sqlite3; print(pandas.read_sql('select * from step', \\\n"
       "    sqlite3.connect('baseline.sqlite')))\"\n"
       "  duckdb -c \"attach 'baseline.sqlite' as run (type sqlite); from run.kernel limit 5\"");
-  command->callback(
-      [&chosen, arguments] { chosen = [arguments] { return export_run(*arguments); }; });
 }
 
 }  // namespace shardlens::app::cli

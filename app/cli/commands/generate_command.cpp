@@ -1,8 +1,8 @@
 // `shardlens generate`: a made-up run of any size, to try the program or measure it with.
 #include <CLI/CLI.hpp>
-#include <memory>
 
 #include "app/cli/commands.h"
+#include "app/cli/commands/add_command.h"
 #include "app/cli/terminal/output.h"
 #include "app/cli/terminal/percent_line.h"
 #include "app/cli/terminal/stop_request.h"
@@ -31,34 +31,35 @@ std::string generated_text(const trace::synthetic::SyntheticRun& run, int ranks)
                                 million_per_second(run));
 }
 
-int generate(GenerateArguments& arguments) {
-  if (arguments.options.name.empty()) {
+int generate(const GenerateArguments& arguments) {
+  auto options = arguments.options;
+  if (options.name.empty()) {
     return report_error({trace::base::ErrorKind::kUsage, "A run needs a name: give one"});
   }
   StopRequest stop;
   PercentLine line("writing");
-  arguments.options.progress = stop.progress(line);
-  arguments.options.begun = [&](const auto& folder) { stop.remove_if_ended(folder); };
-  const auto run = trace::synthetic::generate_run(arguments.runs_dir, arguments.options);
+  options.progress = stop.progress(line);
+  options.begun = [&](const auto& folder) { stop.remove_if_ended(folder); };
+  const auto run = trace::synthetic::generate_run(arguments.runs_dir, options);
   line.end();
   if (!run) return report_error(run.error());
   print_result(arguments.format == "json"
                    ? report::dump_json({{"run", run->folder.string()},
-                                        {"ranks", arguments.options.ranks},
+                                        {"ranks", options.ranks},
                                         {"steps", run->steps},
                                         {"events", run->events},
                                         {"seconds", run->seconds},
                                         {"million_events_per_s", million_per_second(*run)}})
-                   : generated_text(*run, arguments.options.ranks));
+                   : generated_text(*run, options.ranks));
   return kDone;
 }
 
 }  // namespace
 
 void add_generate_command(CLI::App& app, Action& chosen) {
-  auto arguments = std::make_shared<GenerateArguments>();
+  const auto [command, arguments] =
+      add_command(app, chosen, "generate", "Makes up a run of any size, to measure with", generate);
   auto& options = arguments->options;
-  auto* command = app.add_subcommand("generate", "Makes up a run of any size, to measure with");
   command->add_option("NAME", options.name, "Of the run")->required();
   command->add_option("--ranks", options.ranks, "How many ranks")->capture_default_str();
   command
@@ -77,8 +78,6 @@ void add_generate_command(CLI::App& app, Action& chosen) {
       "then. The same options give the same events.\n\n"
       "Example:\n"
       "  shardlens generate big --ranks 8 --events 10000000");
-  command->callback(
-      [&chosen, arguments] { chosen = [arguments] { return generate(*arguments); }; });
 }
 
 }  // namespace shardlens::app::cli

@@ -1,8 +1,8 @@
 // `shardlens import`: a run out of traces that PyTorch's profiler exported.
 #include <CLI/CLI.hpp>
-#include <memory>
 
 #include "app/cli/commands.h"
+#include "app/cli/commands/add_command.h"
 #include "app/cli/terminal/output.h"
 #include "app/cli/terminal/percent_line.h"
 #include "app/cli/terminal/stop_request.h"
@@ -72,8 +72,8 @@ int import_traces(const ImportArguments& arguments) {
 }  // namespace
 
 void add_import_command(CLI::App& app, Action& chosen) {
-  auto arguments = std::make_shared<ImportArguments>();
-  auto* command = app.add_subcommand("import", "Makes a run of traces of PyTorch's profiler");
+  const auto [command, arguments] = add_command(
+      app, chosen, "import", "Makes a run of traces of PyTorch's profiler", import_traces);
   command->add_option("FILE", arguments->files, "Kineto JSON, plain or gzip, one file per rank")
       ->required();
   command->add_option("-o,--name", arguments->name,
@@ -90,8 +90,6 @@ void add_import_command(CLI::App& app, Action& chosen) {
       "backward or optimizer in their name. Every command takes the run that it makes.\n\n"
       "Example:\n"
       "  shardlens import rank0.json.gz rank1.json.gz -o \"resnet, two ranks\"");
-  command->callback(
-      [&chosen, arguments] { chosen = [arguments] { return import_traces(*arguments); }; });
 }
 
 }  // namespace shardlens::app::cli

@@ -1,8 +1,8 @@
 // `shardlens pack`: one file out of a run's folder.
 #include <CLI/CLI.hpp>
-#include <memory>
 
 #include "app/cli/commands.h"
+#include "app/cli/commands/add_command.h"
 #include "app/cli/terminal/output.h"
 #include "app/cli/terminal/percent_line.h"
 #include "app/cli/terminal/stop_request.h"
@@ -48,8 +48,8 @@ int pack(const PackArguments& options) {
 }  // namespace
 
 void add_pack_command(CLI::App& app, Action& chosen) {
-  auto options = std::make_shared<PackArguments>();
-  auto* command = app.add_subcommand("pack", "Merges a run into one file, to send or archive");
+  const auto [command, options] =
+      add_command(app, chosen, "pack", "Merges a run into one file, to send or archive", pack);
   command->add_option("RUN", options->run, "A run's name or number, or its folder")->required();
   command->add_option("-o,--output", options->output, "The file to write")
       ->required()
@@ -65,7 +65,6 @@ void add_pack_command(CLI::App& app, Action& chosen) {
       "touched; Ctrl-C leaves nothing behind.\n\n"
       "Example:\n"
       "  shardlens pack \"cap 1\" -o cap-1.shardlens");
-  command->callback([&chosen, options] { chosen = [options] { return pack(*options); }; });
 }
 
 }  // namespace shardlens::app::cli

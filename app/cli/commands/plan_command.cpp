@@ -1,10 +1,10 @@
 // `shardlens plan`: what a job would need, before it runs.
 #include <CLI/CLI.hpp>
-#include <memory>
 #include <optional>
 #include <vector>
 
 #include "app/cli/commands.h"
+#include "app/cli/commands/add_command.h"
 #include "app/cli/terminal/between.h"
 #include "app/cli/terminal/output.h"
 #include "app/report/plan_report.h"
@@ -108,12 +108,10 @@ void add_options(CLI::App& command, PlanArguments& options) {
 }  // namespace
 
 void add_plan_command(CLI::App& app, Action& chosen) {
-  auto options = std::make_shared<PlanArguments>();
-  auto* command =
-      app.add_subcommand("plan", "What every strategy would need on given GPUs, before a run");
+  const auto [command, options] = add_command(
+      app, chosen, "plan", "What every strategy would need on given GPUs, before a run", show_plan);
   add_options(*command, *options);
   command->footer(footer());
-  command->callback([&chosen, options] { chosen = [options] { return show_plan(*options); }; });
 }
 
 }  // namespace shardlens::app::cli

@@ -1,10 +1,10 @@
 // `shardlens predict`: what a change of settings would do, from one recorded run.
 #include <CLI/CLI.hpp>
 #include <cstdint>
-#include <memory>
 #include <utility>
 
 #include "app/cli/commands.h"
+#include "app/cli/commands/add_command.h"
 #include "app/cli/terminal/output.h"
 #include "app/report/tuning/history_report.h"
 #include "app/report/tuning/prediction_report.h"
@@ -98,8 +98,8 @@ int predict(const PredictArguments& arguments) {
 }  // namespace
 
 void add_predict_command(CLI::App& app, Action& chosen) {
-  auto arguments = std::make_shared<PredictArguments>();
-  auto* command = app.add_subcommand("predict", "What other settings would do to a recorded run");
+  const auto [command, arguments] = add_command(
+      app, chosen, "predict", "What other settings would do to a recorded run", predict);
   command->add_option("RUN", arguments->run, "A run's name or number, its folder or a packed file");
   command->add_option("SETTINGS", arguments->settings_file,
                       "A flat YAML file of all settings, a ds_config.json, or Accelerate's YAML, "
@@ -137,7 +137,6 @@ void add_predict_command(CLI::App& app, Action& chosen) {
       "  shardlens predict base ds_config.json\n"
       "  shardlens run --set bucket_cap_mb=4 --predict-from base\n"
       "  shardlens predict --history");
-  command->callback([&chosen, arguments] { chosen = [arguments] { return predict(*arguments); }; });
 }
 
 }  // namespace shardlens::app::cli

@@ -1,12 +1,12 @@
 // `shardlens query`: SQL over the rows and events of a run, all ranks together, reading only.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
 #include <set>
 #include <utility>
 #include <variant>
 
 #include "app/cli/commands.h"
+#include "app/cli/commands/add_command.h"
 #include "app/cli/terminal/output.h"
 #include "app/cli/terminal/stop_request.h"
 #include "app/report/report_json.h"
@@ -155,10 +155,9 @@ std::string tables_text() {
 }  // namespace
 
 void add_query_command(CLI::App& app, Action& chosen) {
-  auto options = std::make_shared<QueryArguments>();
-  auto* command = app.add_subcommand("query", "SQL over a run, all ranks together, reading only");
-  command->add_option("RUN", options->run, "A run's name or number, its folder or a packed file")
-      ->required();
+  const auto [command, options] =
+      add_command(app, chosen, "query", "SQL over a run, all ranks together, reading only", query);
+  add_run(*command, options->run);
   command->add_option("SQL", options->sql, "One SELECT")->required();
   add_format(*command, options->format, {"table", "csv", "json"});
   add_runs_dir(*command, options->runs_dir);
@@ -174,7 +173,6 @@ void add_query_command(CLI::App& app, Action& chosen) {
       "    on k.rank = s.rank and k.step = s.step group by 1\"\n"
       "  shardlens query baseline --format csv \\\n"
       "    \"select step, (end_ns - start_ns) / 1e6 as ms, loss from step where rank = 0\"");
-  command->callback([&chosen, options] { chosen = [options] { return query(*options); }; });
 }
 
 }  // namespace shardlens::app::cli

@@ -1,9 +1,9 @@
 // `shardlens record -- COMMAND`: records a program that was not written for us.
 #include <CLI/CLI.hpp>
 #include <csignal>
-#include <memory>
 
 #include "app/cli/commands.h"
+#include "app/cli/commands/add_command.h"
 #include "app/cli/terminal/output.h"
 #include "app/launch/recorded_program.h"
 #include "app/launch/stop_signals.h"
@@ -70,8 +70,8 @@ int record(const launch::RecordRequest& request) {
 }  // namespace
 
 void add_record_command(CLI::App& app, Action& chosen) {
-  auto request = std::make_shared<launch::RecordRequest>();
-  auto* command = app.add_subcommand("record", "Records any program that uses CUDA, NCCL or NVTX");
+  const auto [command, request] = add_command(
+      app, chosen, "record", "Records any program that uses CUDA, NCCL or NVTX", record);
   command->add_option("COMMAND", request->command, "The program and its arguments, behind --")
       ->required();
   command
@@ -102,7 +102,6 @@ void add_record_command(CLI::App& app, Action& chosen) {
       "Examples:\n"
       "  shardlens record -- torchrun --nproc-per-node 8 train.py\n"
       "  shardlens record --steps 20..40 --name \"batch 64\" -- python train.py --batch 64");
-  command->callback([&chosen, request] { chosen = [request] { return record(*request); }; });
 }
 
 }  // namespace shardlens::app::cli

@@ -1,8 +1,8 @@
 // `shardlens replay`: plays a recorded run through the window.
 #include <CLI/CLI.hpp>
-#include <memory>
 
 #include "app/cli/commands.h"
+#include "app/cli/commands/add_command.h"
 #include "app/cli/terminal/between.h"
 #include "app/cli/terminal/output.h"
 #include "app/session/runs/listed_runs.h"
@@ -33,12 +33,10 @@ int replay(const ReplayArguments& options) {
 }  // namespace
 
 void add_replay_command(CLI::App& app, Action& chosen, const std::filesystem::path& preferences) {
-  auto options = std::make_shared<ReplayArguments>();
+  const auto [command, options] = add_command(
+      app, chosen, "replay", "Plays a recorded run in the window, as if it were live", replay);
   options->preferences = preferences;
-  auto* command =
-      app.add_subcommand("replay", "Plays a recorded run in the window, as if it were live");
-  command->add_option("RUN", options->run, "A run's name or number, its folder or a packed file")
-      ->required();
+  add_run(*command, options->run);
   command
       ->add_option("--speed", options->speed,
                    "Times the speed of the recording; as last time if not given")
@@ -47,7 +45,6 @@ void add_replay_command(CLI::App& app, Action& chosen, const std::filesystem::pa
   command->footer(
       "Example:\n"
       "  shardlens replay \"cap 1\" --speed 4");
-  command->callback([&chosen, options] { chosen = [options] { return replay(*options); }; });
 }
 
 }  // namespace shardlens::app::cli

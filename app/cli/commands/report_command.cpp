@@ -1,8 +1,8 @@
 // `shardlens report`: where the time and the memory of one run went.
 #include <CLI/CLI.hpp>
-#include <memory>
 
 #include "app/cli/commands.h"
+#include "app/cli/commands/add_command.h"
 #include "app/cli/terminal/output.h"
 #include "app/report/report_json.h"
 #include "app/report/report_text.h"
@@ -56,11 +56,10 @@ int show_report(const ReportArguments& options) {
 }  // namespace
 
 void add_report_command(CLI::App& app, Action& chosen) {
-  auto options = std::make_shared<ReportArguments>();
-  auto* command = app.add_subcommand(
-      "report", "Step breakdown, collectives, memory and losses of a recorded run");
-  command->add_option("RUN", options->run, "A run's name or number, its folder or a packed file")
-      ->required();
+  const auto [command, options] =
+      add_command(app, chosen, "report",
+                  "Step breakdown, collectives, memory and losses of a recorded run", show_report);
+  add_run(*command, options->run);
   command->add_option("--steps", options->steps, "Measure only these steps, both included")
       ->type_name("A..B");
   command->add_flag("--advice", options->advice,
@@ -78,7 +77,6 @@ void add_report_command(CLI::App& app, Action& chosen) {
       "  shardlens report \"cap 1\" --advice\n"
       "  shardlens report \"cap 1\" --steps 10..20\n"
       "  shardlens report runs/2026-11-20T1402_baseline --json");
-  command->callback([&chosen, options] { chosen = [options] { return show_report(*options); }; });
 }
 
 }  // namespace shardlens::app::cli

@@ -1,8 +1,8 @@
 // `shardlens run`: trains and records without a window.
 #include <CLI/CLI.hpp>
-#include <memory>
 
 #include "app/cli/commands.h"
+#include "app/cli/commands/add_command.h"
 #include "app/cli/job/job_arguments.h"
 #include "app/cli/job/run_job.h"
 #include "app/cli/terminal/output.h"
@@ -68,8 +68,8 @@ void add_options(CLI::App& command, RunArguments& options) {
 }  // namespace
 
 void add_run_command(CLI::App& app, Action& chosen) {
-  auto options = std::make_shared<RunArguments>();
-  auto* command = app.add_subcommand("run", "Trains and records a job without a window");
+  const auto [command, options] =
+      add_command(app, chosen, "run", "Trains and records a job without a window", train);
   add_options(*command, *options);
   command->footer(
       "Prints a summary and, on the last line, the run's folder. Ctrl-C stops all ranks after the\n"
@@ -78,7 +78,6 @@ void add_run_command(CLI::App& app, Action& chosen) {
       "  shardlens run --set bucket_cap_mb=1 --ranks 2 --steps 30 --device cpu\n"
       "  shardlens run job.yaml --name \"cap 1\" --overwrite\n"
       "  shardlens run --link latency_us=50,gbit_per_s=1 --set overlap_comm=false");
-  command->callback([&chosen, options] { chosen = [options] { return train(*options); }; });
 }
 
 }  // namespace shardlens::app::cli

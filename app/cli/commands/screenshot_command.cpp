@@ -1,8 +1,8 @@
 // `shardlens screenshot`: a picture of the window over a recorded run.
 #include <CLI/CLI.hpp>
-#include <memory>
 
 #include "app/cli/commands.h"
+#include "app/cli/commands/add_command.h"
 #include "app/cli/terminal/between.h"
 #include "app/cli/terminal/one_of.h"
 #include "app/cli/terminal/output.h"
@@ -47,27 +47,28 @@ trace::base::Result<std::filesystem::path> first_run_of(const std::string& sweep
                            "the sweep '" + sweep + "' has no run in this library yet");
 }
 
-int screenshot(ScreenshotArguments& options) {
-  if (auto size = parse_size(options.size, options.picture.width, options.picture.height); !size) {
+int screenshot(const ScreenshotArguments& options) {
+  auto picture = options.picture;
+  if (auto size = parse_size(options.size, picture.width, picture.height); !size) {
     return report_error(size.error());
   }
-  if (options.picture.workspace == "compare" && options.picture.tab == kSweepTab) {
-    options.picture.sweep = options.runs.front();
-    const auto run = first_run_of(options.picture.sweep, options.picture.runs_dir);
+  if (picture.workspace == "compare" && picture.tab == kSweepTab) {
+    picture.sweep = options.runs.front();
+    const auto run = first_run_of(picture.sweep, picture.runs_dir);
     if (!run) return report_error(run.error());
-    options.picture.run = *run;
-    return exit_code_of(window::take_screenshot(options.picture));
+    picture.run = *run;
+    return exit_code_of(window::take_screenshot(picture));
   }
   for (const std::string& name : options.runs) {
-    const auto run = session::find_listed_run(name, options.picture.runs_dir);
+    const auto run = session::find_listed_run(name, picture.runs_dir);
     if (!run) return report_error(run.error());
     if (&name == &options.runs.front()) {
-      options.picture.run = *run;
+      picture.run = *run;
     } else {
-      options.picture.others.push_back(*run);
+      picture.others.push_back(*run);
     }
   }
-  return exit_code_of(window::take_screenshot(options.picture));
+  return exit_code_of(window::take_screenshot(picture));
 }
 
 // What is to be seen.
@@ -119,9 +120,8 @@ void add_look_options(CLI::App& command, ScreenshotArguments& options) {
 }  // namespace
 
 void add_screenshot_command(CLI::App& app, Action& chosen) {
-  auto options = std::make_shared<ScreenshotArguments>();
-  auto* command =
-      app.add_subcommand("screenshot", "Writes a PNG of the window over a recorded run");
+  const auto [command, options] = add_command(
+      app, chosen, "screenshot", "Writes a PNG of the window over a recorded run", screenshot);
   command->add_option("-o,--output", options->picture.output, "The picture to write")
       ->required()
       ->type_name("FILE.png");
@@ -132,7 +132,6 @@ void add_screenshot_command(CLI::App& app, Action& chosen) {
       "Needs a display, if only a virtual one: xvfb-run -a shardlens screenshot …\n\n"
       "Example:\n"
       "  shardlens screenshot \"cap 1\" -o tune.png --size 1600x1000 --theme light");
-  command->callback([&chosen, options] { chosen = [options] { return screenshot(*options); }; });
 }
 
 }  // namespace shardlens::app::cli

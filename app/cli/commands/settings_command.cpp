@@ -2,10 +2,10 @@
 // also one of another framework, as ours.
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <memory>
 #include <system_error>
 
 #include "app/cli/commands.h"
+#include "app/cli/commands/add_command.h"
 #include "app/cli/terminal/output.h"
 #include "app/report/report_json.h"
 #include "app/report/text_table.h"
@@ -126,8 +126,8 @@ int show_settings(const SettingsArguments& options) {
 }  // namespace
 
 void add_settings_command(CLI::App& app, Action& chosen) {
-  auto options = std::make_shared<SettingsArguments>();
-  auto* command = app.add_subcommand("settings", "Every setting: type, range, default, meaning");
+  const auto [command, options] = add_command(
+      app, chosen, "settings", "Every setting: type, range, default, meaning", show_settings);
   command
       ->add_option("KEY", options->key,
                    "Only this one; or a file of settings, a ds_config.json or Accelerate's YAML: "
@@ -143,7 +143,6 @@ void add_settings_command(CLI::App& app, Action& chosen) {
       "Examples:\n"
       "  shardlens settings bucket_cap_mb\n"
       "  shardlens settings ds_config.json > job.yaml");
-  command->callback([&chosen, options] { chosen = [options] { return show_settings(*options); }; });
 }
 
 }  // namespace shardlens::app::cli

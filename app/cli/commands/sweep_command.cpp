@@ -2,12 +2,12 @@
 // best.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "app/cli/commands.h"
+#include "app/cli/commands/add_command.h"
 #include "app/cli/job/grid_jobs.h"
 #include "app/cli/job/job_arguments.h"
 #include "app/cli/job/sweep_job.h"
@@ -203,8 +203,8 @@ void add_sweep_options(CLI::App& command, SweepArguments& arguments) {
 }  // namespace
 
 void add_sweep_command(CLI::App& app, Action& chosen) {
-  auto arguments = std::make_shared<SweepArguments>();
-  auto* command = app.add_subcommand("sweep", "Tries many settings and tells which is best");
+  const auto [command, arguments] =
+      add_command(app, chosen, "sweep", "Tries many settings and tells which is best", sweep_over);
   add_sweep_options(*command, *arguments);
   command->footer(
       "Every round runs each point once, in a random order of its own, so that what drifts meets\n"
@@ -217,8 +217,6 @@ void add_sweep_command(CLI::App& app, Action& chosen) {
       "  shardlens sweep --over 'simulate_link=off;latency_us=50,gbit_per_s=1' --repeat 3\n"
       "  shardlens sweep job.yaml --points points.yaml --json   # - {bucket_cap_mb: 4, ranks: 2}\n"
       "  shardlens sweep --resume caps --repeat 4");
-  command->callback(
-      [&chosen, arguments] { chosen = [arguments] { return sweep_over(*arguments); }; });
 }
 
 }  // namespace shardlens::app::cli

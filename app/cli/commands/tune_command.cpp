@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <memory>
 
 #include "app/cli/commands.h"
+#include "app/cli/commands/add_command.h"
 #include "app/cli/job/grid_jobs.h"
 #include "app/cli/job/job_arguments.h"
 #include "app/cli/job/search_job.h"
@@ -137,8 +137,8 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
 }  // namespace
 
 void add_tune_command(CLI::App& app, Action& chosen) {
-  auto arguments = std::make_shared<TuneArguments>();
-  auto* command = app.add_subcommand("tune", "Searches for better settings, by predicting first");
+  const auto [command, arguments] =
+      add_command(app, chosen, "tune", "Searches for better settings, by predicting first", tune);
   add_tune_options(*command, *arguments);
   command->footer(
       "Runs the settings as they are, predicts all others from that run, and runs what is likely "
@@ -159,7 +159,6 @@ void add_tune_command(CLI::App& app, Action& chosen) {
       "  shardlens tune --set model=tiny --ranks 2 --device cpu --budget 5m\n"
       "  shardlens tune job.yaml --goal tokens_per_s --budget 1h\n"
       "  shardlens tune --over bucket_cap_mb=1,4,25 --over communication_hook=none,bf16_compress");
-  command->callback([&chosen, arguments] { chosen = [arguments] { return tune(*arguments); }; });
 }
 
 }  // namespace shardlens::app::cli

@@ -1,8 +1,8 @@
 // `shardlens verify`: whether all of a run can be read, and if not, what is damaged and where.
 #include <CLI/CLI.hpp>
-#include <memory>
 
 #include "app/cli/commands.h"
+#include "app/cli/commands/add_command.h"
 #include "app/cli/terminal/output.h"
 #include "app/cli/terminal/percent_line.h"
 #include "app/cli/terminal/stop_request.h"
@@ -132,10 +132,9 @@ int verify(const VerifyArguments& arguments) {
 }  // namespace
 
 void add_verify_command(CLI::App& app, Action& chosen) {
-  auto arguments = std::make_shared<VerifyArguments>();
-  auto* command = app.add_subcommand("verify", "Checks that all of a run can be read");
-  command->add_option("RUN", arguments->run, "A run's name or number, its folder or a packed file")
-      ->required();
+  const auto [command, arguments] =
+      add_command(app, chosen, "verify", "Checks that all of a run can be read", verify);
+  add_run(*command, arguments->run);
   add_format(*command, arguments->format, {"text", "json"});
   add_runs_dir(*command, arguments->runs_dir);
   command->footer(
@@ -145,7 +144,6 @@ void add_verify_command(CLI::App& app, Action& chosen) {
       "damage.\n\n"
       "Example:\n"
       "  shardlens verify baseline.shardlens --json");
-  command->callback([&chosen, arguments] { chosen = [arguments] { return verify(*arguments); }; });
 }
 
 }  // namespace shardlens::app::cli

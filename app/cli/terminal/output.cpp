@@ -50,6 +50,10 @@ int exit_code_of(const trace::base::Result<void>& result) {
   return result ? kDone : report_error(result.error());
 }
 
+void add_run(CLI::App& command, std::string& run) {
+  command.add_option("RUN", run, "A run's name or number, its folder or a packed file")->required();
+}
+
 void add_runs_dir(CLI::App& command, std::filesystem::path& runs_dir) {
   command.add_option("--runs-dir", runs_dir, "The library: the folder that holds the runs")
       ->type_name("DIR")

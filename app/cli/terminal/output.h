@@ -31,6 +31,8 @@ int report_error(const trace::base::Error& error);
 // kDone, or that of the error, which is reported.
 int exit_code_of(const trace::base::Result<void>& result);
 
+// RUN, as every command has it that needs one.
+void add_run(CLI::App& command, std::string& run);
 // --runs-dir, as every command has it.
 void add_runs_dir(CLI::App& command, std::filesystem::path& runs_dir);
 // --format with these choices, the first being the default, and --json for the choice "json".
