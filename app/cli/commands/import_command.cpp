@@ -85,9 +85,9 @@ void add_import_command(CLI::App& app, Action& chosen) {
   command->footer(
       "Steps are those of torch.profiler's schedule (ProfilerStep#…); without it each ends with "
       "the\n"
-      "optimizer's, or else the whole trace is one. Phases are record_function ranges with "
-      "forward,\n"
-      "backward or optimizer in their name. Every command takes the run that it makes.\n\n"
+      "optimizer's, or else the whole trace is one. Phases are record_function ranges with\n"
+      "\"forward\" or \"backward\" in their name, \"## optimizer ...\" and PyTorch's own\n"
+      "\"Optimizer.step#...\". Every command takes the run that it makes.\n\n"
       "Example:\n"
       "  shardlens import rank0.json.gz rank1.json.gz -o \"resnet, two ranks\"");
 }
