@@ -47,12 +47,17 @@ class Display(virtual_screen.VirtualScreen):
         self.xdotool('click', *more, '1')
 
     def rests(self):
-        """Whether the thread that draws has slept for a third of a second."""
+        """Whether the thread that draws has slept for a third of a second, not waited for a processor."""
         process = self.xdotool('getwindowpid', self.window).strip()
         stat = pathlib.Path('/proc', process, 'task', process, 'stat')
-        before = stat.read_text().rsplit(')', 1)[1].split()[11:13]
+
+        def state_and_times():
+            fields = stat.read_text().rsplit(')', 1)[1].split()
+            return fields[0], fields[11:13]
+
+        before = state_and_times()
         time.sleep(0.33)
-        return stat.read_text().rsplit(')', 1)[1].split()[11:13] == before
+        return before[0] == 'S' and state_and_times() == before
 
 
 class WindowTest(harness.ShardlensTest):
