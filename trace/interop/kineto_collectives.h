@@ -65,6 +65,7 @@ class KinetoCollectives {
   // make_rows().
   std::vector<DdpReduction> reductions() const;  // all-reduces, in order
   std::vector<FsdpCall> calls() const;
+  bool has_any() const { return !calls_.empty(); }
   // Which calls asked for Gloo's that DDP or a sharding program may have asked for. A clause; "":
   // it is known of all of them.
   std::string why_calls_are_unclear() const;

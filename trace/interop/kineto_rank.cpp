@@ -205,6 +205,8 @@ std::string KinetoRank::make_parts(int world_size, std::span<const TrainingPass>
   }
   if (world_size == 1) return "";
   if (!is_ddp_) {
+    const bool exchanges = collectives.has_any() || nccl_calls_.has_any();
+    if (!exchanges) return "";
     return std::string(model::kNoBucketPlan) + "no " + std::string(kDdpForward) +
            " is marked in the trace";
   }

@@ -64,6 +64,28 @@ class UntoldImport : public KinetoImport {
   }
 };
 
+// Of what exchanges nothing, nobody misses buckets.
+TEST_F(UntoldImport, OnlyOfRanksThatExchangeSomethingBucketsAreMissed) {
+  const auto logs_of = [&](bool exchange) {
+    std::vector<std::string> traces;
+    for (const int rank : {0, 1}) {
+      auto events = steps_of_rank(rank, 2, 6);
+      std::erase_if(events, [&](const std::string& event) {
+        return !exchange && event.find("gloo:") != std::string::npos;
+      });
+      traces.push_back(trace_of(events, of_world(rank, 2)));
+    }
+    std::vector<std::string> texts;
+    for (const model::Batch& batch : open(import_of(traces).folder).batches) {
+      for (const model::LogLine& line : batch.log) texts.push_back(line.text);
+    }
+    return texts;
+  };
+  const auto missed = Contains(HasSubstr(std::string(model::kNoBucketPlan)));
+  EXPECT_THAT(logs_of(true), missed);
+  EXPECT_THAT(logs_of(false), Not(missed));
+}
+
 TEST_F(UntoldImport, RanksOfDifferentStepsWaitedInThoseThatBothRecorded) {
   const auto imported = import_of({trace_of(steps_of_rank(0, 2, 6), of_world(0, 2)),
                                    trace_of(steps_of_rank(1, 3, 7), of_world(1, 2))});
