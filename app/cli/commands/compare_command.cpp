@@ -68,9 +68,9 @@ Result<report::ComparedRuns> read_runs(const CompareArguments& options) {
   const auto& base = compared.runs.front();
   for (std::size_t i = 1; i < compared.runs.size(); ++i) {
     const auto& run = compared.runs[i];
+    const auto siblings = session::siblings_of(base, run, options.runs_dir);
     compared.differences.push_back(trace::analysis::difference_between(
-        {base, &times[0]}, {run, &times[i]},
-        session::noise_of_siblings(base, run, options.runs_dir)));
+        {base, &times[0]}, {run, &times[i]}, session::noise_runs(siblings)));
   }
   return compared;
 }

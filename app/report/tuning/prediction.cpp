@@ -20,9 +20,10 @@ namespace {
 
 std::optional<double> apart_by_chance(const std::filesystem::path& run,
                                       const trace::analysis::RunFigures& figures) {
-  auto runs = session::noise_of_siblings(figures, figures, run.parent_path());
-  runs.insert(runs.begin(), session::noise_run(session::record_from_figures(figures)));
-  return trace::analysis::NoiseModel(runs.front(), runs).apart();
+  auto records = session::siblings_of(figures, figures, run.parent_path());
+  records.push_back(session::record_from_figures(figures));
+  const auto runs = session::noise_runs(records);
+  return trace::analysis::NoiseModel(runs.back(), runs).apart();
 }
 
 struct LearntRun {

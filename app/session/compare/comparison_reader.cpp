@@ -94,10 +94,11 @@ void ComparisonReader::answer(const ComparisonQuestion& question,
     }
     if (i > 0 && view.runs[0].run && view.runs[i].run) {
       const auto &base = view.runs[0].run->figures, &other = view.runs[i].run->figures;
+      const auto siblings = siblings_of(base, other, question.runs_dir);
       view.differences[i - 1] = std::make_shared<const trace::analysis::RunDifference>(
           trace::analysis::difference_between({base, times_of(question.runs[0].folder)},
                                               {other, times_of(question.runs[i].folder)},
-                                              noise_of_siblings(base, other, question.runs_dir)));
+                                              noise_runs(siblings)));
     }
     const bool is_last = i + 1 == question.runs.size();
     // What is looked at again stays on screen until all of it is there.

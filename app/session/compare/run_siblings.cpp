@@ -87,14 +87,4 @@ std::vector<LibraryRun> siblings_of(const trace::analysis::RunFigures& first,
   return siblings;
 }
 
-std::vector<trace::analysis::NoiseRun> noise_of_siblings(const trace::analysis::RunFigures& first,
-                                                         const trace::analysis::RunFigures& second,
-                                                         const fs::path& runs_dir) {
-  std::vector<trace::analysis::NoiseRun> runs;
-  for (const auto& sibling : siblings_of(first, second, runs_dir)) {
-    runs.push_back(noise_run(sibling));
-  }
-  return runs;
-}
-
 }  // namespace shardlens::app::session

@@ -15,9 +15,5 @@ namespace shardlens::app::session {
 std::vector<LibraryRun> siblings_of(const trace::analysis::RunFigures& first,
                                     const trace::analysis::RunFigures& second,
                                     const std::filesystem::path& runs_dir);
-// The same as what noise is told from.
-std::vector<trace::analysis::NoiseRun> noise_of_siblings(const trace::analysis::RunFigures& first,
-                                                         const trace::analysis::RunFigures& second,
-                                                         const std::filesystem::path& runs_dir);
 
 }  // namespace shardlens::app::session

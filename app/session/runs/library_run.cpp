@@ -16,6 +16,12 @@ trace::analysis::NoiseRun noise_run(const LibraryRun& record) {
   return {{&record.info, record.hosts, record.devices}, &record.noise};
 }
 
+std::vector<trace::analysis::NoiseRun> noise_runs(const std::vector<LibraryRun>& records) {
+  std::vector<trace::analysis::NoiseRun> runs;
+  for (const LibraryRun& record : records) runs.push_back(noise_run(record));
+  return runs;
+}
+
 LibraryRun record_from_figures(const trace::analysis::RunFigures& figures) {
   LibraryRun record;
   record.info = figures.info;

@@ -36,6 +36,9 @@ struct LibraryRun {
 
 // As the noise model takes it; refers to the record.
 trace::analysis::NoiseRun noise_run(const LibraryRun& record);
+trace::analysis::NoiseRun noise_run(LibraryRun&&) = delete;
+std::vector<trace::analysis::NoiseRun> noise_runs(const std::vector<LibraryRun>& records);
+std::vector<trace::analysis::NoiseRun> noise_runs(std::vector<LibraryRun>&&) = delete;
 
 LibraryRun record_from_figures(const trace::analysis::RunFigures& figures);
 // All of a run, from its first commit to its last; ranks whose files cannot be read are named in
