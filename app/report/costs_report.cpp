@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "app/report/text_table.h"
-#include "trace/analysis/figures/traffic.h"
+#include "trace/model/traffic.h"
 #include "trace/timeline/words/quantity.h"
 #include "ui/present/format.h"
 
@@ -25,7 +25,7 @@ std::optional<Bandwidths> bandwidths_of(const CostRow& row) {
   if (row.median_ns <= 0) return std::nullopt;
   const double algorithm = static_cast<double>(row.bytes) * 1e9 / row.median_ns;
   return Bandwidths{algorithm,
-                    algorithm * trace::analysis::bus_factor(row.kind.function, row.kind.ranks)};
+                    algorithm * trace::model::bus_factor(row.kind.function, row.kind.ranks)};
 }
 
 std::optional<double> spread_ns(const CostRow& row) {

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "trace/analysis/figures/traffic.h"
 #include "trace/job/shape/strategy.h"
+#include "trace/model/traffic.h"
 #include "trace/predict/sizes/element_bytes.h"
 
 namespace shardlens::trace::tuning {
@@ -35,13 +35,13 @@ double link_ns(const CallCosts::Conditions& on, CollectiveFunction function,
   const double share = link_share(on, group);
   if (share == 0) return 0;
   return on.link->latency_us * 1e3 +
-         8 * bytes * analysis::bus_factor(function, group.ranks) * share / on.link->gbps;
+         8 * bytes * model::bus_factor(function, group.ranks) * share / on.link->gbps;
 }
 
 }  // namespace
 
 CallCosts::CallCosts(const job::Settings& recorded, predict::CollectiveCosts measured,
-                     Backend backend, std::optional<GpuTurns> turns)
+                     Backend backend, std::optional<predict::GpuTurns> turns)
     : recorded_(conditions(recorded)),
       costs_(std::move(measured)),
       backend_(backend),
@@ -55,7 +55,7 @@ CollectiveFunction CallCosts::executed(CollectiveFunction function, Backend back
 double CallCosts::own_ratio(const predict::CollectiveKind& kind,
                             const predict::CollectiveKind& measured, Backend backend) {
   const auto factor = [&](const predict::CollectiveKind& each) {
-    return analysis::bus_factor(executed(each.function, backend), each.ranks);
+    return model::bus_factor(executed(each.function, backend), each.ranks);
   };
   const double before = factor(measured);
   return before > 0 ? factor(kind) / before : 1;
@@ -161,8 +161,8 @@ double CallCosts::working_ns(const predict::CollectiveKind& kind, double bytes,
   if (link_share(recorded_, usual_group(kind)) == 0) return transfer_ns;
   const double own =
       kGlooLatencyNs + kGlooNsPerByte * bytes *
-                           analysis::bus_factor(executed(kind.function, backend_), kind.ranks) /
-                           analysis::bus_factor(CollectiveFunction::kAllReduce, 2);
+                           model::bus_factor(executed(kind.function, backend_), kind.ranks) /
+                           model::bus_factor(CollectiveFunction::kAllReduce, 2);
   return std::min(own, transfer_ns);
 }
 

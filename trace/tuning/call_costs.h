@@ -7,7 +7,7 @@
 #include "trace/job/settings/schedule.h"
 #include "trace/job/settings/settings.h"
 #include "trace/predict/costs/collective_costs.h"
-#include "trace/tuning/gpu_turns.h"
+#include "trace/predict/costs/gpu_turns.h"
 
 namespace shardlens::trace::tuning {
 
@@ -20,7 +20,7 @@ class CallCosts {
   // `recorded`: the settings that `measured` was measured with.
   // `turns`: in which ranks get a GPU that they share; they tell what was not measured.
   CallCosts(const job::Settings& recorded, predict::CollectiveCosts measured,
-            Backend backend = Backend::kGloo, std::optional<GpuTurns> turns = {});
+            Backend backend = Backend::kGloo, std::optional<predict::GpuTurns> turns = {});
 
   struct Cost {
     predict::TransferCosts::Cost transfer;
@@ -78,7 +78,7 @@ class CallCosts {
   Conditions recorded_;
   predict::CollectiveCosts costs_;
   Backend backend_;
-  std::optional<GpuTurns> turns_;
+  std::optional<predict::GpuTurns> turns_;
 };
 
 }  // namespace shardlens::trace::tuning

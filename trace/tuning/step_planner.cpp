@@ -47,7 +47,7 @@ std::vector<std::vector<std::int64_t>> updated_parts(const predict::PlannedJob& 
 }
 
 // What was measured apart from steps knows nothing of the turns in which ranks get a GPU there.
-predict::CollectiveCosts untold_by(const std::optional<GpuTurns>& turns,
+predict::CollectiveCosts untold_by(const std::optional<predict::GpuTurns>& turns,
                                    const predict::CollectiveCosts& costs) {
   if (!turns) return costs;
   predict::MeasuredCollectives rest = costs.measured();
@@ -63,7 +63,7 @@ CallCosts call_costs(const model::RunInfo& info, const Settings& settings,
   const auto backend =
       info.device == "cuda" ? CallCosts::Backend::kNccl : CallCosts::Backend::kGloo;
   const predict::CollectiveCosts run(recorded.transfers());
-  const auto turns = info.shared_gpu ? GpuTurns::find(run.measured()) : std::nullopt;
+  const auto turns = info.shared_gpu ? predict::GpuTurns::find(run.measured()) : std::nullopt;
   const auto disturbed = [&](const predict::CollectiveCosts& apart) {
     return disturbed_as(run, untold_by(turns, apart), backend);
   };

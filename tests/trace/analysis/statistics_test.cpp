@@ -6,7 +6,7 @@
 #include "trace/analysis/collectives/collective_statistics.h"
 #include "trace/analysis/collectives/recent_collectives.h"
 #include "trace/analysis/figures/distribution.h"
-#include "trace/analysis/figures/traffic.h"
+#include "trace/model/traffic.h"
 
 namespace shardlens::trace::analysis {
 namespace {
@@ -39,15 +39,15 @@ TEST(MedianAccumulator, IsExactForAFewAndCloseForMany) {
 }
 
 TEST(Traffic, FactorsAreThoseOfNcclTests) {
-  EXPECT_DOUBLE_EQ(bus_factor(model::CollectiveFunction::kAllReduce, 4), 1.5);
-  EXPECT_DOUBLE_EQ(bus_factor(model::CollectiveFunction::kAllGather, 4), 0.75);
-  EXPECT_DOUBLE_EQ(bus_factor(model::CollectiveFunction::kReduceScatter, 4), 0.75);
-  EXPECT_DOUBLE_EQ(bus_factor(model::CollectiveFunction::kBroadcast, 4), 1);
-  EXPECT_DOUBLE_EQ(bus_factor(model::CollectiveFunction::kSend, 2), 1);
-  EXPECT_DOUBLE_EQ(bus_factor(model::CollectiveFunction::kAllReduce, 1), 0);
-  EXPECT_DOUBLE_EQ(sent_factor(model::CollectiveFunction::kAllReduce, 4), 1.5);
-  EXPECT_DOUBLE_EQ(sent_factor(model::CollectiveFunction::kBroadcast, 4), 0.75);
-  EXPECT_DOUBLE_EQ(sent_factor(model::CollectiveFunction::kReceive, 4), 0);
+  EXPECT_DOUBLE_EQ(model::bus_factor(model::CollectiveFunction::kAllReduce, 4), 1.5);
+  EXPECT_DOUBLE_EQ(model::bus_factor(model::CollectiveFunction::kAllGather, 4), 0.75);
+  EXPECT_DOUBLE_EQ(model::bus_factor(model::CollectiveFunction::kReduceScatter, 4), 0.75);
+  EXPECT_DOUBLE_EQ(model::bus_factor(model::CollectiveFunction::kBroadcast, 4), 1);
+  EXPECT_DOUBLE_EQ(model::bus_factor(model::CollectiveFunction::kSend, 2), 1);
+  EXPECT_DOUBLE_EQ(model::bus_factor(model::CollectiveFunction::kAllReduce, 1), 0);
+  EXPECT_DOUBLE_EQ(model::sent_factor(model::CollectiveFunction::kAllReduce, 4), 1.5);
+  EXPECT_DOUBLE_EQ(model::sent_factor(model::CollectiveFunction::kBroadcast, 4), 0.75);
+  EXPECT_DOUBLE_EQ(model::sent_factor(model::CollectiveFunction::kReceive, 4), 0);
 }
 
 // Rank 1 comes 700 ns late; the transfer itself takes 300 ns.

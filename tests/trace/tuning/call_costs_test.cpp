@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace shardlens::trace::tuning {
 namespace {
 
@@ -237,6 +239,23 @@ TEST(CallCosts, TellWhatOfARecordedTransferWasWork) {
       << "as an all-reduce";
   EXPECT_DOUBLE_EQ(on_a_link.working_ns(kAllGather, 1e6, 9e6), 0.5e6 + 1e6);
   EXPECT_DOUBLE_EQ(on_a_link.working_ns(kAllReduce, 1e6, 1e6), 1e6) << "never more than all";
+}
+
+TEST(CallCosts, OfRanksThatShareAGpuAreOfItsTurnsWhereNothingWasMeasured) {
+  constexpr double kMib = 1024.0 * 1024.0;
+  const auto steady = [](double ms) { return std::vector<double>(4, ms * 1e6); };
+  const predict::MeasuredCollectives run{{kAllReduce,
+                                          {{4, steady(2.4)},
+                                           {3 * kMib, steady(4.52)},
+                                           {27.038 * kMib, steady(18.05)},
+                                           {147.375 * kMib, steady(85.74)}}}};
+  const CallCosts costs({}, measured(run), CallCosts::Backend::kNccl, predict::GpuTurns::find(run));
+  const auto ms_of = [&](double bytes) {
+    return costs.of(costs.recorded(), Function::kAllReduce, {2}, bytes)->transfer.ns / 1e6;
+  };
+  EXPECT_NEAR(ms_of(9.009 * kMib), 9.02, 0.1) << "two rounds";
+  EXPECT_NEAR(ms_of(27 * kMib), 18.05, 0.1) << "as measured, within a tenth";
+  EXPECT_NEAR(ms_of(4), 2.4, 0.1) << "as measured";
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "trace/analysis/figures/traffic.h"
+#include "trace/model/traffic.h"
 
 namespace shardlens::trace::analysis {
 
@@ -169,7 +169,7 @@ CollectiveGroupFigures CollectiveStatistics::figures_of(
   if (median_transfer_ns > 0 && result.bytes > 0) {
     result.algbw_bytes_per_s = static_cast<double>(result.bytes) / median_transfer_ns * 1e9;
     result.busbw_bytes_per_s =
-        result.algbw_bytes_per_s * bus_factor(result.function, row.group_size);
+        result.algbw_bytes_per_s * model::bus_factor(result.function, row.group_size);
   }
   return result;
 }

@@ -7,10 +7,10 @@
 #include <string_view>
 
 #include "trace/analysis/figures/distribution.h"
-#include "trace/analysis/figures/traffic.h"
 #include "trace/base/text.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/model/run_info.h"
+#include "trace/model/traffic.h"
 
 namespace shardlens::trace::analysis {
 
@@ -188,10 +188,11 @@ double unit_bytes_sent(const model::RunInfo& info, const std::vector<UnitFigures
     const auto bytes = static_cast<double>(unit.bytes);
     const auto reduced = static_cast<double>(unit.reduced_bytes);
     sent += gathers_per_step(settings, unit) * bytes *
-            sent_factor(model::CollectiveFunction::kAllGather, shards);
-    sent += reductions * reduced * sent_factor(model::CollectiveFunction::kReduceScatter, shards);
+            model::sent_factor(model::CollectiveFunction::kAllGather, shards);
+    sent += reductions * reduced *
+            model::sent_factor(model::CollectiveFunction::kReduceScatter, shards);
     sent += reductions * reduced / shards *
-            sent_factor(model::CollectiveFunction::kAllReduce, info.world_size / shards);
+            model::sent_factor(model::CollectiveFunction::kAllReduce, info.world_size / shards);
   }
   return sent;
 }
@@ -288,7 +289,7 @@ std::optional<double> theoretical_bytes_sent(const model::RunInfo& info,
   for (const auto& bucket : buckets) bytes += static_cast<double>(bucket.bytes);
   const double updated =
       info.settings.sharding_strategy == job::Strategy::kZero1
-          ? bytes * sent_factor(model::CollectiveFunction::kBroadcast, info.world_size)
+          ? bytes * model::sent_factor(model::CollectiveFunction::kBroadcast, info.world_size)
           : 0;
   if (info.settings.communication_hook != job::CommunicationHook::kNone && bytes_per_value > 2) {
     bytes *= 2.0 / static_cast<double>(bytes_per_value);
@@ -296,7 +297,8 @@ std::optional<double> theoretical_bytes_sent(const model::RunInfo& info,
   if (info.settings.sync_each_batch) {
     bytes *= static_cast<double>(info.settings.gradient_accumulation_steps);
   }
-  return bytes * sent_factor(model::CollectiveFunction::kAllReduce, info.world_size) + updated;
+  return bytes * model::sent_factor(model::CollectiveFunction::kAllReduce, info.world_size) +
+         updated;
 }
 
 std::string why_bytes_sent_unknown(const RunFigures& figures) {
@@ -310,7 +312,7 @@ std::string why_bytes_sent_unknown(const RunFigures& figures) {
            "before the profiler started";
   }
   for (const CollectiveGroupFigures& row : figures.collectives) {
-    const bool sends = sent_factor(row.function, 2) > 0;
+    const bool sends = model::sent_factor(row.function, 2) > 0;
     if (sends && row.bytes == model::kNotKnown) untold.emplace_back(model::to_string(row.function));
   }
   std::ranges::sort(untold);

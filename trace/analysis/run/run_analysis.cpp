@@ -19,12 +19,12 @@
 #include "trace/analysis/figures/recording_cost.h"
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/figures/throttling.h"
-#include "trace/analysis/figures/traffic.h"
 #include "trace/analysis/steps/rank_activity.h"
 #include "trace/analysis/steps/step_table.h"
 #include "trace/job/run_limits.h"
 #include "trace/model/gpu_counters.h"
 #include "trace/model/run_info.h"
+#include "trace/model/traffic.h"
 #include "trace/model/untold.h"
 
 namespace shardlens::trace::analysis {
@@ -238,7 +238,8 @@ void RunAnalysis::State::add_collective(const model::Collective& collective) {
                                                                             : collective.executed;
   // Another program's trace may not say how large it was, or between how many ranks.
   const bool is_told = !members.empty() && model::has_bytes(collective);
-  const double factor = sent_factor(ran, members.empty() ? 2 : static_cast<int>(members.size()));
+  const double factor =
+      model::sent_factor(ran, members.empty() ? 2 : static_cast<int>(members.size()));
   std::optional<double> sent = 0;
   if ((factor > 0 && !is_told) || model::is_untold(collective)) sent.reset();
   if (factor > 0 && is_told) sent = factor * static_cast<double>(collective.bytes);

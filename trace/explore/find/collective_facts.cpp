@@ -4,7 +4,6 @@
 #include <span>
 
 #include "trace/analysis/figures/labels.h"
-#include "trace/analysis/figures/traffic.h"
 #include "trace/base/number_text.h"
 #include "trace/base/saturated.h"
 #include "trace/base/text.h"
@@ -13,6 +12,7 @@
 #include "trace/explore/find/row_finder.h"
 #include "trace/explore/run/lane_events.h"
 #include "trace/explore/run/window_activity.h"
+#include "trace/model/traffic.h"
 #include "trace/timeline/pieces/collective_parts.h"
 #include "trace/timeline/words/quantity.h"
 #include "trace/timeline/words/row_labels.h"
@@ -168,7 +168,7 @@ class CollectiveFacts {
   void add_bandwidth(std::int64_t transfer_ns, int ranks) {
     if (row_.bytes <= 0) return;
     const double rate = static_cast<double>(row_.bytes) / static_cast<double>(transfer_ns) * 1e9;
-    const double factor = analysis::bus_factor(row_.function, ranks);
+    const double factor = model::bus_factor(row_.function, ranks);
     sheet_.add("Algorithm bandwidth", timeline::format_bandwidth(rate).text(), "size ÷ transfer");
     if (factor <= 0) return;
     std::string text = timeline::format_bandwidth(rate * factor).text();

@@ -8,10 +8,10 @@
 #include "trace/analysis/figures/distinct_texts.h"
 #include "trace/analysis/figures/distribution.h"
 #include "trace/analysis/figures/labels.h"
-#include "trace/analysis/figures/traffic.h"
 #include "trace/base/saturated.h"
 #include "trace/explore/tally/duration_bins.h"
 #include "trace/explore/tally/name_totals.h"
+#include "trace/model/traffic.h"
 
 namespace shardlens::trace::explore {
 
@@ -116,7 +116,7 @@ class BandwidthOfCalls {
     const double s_per_byte =
         static_cast<double>(transfer_ns) / 1e9 / static_cast<double>(row.bytes);
     s_per_byte_.push_back(s_per_byte);
-    const double factor = analysis::bus_factor(row.function, call.start.ranks);
+    const double factor = model::bus_factor(row.function, call.start.ranks);
     if (factor > 0) s_per_bus_byte_.push_back(s_per_byte / factor);
   }
   double algbw_bytes_per_s() const { return median_rate(s_per_byte_); }

@@ -1,4 +1,4 @@
-#include "trace/tuning/gpu_turns.h"
+#include "trace/predict/costs/gpu_turns.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,10 +7,10 @@
 #include <limits>
 #include <vector>
 
-#include "trace/analysis/figures/traffic.h"
 #include "trace/base/median.h"
+#include "trace/model/traffic.h"
 
-namespace shardlens::trace::tuning {
+namespace shardlens::trace::predict {
 
 namespace {
 
@@ -32,11 +32,11 @@ struct Point {
   double bytes = 0, ns = 0;  // that a rank sends, and the median
 };
 
-double sent_bytes(const predict::CollectiveKind& kind, double bytes) {
-  return bytes * analysis::bus_factor(kind.function, kind.ranks);
+double sent_bytes(const CollectiveKind& kind, double bytes) {
+  return bytes * model::bus_factor(kind.function, kind.ranks);
 }
 
-std::vector<Point> steady_points(const predict::MeasuredCollectives& measured) {
+std::vector<Point> steady_points(const MeasuredCollectives& measured) {
   std::vector<Point> points;
   for (const auto& [kind, transfers] : measured) {
     for (const auto& [bytes, unsorted] : transfers) {
@@ -91,7 +91,7 @@ double fitted_round_ns(const std::vector<Point>& points, double about_ns) {
 
 }  // namespace
 
-std::optional<GpuTurns> GpuTurns::find(const predict::MeasuredCollectives& measured) {
+std::optional<GpuTurns> GpuTurns::find(const MeasuredCollectives& measured) {
   const std::vector<Point> points = steady_points(measured);
   if (points.size() < kSizes) return std::nullopt;
   for (const double round_ns : possible_rounds(points)) {
@@ -110,16 +110,15 @@ std::optional<GpuTurns> GpuTurns::find(const predict::MeasuredCollectives& measu
   return std::nullopt;
 }
 
-auto GpuTurns::of(predict::CollectiveKind kind, double bytes) const
-    -> std::optional<predict::TransferCosts::Cost> {
+auto GpuTurns::of(CollectiveKind kind, double bytes) const -> std::optional<TransferCosts::Cost> {
   const double sent = sent_bytes(kind, bytes);
   if (sent < kSmallestBytes) return std::nullopt;
   const double most = std::ceil(sent / least_bytes_) * round_ns_;
   const double least = std::max(1.0, std::ceil(sent / most_bytes_)) * round_ns_;
-  return predict::TransferCosts::Cost{.ns = (least + most) / 2,
-                                      .spread_ns = kClose * round_ns_,
-                                      .is_extrapolated = true,
-                                      .unsure_ns = (most - least) / 2};
+  return TransferCosts::Cost{.ns = (least + most) / 2,
+                             .spread_ns = kClose * round_ns_,
+                             .is_extrapolated = true,
+                             .unsure_ns = (most - least) / 2};
 }
 
-}  // namespace shardlens::trace::tuning
+}  // namespace shardlens::trace::predict

@@ -1,4 +1,4 @@
-#include "trace/tuning/gpu_turns.h"
+#include "trace/predict/costs/gpu_turns.h"
 
 #include <gtest/gtest.h>
 
@@ -6,36 +6,32 @@
 #include <random>
 #include <vector>
 
-#include "trace/tuning/call_costs.h"
-
-namespace shardlens::trace::tuning {
+namespace shardlens::trace::predict {
 namespace {
 
 using Function = model::CollectiveFunction;
-using predict::CollectiveKind;
-using predict::MeasuredCollectives;
 
-constexpr CollectiveKind kReduction{Function::kAllReduce, 2};
-constexpr CollectiveKind kGathering{Function::kAllGather, 2};
-constexpr CollectiveKind kScattering{Function::kReduceScatter, 2};
+constexpr CollectiveKind kSummed{Function::kAllReduce, 2};
+constexpr CollectiveKind kGathered{Function::kAllGather, 2};
+constexpr CollectiveKind kScattered{Function::kReduceScatter, 2};
 constexpr double kMiByte = 1024.0 * 1024.0;
 
 std::vector<double> about(double ms) { return {ms * 1e6, ms * 1.001e6, ms * 0.999e6, ms * 1e6}; }
 
 // Two ranks of gpt-162m that shared an H200: caps of 25, 4 and 1 MiB, and units.
-const MeasuredCollectives kCap25{{kReduction,
+const MeasuredCollectives kCap25{{kSummed,
                                   {{4, {2.4e6, 2.4e6, 2.4e6, 2.4e6}},
                                    {3 * kMiByte, about(4.52)},
                                    {27.038 * kMiByte, about(18.05)},
                                    {147.375 * kMiByte, about(85.74)}}}};
-const MeasuredCollectives kCap1{{kReduction,
+const MeasuredCollectives kCap1{{kSummed,
                                  {{2.259 * kMiByte, about(4.53)},
                                   {6.759 * kMiByte, about(4.58)},
                                   {9.009 * kMiByte, about(8.93)},
                                   {147.375 * kMiByte, about(85.62)}}}};
 const MeasuredCollectives kUnits{
-    {kGathering, {{27.038 * kMiByte, about(9.03)}, {297.756 * kMiByte, about(85.84)}}},
-    {kScattering, {{27.038 * kMiByte, about(8.05)}, {297.756 * kMiByte, about(85.46)}}}};
+    {kGathered, {{27.038 * kMiByte, about(9.03)}, {297.756 * kMiByte, about(85.84)}}},
+    {kScattered, {{27.038 * kMiByte, about(8.05)}, {297.756 * kMiByte, about(85.46)}}}};
 
 double ms(const MeasuredCollectives& run, CollectiveKind kind, double mib) {
   const auto turns = GpuTurns::find(run);
@@ -45,36 +41,36 @@ double ms(const MeasuredCollectives& run, CollectiveKind kind, double mib) {
 }
 
 TEST(GpuTurns, OfLargeBucketsTellWhatSmallOnesTookBesideTheSameComputation) {
-  EXPECT_NEAR(ms(kCap25, kReduction, 9.009), 9.02, 0.1) << "a cap of 4 MiB";
-  EXPECT_NEAR(ms(kCap25, kReduction, 6.759), 4.58, 0.1) << "a cap of 1 MiB";
-  EXPECT_NEAR(ms(kCap1, kReduction, 27.038), 18.05, 0.2);
+  EXPECT_NEAR(ms(kCap25, kSummed, 9.009), 9.02, 0.1) << "a cap of 4 MiB";
+  EXPECT_NEAR(ms(kCap25, kSummed, 6.759), 4.58, 0.1) << "a cap of 1 MiB";
+  EXPECT_NEAR(ms(kCap1, kSummed, 27.038), 18.05, 0.2);
 }
 
 TEST(GpuTurns, AreTheSameForWhatSendsAsMuch) {
-  EXPECT_NEAR(ms(kCap25, kGathering, 27.038), 9.03, 0.1);
-  const auto open = GpuTurns::find(kCap25)->of(kScattering, 297.756 * kMiByte);
+  EXPECT_NEAR(ms(kCap25, kGathered, 27.038), 9.03, 0.1);
+  const auto open = GpuTurns::find(kCap25)->of(kScattered, 297.756 * kMiByte);
   EXPECT_NEAR(open->ns / 1e6, 85.46, open->unsure_ns / 1e6 + 1) << "19 or 20 rounds";
-  EXPECT_NEAR(ms(kUnits, kReduction, 27.038), 18.05, 0.2) << "though some began within a slice";
+  EXPECT_NEAR(ms(kUnits, kSummed, 27.038), 18.05, 0.2) << "though some began within a slice";
 }
 
 TEST(GpuTurns, HoldWhatTheirSizesLeaveOpen) {
   const auto turns = GpuTurns::find(kCap25);
   ASSERT_TRUE(turns);
   // A round moves 7.76 to 8.19 MiB.
-  EXPECT_EQ(turns->of(kReduction, 7.7 * kMiByte)->unsure_ns, 0);
-  EXPECT_EQ(turns->of(kReduction, 8.2 * kMiByte)->unsure_ns, 0);
-  const auto open = turns->of(kReduction, 8 * kMiByte);
+  EXPECT_EQ(turns->of(kSummed, 7.7 * kMiByte)->unsure_ns, 0);
+  EXPECT_EQ(turns->of(kSummed, 8.2 * kMiByte)->unsure_ns, 0);
+  const auto open = turns->of(kSummed, 8 * kMiByte);
   EXPECT_NEAR(open->ns, 1.5 * 4.5e6, 0.1e6);
   EXPECT_NEAR(open->unsure_ns, 0.5 * 4.5e6, 0.1e6);
   EXPECT_TRUE(open->is_extrapolated);
 }
 
 TEST(GpuTurns, TellNothingOfWhatMayBeOverWithinASlice) {
-  EXPECT_FALSE(GpuTurns::find(kCap25)->of(kReduction, 4));
+  EXPECT_FALSE(GpuTurns::find(kCap25)->of(kSummed, 4));
 }
 
 TEST(GpuTurns, AreNotFoundWhereTimesAreNoMultiplesOfOne) {
-  const MeasuredCollectives link{{kReduction,
+  const MeasuredCollectives link{{kSummed,
                                   {{2 * kMiByte, about(3)},
                                    {8 * kMiByte, about(7.5)},
                                    {25 * kMiByte, about(10.5)},
@@ -84,10 +80,10 @@ TEST(GpuTurns, AreNotFoundWhereTimesAreNoMultiplesOfOne) {
 
 TEST(GpuTurns, AreNotFoundInTimesThatVaryOrOfTooFewSizes) {
   MeasuredCollectives varies = kCap25;
-  varies[kReduction][27.038 * kMiByte] = {9e6, 18e6, 27e6, 18e6};
+  varies[kSummed][27.038 * kMiByte] = {9e6, 18e6, 27e6, 18e6};
   EXPECT_FALSE(GpuTurns::find(varies));
   MeasuredCollectives few = kCap25;
-  few[kReduction].erase(3 * kMiByte);
+  few[kSummed].erase(3 * kMiByte);
   EXPECT_FALSE(GpuTurns::find(few));
 }
 
@@ -102,11 +98,11 @@ TEST(GpuTurns, OfMadeUpSlicesAreFound) {
     MeasuredCollectives run;
     for (int k = 0; k < 4; ++k) {
       const double s = size(random) * kMiByte;
-      run[kReduction][s] = about(takes(s));
+      run[kSummed][s] = about(takes(s));
     }
-    const double asked = run[kReduction].begin()->first * 1.7;
+    const double asked = run[kSummed].begin()->first * 1.7;
     const auto turns = GpuTurns::find(run);
-    const auto cost = turns ? turns->of(kReduction, asked) : std::nullopt;
+    const auto cost = turns ? turns->of(kSummed, asked) : std::nullopt;
     if (!cost) continue;
     ++found;
     const double beyond = std::abs(cost->ns / 1e6 - takes(asked)) - cost->unsure_ns / 1e6;
@@ -116,16 +112,5 @@ TEST(GpuTurns, OfMadeUpSlicesAreFound) {
   EXPECT_LE(wrong, 0.03 * found) << "where every size takes an even number of rounds, say";
 }
 
-TEST(CallCosts, OfRanksThatShareAGpuAreOfItsTurnsWhereNothingWasMeasured) {
-  const CallCosts costs({}, predict::CollectiveCosts(kCap25), CallCosts::Backend::kNccl,
-                        GpuTurns::find(kCap25));
-  const auto ms_of = [&](double bytes) {
-    return costs.of(costs.recorded(), Function::kAllReduce, {2}, bytes)->transfer.ns / 1e6;
-  };
-  EXPECT_NEAR(ms_of(9.009 * kMiByte), 9.02, 0.1);
-  EXPECT_NEAR(ms_of(27 * kMiByte), 18.05, 0.1) << "as measured, within a tenth";
-  EXPECT_NEAR(ms_of(4), 2.4, 0.1) << "as measured";
-}
-
 }  // namespace
-}  // namespace shardlens::trace::tuning
+}  // namespace shardlens::trace::predict
