@@ -22,8 +22,8 @@ class Signals(harness.ShardlensTest):
         self.temporary.mkdir()
 
     def files(self):
-        # Any command may begin the library's own list; that it is not half is looked at apart.
-        own = ('-shm', '-wal', '.library.sqlite')
+        # Any command may begin the library's own list; that it is whole, or made whole by the next command, is looked at apart.
+        own = ('-shm', '-wal', '.library.sqlite', '.library.sqlite-journal')
         return sorted(str(p) for p in self.folder.rglob('*') if p.is_file() and not p.name.endswith(own))
 
     def stopped(self, arguments, number, after, says):
