@@ -42,7 +42,7 @@ void MemorySampler::sample_phase_border() {
 
 void MemorySampler::run(const std::stop_token& stop) {
   pthread_setname_np(pthread_self(), "memory sampler");
-  while (!stop.stop_requested()) {
+  do {  // once whenever it is stopped: the shortest of programs has its sample
     if (allocations_) allocations_->write();
     try {
       // Asking the system takes time: what set-up or an evaluation held must not become the sample
@@ -57,7 +57,7 @@ void MemorySampler::run(const std::stop_token& stop) {
     }
     std::unique_lock lock(mutex_);
     wait_.wait_for(lock, stop, interval_, [] { return false; });
-  }
+  } while (!stop.stop_requested());
   if (allocations_) allocations_->write();
 }
 

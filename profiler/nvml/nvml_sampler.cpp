@@ -43,13 +43,14 @@ void NvmlSampler::run(const std::stop_token& stop) {
                           library_->error_text(status) + ".");
       }};
   auto next = std::chrono::steady_clock::now();
-  while (!stop.stop_requested() && counters_.any_left()) {
+  // Once whenever it is stopped: the shortest of programs has its sample.
+  do {
     counters_.read(sinks);
     // At the same times whatever the questions took; what was missed is not made up for.
     next = std::max(next + interval_, std::chrono::steady_clock::now());
     std::unique_lock lock(mutex_);
     wait_.wait_until(lock, stop, next, [] { return false; });
-  }
+  } while (!stop.stop_requested() && counters_.any_left());
 }
 
 }  // namespace shardlens::profiler::nvml
