@@ -1,6 +1,7 @@
 // A rank for the launcher's tests: does what its first argument says instead of training.
-//   --behaviour=RANK:VERB[:MS],…  verbs: leave, fail, lose_peer, kill, stay, stay_deaf, exit, and
+//   --behaviour=RANK:VERB[:WHEN],…  verbs: leave, fail, lose_peer, kill, stay, stay_deaf, exit, and
 //   stop, signalled, lose_records, break_off: leaves and tells its outcome
+// WHEN: so many milliseconds after all ranks have come, or "gone": once run.sqlite is.
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -8,19 +9,49 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include "trace/model/rank_outcome.h"
 
 namespace {
 
+namespace fs = std::filesystem;
+
 volatile sig_atomic_t told_to_leave = 0;
 
 void stay_until_told() {
   for (int i = 0; i < 6000 && told_to_leave == 0; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+template <typename Condition>
+void wait_until(Condition condition) {
+  while (!condition() && told_to_leave == 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+// As the first collective does: a machine may take its time to start a process.
+void wait_for_all(const fs::path& run, int ranks) {
+  for (int rank = 0; rank < ranks; ++rank) {
+    const fs::path log = run / ("rank_" + std::to_string(rank) + ".log");
+    wait_until([&] {
+      std::error_code error;
+      return fs::file_size(log, error) > 0 && !error;
+    });
+  }
+}
+
+void wait_for(const std::string& when, const fs::path& run) {
+  if (when == "gone") {
+    wait_until([&] { return !fs::exists(run / "run.sqlite"); });
+  } else {
+    std::this_thread::sleep_for(std::chrono::milliseconds(std::stoi(when)));
   }
 }
 
@@ -71,17 +102,20 @@ int main(int argc, char** argv) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != std::atoi(launcher)) return 3;
   signal(SIGTERM, [](int) { told_to_leave = 1; });
-  std::printf("rank %s of %s\n", rank, std::getenv("WORLD_SIZE"));
+  const char* ranks = std::getenv("WORLD_SIZE");
+  std::printf("rank %s of %s\n", rank, ranks);
   std::fflush(stdout);
+  const fs::path run = argv[argc - 1];  // the launcher's last words are --run FOLDER
+  wait_for_all(run, std::atoi(ranks));
   std::istringstream behaviours(std::string(argv[1]).substr(std::string("--behaviour=").size()));
   for (std::string entry; std::getline(behaviours, entry, ',');) {
     std::istringstream parts(entry);
-    std::string of, verb, wait_ms = "0";
+    std::string of, verb, when = "0";
     std::getline(parts, of, ':');
     std::getline(parts, verb, ':');
-    std::getline(parts, wait_ms, ':');
+    std::getline(parts, when, ':');
     if (of != rank) continue;
-    std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(wait_ms.c_str())));
+    wait_for(when, run);
     return behave(verb);
   }
   stay_until_told();

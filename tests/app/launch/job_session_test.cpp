@@ -104,7 +104,7 @@ TEST_F(JobSessionTest, AJobWhoseRanksAllLeaveIsDoneAndItsFileSaysSo) {
 }
 
 TEST_F(JobSessionTest, AnEndThatCannotBeSavedIsToldAndDoesNotChangeHowTheJobEnded) {
-  auto job = JobSession::start(request(1), behaving("0:leave:300"));
+  auto job = JobSession::start(request(1), behaving("0:leave:gone"));
   ASSERT_TRUE(job) << job.error().message;
   fs::remove((*job)->folder() / "run.sqlite");
   const JobStatus status = (*job)->wait();
@@ -147,7 +147,7 @@ TEST_F(JobSessionTest, AnExitWithoutAWordIsNamedWithItsCode) {
 }
 
 TEST_F(JobSessionTest, ARankThatLeftWithoutAnErrorIsTheReasonWhereAllOthersMissIt) {
-  const JobStatus status = run_to_end(2, "0:leave,1:lose_peer:50");
+  const JobStatus status = run_to_end(2, "0:leave,1:lose_peer:500");
   EXPECT_EQ(status.failed_rank, 0) << status.run.reason;
 }
 
@@ -224,7 +224,7 @@ TEST_F(JobSessionTest, ARankThatLeavesInTheMiddleFailsTheRunAlthoughItGivesNoErr
 }
 
 TEST_F(JobSessionTest, AnEndThatRunSqliteCannotTakeIsInTheFirstRanksLog) {
-  auto job = JobSession::start(request(1), behaving("0:lose_records:300"));
+  auto job = JobSession::start(request(1), behaving("0:lose_records:gone"));
   ASSERT_TRUE(job) << job.error().message;
   fs::remove((*job)->folder() / "run.sqlite");
   EXPECT_EQ((*job)->wait().run.status, RunStatus::kIncomplete);

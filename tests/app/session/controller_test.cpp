@@ -292,7 +292,10 @@ TEST_F(ControllerTest, TheLastRunBecomesTheBaselineWithTheNextChange) {
   ASSERT_TRUE(
       becomes([](const ui::state::Snapshot& now) { return now.knobs.baseline_name == "run 1"; }));
   write_run("second", 4, 1'000'000'000);
-  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.ledger->rows.size() == 2; }));
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) {
+    return now.ledger->rows.size() == 2 &&
+           now.ledger->rows[0].status == trace::model::RunStatus::kDone;  // not while it is written
+  }));
   EXPECT_EQ(controller->snapshot()->knobs.baseline_name, "run 1");
   controller->execute(ui::state::SetKnob{"steps", "50"});
   EXPECT_EQ(controller->snapshot()->knobs.baseline_name, "run 2");

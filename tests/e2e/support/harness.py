@@ -81,7 +81,7 @@ class ShardlensTest(unittest.TestCase):
         shutil.rmtree(self.folder, ignore_errors=True)
         self.assertEqual(left, [], 'processes were left behind')
 
-    def shardlens(self, *arguments, code=0, timeout=120, **options):
+    def shardlens(self, *arguments, code=0, timeout=600, **options):
         """Runs the program with this test's library; checks the exit code."""
         done = subprocess.run([SHARDLENS, *arguments, '--runs-dir', str(self.runs)],
                               capture_output=True, text=True, timeout=timeout, cwd=self.folder,

@@ -44,7 +44,7 @@ class Checkpoints(harness.ShardlensTest):
 
     def test_a_sharded_checkpoint_goes_on_bit_for_bit_and_damage_to_one_rank_ends_all(self):
         settings = ['--set', 'checkpoint_format=sharded', '--set', 'dropout=0.1', '--set', 'save_every=2', '--set',
-                    'keep_checkpoints=3', '--set', 'collective_timeout_s=60']
+                    'keep_checkpoints=3', '--set', 'collective_timeout_s=300']
         whole = self.train('whole', 'full_shard', 2, *settings)
         self.assertEqual(self.checkpoints(whole), ['step_000006', 'step_000008', 'step_000010'], 'the last ones are kept')
         again = self.resumed('again', whole, 6, 'full_shard', 2, *settings)
@@ -57,7 +57,7 @@ class Checkpoints(harness.ShardlensTest):
         of_rank_1.write_bytes(content[:-100] + bytes([content[-100] ^ 1]) + content[-99:])
         before = harness.time.monotonic()
         failed = self.resumed('flipped', whole, 6, 'full_shard', 2, *settings, code=1)
-        self.assertLess(harness.time.monotonic() - before, 40, 'nobody waits for a collective')
+        self.assertLess(harness.time.monotonic() - before, 200, 'nobody waits for a collective')
         self.assertIn(of_rank_1.name, failed['run']['reason'])
         logs = [(self.folder / failed['run']['folder'] / f'rank_{rank}.log').read_text() for rank in (0, 1)]
         for log in logs:

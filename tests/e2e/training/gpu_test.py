@@ -214,7 +214,7 @@ class Gpu(harness.ShardlensTest):
         common = dict(WORLD_SIZE='2', LOCAL_WORLD_SIZE='2', SHARDLENS_STORE_FILE=str(folder / 'store'),
                       FAKE_GPU_COUNTERS=str(folder / 'counters'), PYTHONDONTWRITEBYTECODE='1')
         subprocess.run([PYTHON, harness.ROOT / 'bench/strategies/peer.py', folder / 'job.json'], env=harness.fake_gpu(**common),
-                       check=True, timeout=120)
+                       check=True, timeout=600)
         return json.loads((folder / 'result0').read_text())
 
 

@@ -35,7 +35,7 @@ class Calibrate(harness.ShardlensTest):
 
     def test_on_gpus_it_is_nccl_that_is_measured(self):
         # GPUs that compute nothing; their collectives take a time that grows with the size.
-        report = self.json('calibrate', '--device', 'cuda', '--ranks', '2', '--seconds', '1',
+        report = self.json('calibrate', '--device', 'cuda', '--ranks', '2', '--seconds', '3',
                            env=harness.fake_gpu(TMPDIR=str(self.temporary)))
         self.assertEqual((report['backend'], report['device'], report['simulated_link']), ('nccl', 'cuda', None))
         self.assertIn('Fake GPU', report['device_name'])

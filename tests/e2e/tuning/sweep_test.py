@@ -12,7 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from support import harness  # noqa: E402
 
 SWEEP = ['sweep', *harness.QUICK, '--ranks', '1', '--steps', '5']
-SEED = int(os.environ.get('SHARDLENS_TEST_SEED', random.randrange(1 << 30)))
+SEED = int(os.environ.get('SHARDLENS_TEST_SEED', 1))
 
 
 class Sweeps(harness.ShardlensTest):

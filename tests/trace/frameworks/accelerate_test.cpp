@@ -30,9 +30,7 @@ TEST(AccelerateConfig, SaysOrListsEverySettingThatParallelises) {
 }
 
 TEST(AccelerateConfig, ReadInAgainSetsWhatItWrote) {
-  const unsigned seed = std::random_device{}();
-  SCOPED_TRACE("seed " + std::to_string(seed));
-  std::mt19937 random(seed);
+  std::mt19937 random(1);
   for (int i = 0; i < 400 && !::testing::Test::HasFailure(); ++i) {
     const TunedJob job = drawn_job(random);
     const FrameworkFile file = accelerate_config(job);

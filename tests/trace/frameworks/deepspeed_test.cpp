@@ -51,9 +51,7 @@ TEST(DeepSpeedConfig, SaysOrListsEverySettingThatParallelises) {
 }
 
 TEST(DeepSpeedConfig, ReadInAgainSetsWhatItWrote) {
-  const unsigned seed = std::random_device{}();
-  SCOPED_TRACE("seed " + std::to_string(seed));
-  std::mt19937 random(seed);
+  std::mt19937 random(1);
   for (int i = 0; i < 400 && !::testing::Test::HasFailure(); ++i) {
     const TunedJob job = drawn_job(random);
     const FrameworkFile file = deepspeed_config(job);

@@ -7,7 +7,6 @@ import os
 import pathlib
 import shutil
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -32,22 +31,11 @@ def expect(condition, job, message):
 
 
 def torchrun(program, folder):
-    train_with_torchrun(program, folder, "--standalone")
-
-
-def torchrun_with_a_port(program, folder):
-    # Without --standalone torchrun itself takes port 29500; parallel tests need different ones.
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    train_with_torchrun(program, folder, f"--master_port={port}")
-
-
-def train_with_torchrun(program, folder, option):
     ranks.write_text(folder / "text.txt", words=4000)
     settings = ranks.write_settings(folder / "s.yaml", **{**SMALL, "data": folder / "text.txt"})
     launcher = pathlib.Path(sys.executable).parent / "torchrun"
     run = folder / "by torchrun"
-    subprocess.run([launcher, "--no_python", "--nproc_per_node=2", option, "--", program, "--settings", settings,
+    subprocess.run([launcher, "--no_python", "--nproc_per_node=2", "--standalone", "--", program, "--settings", settings,
                     "--run", run], check=True, timeout=120)
     for rank in range(2):
         steps = ranks.query(run, rank, "select step, loss from step order by step")
@@ -171,11 +159,10 @@ def listening_addresses(process):
 def listens_on_loopback_until_it_is_stopped(program, folder):
     job = start(program, folder, steps=100000)
     found = set()
-    for _ in range(300):
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and not has_steps(job, 5):
         for process in job.processes:
             found |= listening_addresses(process)
-        if has_steps(job, 5):
-            break
         time.sleep(0.05)
     job.processes[1].send_signal(signal.SIGTERM)  # to one rank alone: the others must hear of it
     expect(job.wait(60) == [0, 0], job, "exit codes")

@@ -81,10 +81,10 @@ TEST_F(RunPredictorTest, SaysWhatWouldHelpTheRunOnScreen) {
   ASSERT_NE(straggler, found->advice.end());
   EXPECT_EQ(straggler->evidence.front().rank, 1);
   predictor_.follow(run_);
-  eventually([&] {
+  EXPECT_TRUE(eventually([&] {
     const auto next = predictor_.advice();
     return next != nullptr && next->folder == run_->figures.info.folder;
-  });
+  }));
 }
 
 TEST_F(RunPredictorTest, CurvesSayWhatTheirValuesAreAskedFor) {

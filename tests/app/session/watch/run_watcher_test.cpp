@@ -122,10 +122,15 @@ TEST(RunWatcher, ReplayEndsWithTheFiguresOfAFullRead) {
 
   RunWatcher watcher([] {});
   watcher.start_replay(run.folder(), 1);
-  auto state = wait_for(watcher, [](const WatchState& now) {
-    return now.view && now.replay.active && !now.view->figures.steps.empty();
+  watcher.set_replay_playing(false);
+  auto state = wait_for(watcher, [](const WatchState& now) { return now.replay.active; });
+  const auto replay = state->replay;
+  watcher.seek_replay(replay.start_ns + (replay.end_ns - replay.start_ns) / 2);
+  state = wait_for(watcher, [](const WatchState& now) {
+    return now.view && !now.view->figures.steps.empty() && now.view->figures.steps.size() < 12;
   });
   EXPECT_EQ(state->view->figures.info.status, RunStatus::kRunning);
+  watcher.set_replay_playing(true);
   state = wait_for(watcher, [](const WatchState& now) {
     return now.replay.active && !now.replay.playing && now.replay.now_ns == now.replay.end_ns;
   });
