@@ -46,6 +46,14 @@ Spread within(const MeanEstimate& estimate) {
   return {estimate.standard_error * estimate.standard_error, estimate.degrees_of_freedom};
 }
 
+// A run and its copy, or what `pack` made of it, tell nothing of what lies between two starts.
+bool is_same_recording(const NoiseRun& a, const NoiseRun& b) {
+  const auto &x = a.noise->step(), &y = b.noise->step();
+  return x && y && x->count == y->count && x->mean == y->mean &&
+         a.job.info->start_ns == b.job.info->start_ns &&
+         a.job.info->world_size == b.job.info->world_size;
+}
+
 std::string percent_text(double relative) {
   return base::formatted(relative < 0.1 ? "%.1f %%" : "%.0f %%", relative * 100);
 }
@@ -70,7 +78,7 @@ void NoiseModel::add(const NoiseRun& run) {
   job::Settings settings = model::acting_settings(*run.job.info, run.noise->chosen);
   auto group = std::ranges::find(groups_, settings, &Group::settings);
   if (group == groups_.end()) group = groups_.insert(group, Group{std::move(settings), {}});
-  group->runs.push_back(run.noise);
+  if (!group->holds(run)) group->runs.push_back(run);
 }
 
 // Each group holds runs of the same settings. In per cent of their group's mean, runs are taken to
@@ -81,8 +89,8 @@ auto NoiseModel::pool(std::size_t figure) const -> Pooled {
   for (const Group& group : groups_) {
     std::vector<MeanEstimate> known;
     double mean = 0;
-    for (const RunNoise* run : group.runs) {
-      if (run->estimates[figure]) known.push_back(*run->estimates[figure]);
+    for (const NoiseRun& run : group.runs) {
+      if (run.noise->estimates[figure]) known.push_back(*run.noise->estimates[figure]);
     }
     for (const auto& run : known) mean += run.mean / static_cast<double>(known.size());
     if (known.size() < 2 || !(mean > 0)) continue;
@@ -105,8 +113,8 @@ auto NoiseModel::pool(std::size_t figure) const -> Pooled {
 void NoiseModel::describe() {
   std::vector<double> errors, drifts;
   for (const Group& group : groups_) {
-    for (const RunNoise* run : group.runs) {
-      const MeanEstimate& step = *run->step();
+    for (const NoiseRun& run : group.runs) {
+      const MeanEstimate& step = *run.noise->step();
       drifts.push_back(step.drift);
       if (step.has_error()) errors.push_back(step.standard_error / step.mean);
     }
@@ -123,20 +131,23 @@ void NoiseModel::describe() {
   if (step.freedom > 0) basis_.between_runs = std::sqrt(step.squares / step.freedom);
 }
 
-auto NoiseModel::common_group(const RunNoise& a, const RunNoise& b) const -> const Group* {
-  const auto has = [](const Group& group, const RunNoise& run) {
-    return std::ranges::find(group.runs, &run) != group.runs.end();
-  };
+bool NoiseModel::Group::holds(const NoiseRun& run) const {
+  return std::ranges::any_of(runs,
+                             [&](const NoiseRun& other) { return is_same_recording(other, run); });
+}
+
+auto NoiseModel::common_group(const NoiseRun& a, const NoiseRun& b) const -> const Group* {
+  if (is_same_recording(a, b)) return nullptr;
   const auto found = std::ranges::find_if(
-      groups_, [&](const Group& group) { return has(group, a) && has(group, b); });
+      groups_, [&](const Group& group) { return group.holds(a) && group.holds(b); });
   return found == groups_.end() ? nullptr : &*found;
 }
 
 // What is judged must not be judged by itself: its own share is taken out of the spread.
-auto NoiseModel::pooled_without(std::size_t figure, const RunNoise& a, const RunNoise& b) const
+auto NoiseModel::pooled_without(std::size_t figure, const NoiseRun& a, const NoiseRun& b) const
     -> Pooled {
   Pooled pooled = pooled_[figure];
-  const auto &first = a.estimates[figure], &second = b.estimates[figure];
+  const auto &first = a.noise->estimates[figure], &second = b.noise->estimates[figure];
   const bool is_known = first && second && first->mean + second->mean > 0;
   if (common_group(a, b) == nullptr || !(pooled.freedom > 0) || !is_known) return pooled;
   const double relative = (second->mean - first->mean) * 2 / (first->mean + second->mean);
@@ -149,12 +160,12 @@ std::optional<Judgement> NoiseModel::judge_part(std::size_t whole, const PartSid
                                                 const PartSide& second) const {
   const MeanEstimate &a = first.part, &b = second.part;
   if (!a.has_error() || !b.has_error()) return std::nullopt;
-  const Pooled pooled = pooled_without(whole, *first.run->noise, *second.run->noise);
+  const Pooled pooled = pooled_without(whole, *first.run, *second.run);
   std::vector<Spread> spreads{within(a), within(b)};
   if (pooled.freedom >= 1) {
     const double variance = pooled.squares / pooled.freedom;
     spreads.push_back({variance * (a.mean * a.mean + b.mean * b.mean), pooled.freedom});
-  } else if (basis_.drifts || common_group(*first.run->noise, *second.run->noise) != nullptr) {
+  } else if (basis_.drifts || common_group(*first.run, *second.run) != nullptr) {
     return std::nullopt;
   }
   return judgement_of(b.mean - a.mean, sum_of(spreads));
@@ -167,8 +178,8 @@ std::optional<Judgement> NoiseModel::judge(std::size_t figure, const Side& first
   if (!own || !other) return std::nullopt;
   const MeanEstimate a = scaled(*own, first.factor), b = scaled(*other, second.factor);
   const double difference = b.mean - a.mean;
-  const Pooled pooled = pooled_without(figure, *first.run->noise, *second.run->noise);
-  const Group* same = common_group(*first.run->noise, *second.run->noise);
+  const Pooled pooled = pooled_without(figure, *first.run, *second.run);
+  const Group* same = common_group(*first.run, *second.run);
   if (pooled.freedom < 1) {
     // No settings were run twice, so it is not known how much runs differ from one start to the
     // next. What is left is how much the steps within each run scatter, if they do not drift.

@@ -43,7 +43,8 @@ struct NoiseBasis {
 
 class NoiseModel {
  public:
-  // Of the runs in `library`, in any order, those of the job of `about` count.
+  // Of the runs in `library`, in any order, those of the job of `about` count; what is there twice,
+  // as a copy or packed, counts once.
   NoiseModel(const NoiseRun& about, const std::vector<NoiseRun>& library);
 
   // Of second − first, each times its factor. None: cannot be known. Both may be in the library.
@@ -73,7 +74,9 @@ class NoiseModel {
  private:
   struct Group {  // runs that did the same
     job::Settings settings;
-    std::vector<const RunNoise*> runs;
+    std::vector<NoiseRun> runs;
+
+    bool holds(const NoiseRun& run) const;
   };
   struct Pooled {  // of a figure over the groups, relative to their means
     double squares = 0, freedom = 0;
@@ -85,9 +88,10 @@ class NoiseModel {
   void add(const NoiseRun& run);
   Pooled pool(std::size_t figure) const;
   void describe();
-  const Group* common_group(const RunNoise& a, const RunNoise& b) const;
+  // Null also where both are one recording.
+  const Group* common_group(const NoiseRun& a, const NoiseRun& b) const;
   // Without what the two runs themselves add to it.
-  Pooled pooled_without(std::size_t figure, const RunNoise& a, const RunNoise& b) const;
+  Pooled pooled_without(std::size_t figure, const NoiseRun& a, const NoiseRun& b) const;
 
   std::vector<Group> groups_;
   std::array<Pooled, kStepFigures> pooled_;

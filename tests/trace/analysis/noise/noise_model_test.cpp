@@ -100,6 +100,50 @@ TEST(NoiseModel, TenEqualRecordedRunsAreHardlyEverCalledDifferent) {
   }
 }
 
+// What `cp -r` or `pack` leaves beside a run. Two of them have no spread at all.
+TEST(NoiseModel, ACopyOfARunTellsNothingOfWhatLiesBetweenRuns) {
+  std::mt19937_64 random(3);
+  const MadeUpNoise noise{.step = 0.02};
+  const auto own = made_up_steps(100e6, noise, 100, random);
+  const auto other = made_up_steps(101e6, noise, 100, random);
+  const auto library_of = [&](int copies) {
+    MadeUpLibrary library;
+    library.add(other).settings.bucket_cap_mb = 1;
+    for (int i = 0; i <= copies; ++i) library.add(own).start_ns = 7;
+    return library;
+  };
+  const MadeUpLibrary one = library_of(0), three = library_of(2);
+  const auto runs = three.runs();
+  const NoiseModel model(runs[0], runs);
+  EXPECT_FALSE(model.basis().between_runs);
+  EXPECT_FALSE(model.apart());
+  EXPECT_EQ(model.basis().runs, 0);
+  const auto expected = one.judge(0, 1);
+  ASSERT_TRUE(expected);
+  for (std::size_t copy : {1u, 2u, 3u}) {
+    const auto judged = three.judge(0, copy);
+    ASSERT_TRUE(judged);
+    EXPECT_EQ(judged->p, expected->p);
+    EXPECT_GT(judged->half_width(kHeadlineClaims), 0.5e6);
+  }
+  const auto itself = three.judge(1, 3);
+  ASSERT_TRUE(itself);
+  EXPECT_FALSE(itself->beyond_noise());
+}
+
+// Two of the same settings tell nothing of each other, whatever copies there are of one.
+TEST(NoiseModel, ACopyIsNoThirdRun) {
+  std::mt19937_64 random(4);
+  const MadeUpNoise noise{.step = 0.02};
+  MadeUpLibrary library;
+  const auto own = made_up_steps(100e6, noise, 100, random);
+  library.add(own).start_ns = 1;
+  library.add(made_up_steps(103e6, noise, 100, random)).start_ns = 2;
+  library.add(own).start_ns = 1;
+  EXPECT_FALSE(library.judge(0, 1));
+  EXPECT_FALSE(library.judge(2, 1));
+}
+
 TEST(NoiseModel, ThreePercentAreFoundInFourOfFive) {
   const MadeUpNoise noise{.step = 0.02, .memory = 0.5, .between = 0.004};
   int found = 0;
