@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "trace/base/number_text.h"
+#include "trace/base/this_machine.h"
 #include "trace/job/checkpoint/checkpoint_info.h"
 #include "trace/job/huggingface/find_model.h"
 #include "trace/job/shape/lora.h"
@@ -116,6 +117,7 @@ Result<trace::model::RunInfo> check_job(const JobRequest& request, const CudaPro
   info.settings = request.settings;
   info.settings.model = trace::job::absolute_model(request.settings.model);
   info.world_size = static_cast<int>(request.settings.ranks);
+  info.machine = trace::base::machine_mark();
   info.program = "shardlens " SHARDLENS_VERSION;
   info.predicted = request.predicted;
   info.tags = request.tags;

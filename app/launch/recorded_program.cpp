@@ -21,6 +21,7 @@
 #include "trace/base/number_text.h"
 #include "trace/base/spawn.h"
 #include "trace/base/text.h"
+#include "trace/base/this_machine.h"
 #include "trace/base/wall_clock.h"
 #include "trace/job/settings/schedule.h"
 #include "trace/store/run/run_files.h"
@@ -127,6 +128,7 @@ Result<std::unique_ptr<RecordedProgram>> RecordedProgram::start(const RecordRequ
   run.name =
       request.name.empty() ? fs::path(request.command.front()).filename().string() : request.name;
   run.start_ns = trace::base::wall_clock_ns();
+  run.machine = trace::base::machine_mark();
   run.program = "shardlens " SHARDLENS_VERSION;
   run.imported_from = "another program";
   run.command = trace::base::joined(request.command, " ", trace::base::in_shell);

@@ -8,12 +8,26 @@
 #include <fstream>
 #include <string>
 
+#include "trace/base/checksum.h"
+
 namespace shardlens::trace::base {
 
 // "": it has none.
 inline std::string host_name() {
   char name[HOST_NAME_MAX + 1] = {};
   return gethostname(name, HOST_NAME_MAX) == 0 ? name : "";
+}
+
+// Tells machines apart without naming them: 64 bits of /etc/machine-id, 128 bits by chance that are
+// not for others to see, and of the host's name, for containers that have the id of their image.
+// "": the machine has no id.
+inline std::string machine_mark() {
+  std::ifstream file("/etc/machine-id");
+  std::string id;
+  std::getline(file, id);
+  constexpr std::size_t kDigits = 32;  // else "uninitialized"
+  if (id.size() != kDigits) return "";
+  return checksum_text(checksum_of("shardlens machine " + id + " " + host_name()));
 }
 
 // 0: not known.

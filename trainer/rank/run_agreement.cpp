@@ -8,6 +8,7 @@
 
 #include "profiler/recorder/recorder.h"
 #include "trace/base/checksum.h"
+#include "trace/base/this_machine.h"
 #include "trace/job/huggingface/find_model.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/run/settings_file.h"
@@ -50,6 +51,7 @@ trace::base::Result<AgreedRun> make_run(const RankOptions& options, const RankPl
   info.start_ns = profiler::recorder::Recorder::now_ns();
   info.device = device.kind();
   info.world_size = environment.world_size;
+  info.machine = trace::base::machine_mark();
   info.program = "shardlens " SHARDLENS_VERSION;
   info.simulated_link = info.settings.simulate_link != "off";
   info.communication_off = info.settings.communication == trace::job::Communication::kNone;

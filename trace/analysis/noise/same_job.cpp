@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <optional>
 #include <set>
 
 #include "trace/base/text.h"
@@ -16,6 +17,43 @@ bool are_known_and_differ(std::string_view a, std::string_view b) {
 
 bool is_of_another_program(const model::RunInfo& info) {
   return !info.imported_from.empty() || !info.command.empty();
+}
+
+std::vector<std::string_view> names_in(std::string_view hosts) {
+  auto names = base::split(hosts, ',');
+  for (std::string_view& name : names) name = base::trimmed(name);
+  return names;
+}
+
+// By `pack`, which numbers the hosts of each run anew.
+bool are_numbered(const std::vector<std::string_view>& hosts) {
+  return std::ranges::all_of(hosts, [](std::string_view host) {
+    return host.starts_with(model::kPackedHost) &&
+           base::number_from<int>(host.substr(model::kPackedHost.size()));
+  });
+}
+
+// Whether a run had each host of another. Numbers say nothing of another file's, but the machines
+// that began the runs do; of what was packed before these were recorded, equal numbers are taken to
+// be equal hosts. None: it is not known.
+std::optional<bool> had_hosts_of(const JobFacts& run, const JobFacts& other) {
+  const auto own = names_in(run.hosts), wanted = names_in(other.hosts);
+  const bool numbered = are_numbered(own), is_other_numbered = are_numbered(wanted);
+  const std::string &machine = run.info->machine, &other_machine = other.info->machine;
+  if ((numbered || is_other_numbered) && !machine.empty() && !other_machine.empty()) {
+    return machine == other_machine && own.size() >= wanted.size();
+  }
+  const bool is_one_marked = machine.empty() != other_machine.empty();
+  if (numbered != is_other_numbered || (numbered && is_one_marked)) return std::nullopt;
+  return std::ranges::all_of(
+      wanted, [&](std::string_view host) { return std::ranges::find(own, host) != own.end(); });
+}
+
+std::optional<OtherJob> why_other_machine(const JobFacts& a, const JobFacts& b) {
+  if (a.hosts.empty() || b.hosts.empty()) return std::nullopt;
+  const auto there = had_hosts_of(a, b), here = had_hosts_of(b, a);
+  if (!there || !here) return OtherJob::kUntoldMachine;
+  return *there && *here ? std::nullopt : std::optional(OtherJob::kMachine);
 }
 
 bool has_any(const std::vector<OtherJob>& reasons, std::initializer_list<OtherJob> wanted) {
@@ -53,7 +91,7 @@ std::vector<OtherJob> why_other_job(const JobFacts& a, const JobFacts& b) {
   }
   if (!has_foreign && x.settings.model != y.settings.model) reasons.push_back(OtherJob::kModel);
   if (!has_foreign && x.settings.data != y.settings.data) reasons.push_back(OtherJob::kData);
-  if (are_known_and_differ(a.hosts, b.hosts)) reasons.push_back(OtherJob::kMachine);
+  if (const auto machine = why_other_machine(a, b)) reasons.push_back(*machine);
   if (x.device != y.device || are_known_and_differ(a.devices, b.devices)) {
     reasons.push_back(OtherJob::kDevice);
   }
@@ -85,6 +123,9 @@ std::string other_job_text(const std::vector<OtherJob>& reasons) {
       case OtherJob::kMachine:
         text += "another machine";
         break;
+      case OtherJob::kUntoldMachine:
+        text += "whether it is the same machine is not known";
+        break;
       case OtherJob::kDevice:
         text += "another device";
         break;
@@ -101,6 +142,7 @@ std::string_view other_job_label(const std::vector<OtherJob>& reasons) {
   if (has_any(reasons, {OtherJob::kProgram, OtherJob::kModel, OtherJob::kData})) return "other job";
   if (has_any(reasons, {OtherJob::kUntold})) return "job not known";
   if (has_any(reasons, {OtherJob::kMachine})) return "other machine";
+  if (has_any(reasons, {OtherJob::kUntoldMachine})) return "machine not known";
   return has_any(reasons, {OtherJob::kDevice}) ? "other device" : "no steps";
 }
 

@@ -24,7 +24,16 @@ struct JobFacts {
   std::string_view hosts, devices;
 };
 
-enum class OtherJob : std::uint8_t { kUntold, kProgram, kModel, kData, kMachine, kDevice, kSteps };
+enum class OtherJob : std::uint8_t {
+  kUntold,
+  kProgram,
+  kModel,
+  kData,
+  kMachine,
+  kUntoldMachine,
+  kDevice,
+  kSteps
+};
 
 // Whether anything tells what was run: settings or a command, but not another program's trace.
 bool tells_job(const model::RunInfo& info);

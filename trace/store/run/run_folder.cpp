@@ -51,6 +51,7 @@ MetaValues meta_of(const model::RunInfo& info) {
                   {"end_ns", std::to_string(info.end_ns)},
                   {"device", info.device},
                   {"world_size", std::to_string(info.world_size)},
+                  {"machine", info.machine},
                   {"program", info.program},
                   {"imported_from", info.imported_from},
                   {"command", info.command},
@@ -140,6 +141,7 @@ model::RunInfo info_from(MetaValues& meta) {
   info.end_ns = number("end_ns");
   info.device = meta["device"];
   info.world_size = static_cast<int>(number("world_size"));
+  info.machine = meta["machine"];
   info.program = meta["program"];
   info.imported_from = meta["imported_from"];
   info.command = meta["command"];

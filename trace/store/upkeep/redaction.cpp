@@ -4,6 +4,8 @@
 #include <cctype>
 #include <set>
 
+#include "trace/model/run_info.h"
+
 namespace shardlens::trace::store {
 
 namespace {
@@ -127,7 +129,8 @@ base::Result<Redaction> Redaction::of(const std::vector<Database*>& files) {
   }
   for (const std::string& host : hosts) {
     if (!host.empty())
-      redaction.hosts_[host] = "host-" + std::to_string(redaction.hosts_.size() + 1);
+      redaction.hosts_[host] =
+          std::string(model::kPackedHost) + std::to_string(redaction.hosts_.size() + 1);
   }
   // With and without its domain.
   for (const std::string& host : hosts) {

@@ -267,6 +267,32 @@ TEST(Comparison, RunsOfDifferentJobsAreNotJudged) {
   EXPECT_EQ(compare_runs(here, there).other_job, std::vector{kMachine});
 }
 
+// As `pack` calls them: the first host of each run is host-1.
+TEST(Comparison, PackedRunsAreOfOneMachineWhereWhatBeganThemTellsIt) {
+  const auto reasons = [](const std::string& host, const std::string& machine,
+                          const std::string& other_host, const std::string& other_machine) {
+    auto first = run_of(100e6, 1e6, 50, 1), second = run_of(150e6, 1e6, 50, 2);
+    first.ranks.resize(1);
+    second.ranks.resize(1);
+    first.ranks[0].info.host = host;
+    second.ranks[0].info.host = other_host;
+    first.info.machine = machine;
+    second.info.machine = other_machine;
+    return compare_runs(first, second).other_job;
+  };
+  using enum OtherJob;
+  EXPECT_EQ(reasons("host-1", "aa", "host-1", "bb"), std::vector{kMachine});
+  EXPECT_TRUE(reasons("host-1", "aa", "host-1", "aa").empty());
+  EXPECT_TRUE(reasons("host-1", "aa", "desk", "aa").empty()) << "one of them is packed";
+  EXPECT_EQ(reasons("host-1", "aa", "desk", "bb"), std::vector{kMachine});
+  EXPECT_EQ(reasons("host-1", "", "desk", "bb"), std::vector{kUntoldMachine});
+  EXPECT_EQ(reasons("host-1", "aa", "host-1", ""), std::vector{kUntoldMachine});
+  EXPECT_TRUE(reasons("host-1", "", "host-1", "").empty()) << "the examples, of one machine";
+  EXPECT_EQ(reasons("desk", "aa", "lab", "aa"), std::vector{kMachine});
+  EXPECT_TRUE(reasons("desk", "", "desk", "bb").empty());
+  EXPECT_EQ(other_job_label({kUntoldMachine}), "machine not known");
+}
+
 // Their settings are those of a new run, and phases are not marked.
 TEST(Comparison, OfTracesOfAnotherProgramOnlyWhatTheyTell) {
   auto first = run_of(100e6, 1e6, 50, 1), second = run_of(150e6, 1e6, 50, 2);

@@ -22,6 +22,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr const char* kHost = "canaryhost7.corp.example";
+constexpr const char* kMachine = "0123456789abcdef";
 constexpr std::int64_t kProcess = 918273;
 constexpr const char* kCommand =
     "python3 /home/canaryuser/work/train.py --token=canarysecret --user canaryuser --lr 0.1";
@@ -52,6 +53,7 @@ model::Batch telling_batch(std::int64_t step) {
 fs::path telling_run(const Folder& folder) {
   model::RunInfo info = test::run_info("told", 1);
   info.command = kCommand;
+  info.machine = kMachine;
   info.imported_from = "/home/canaryuser/traces/rank0.json";
   info.reason = "rank 0 on canaryhost7 (process 918273) could not read /home/canaryuser/a/b.txt";
   info.settings.data = "/home/canaryuser/My canary folder/text.jsonl";
@@ -99,6 +101,7 @@ TEST(Redaction, KeepsFiguresAndWhatVerifyChecks) {
     ASSERT_TRUE(report);
     EXPECT_TRUE(report->damage.empty()) << path << ": " << report->damage.front().what;
   }
+  EXPECT_EQ(read_run_info(packed)->machine, kMachine) << "by it runs of one machine are told";
   auto database = open_for_writing(packed);
   ASSERT_TRUE(database);
   EXPECT_EQ(*database->integer("select count(*) from step"), 3);
