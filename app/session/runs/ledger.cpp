@@ -150,10 +150,10 @@ ui::state::Ledger build_ledger(const std::vector<LibraryRun>& records,
     row.is_shown = record.info.folder == question.shown_folder;
     if (base != nullptr)
       row.not_compared = trace::analysis::other_job_label(why_other_job(record, *base));
-    if (base != nullptr && !row.is_baseline && row.not_compared.empty()) {
-      compare_speed(row, record, *base, model);
-      row.scaling =
-          trace::analysis::scaling_between(record.info, record.summary, base->info, base->summary);
+    if (base != nullptr && !row.is_baseline) {
+      if (row.not_compared.empty()) compare_speed(row, record, *base, model);
+      row.scaling = trace::analysis::scaling_between(noise_run(record).job, record.summary,
+                                                     noise_run(*base).job, base->summary);
     }
     fill_loss(row, record, base != nullptr && same_job(record, *base) ? common : INT64_MAX);
     ledger.rows.push_back(std::move(row));

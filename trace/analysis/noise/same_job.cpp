@@ -146,6 +146,12 @@ std::string_view other_job_label(const std::vector<OtherJob>& reasons) {
   return has_any(reasons, {OtherJob::kDevice}) ? "other device" : "no steps";
 }
 
+bool is_same_job_with_more_hosts(const JobFacts& few, const JobFacts& many) {
+  auto reasons = why_other_job(few, many);
+  if (had_hosts_of(many, few) == true) std::erase(reasons, OtherJob::kMachine);
+  return reasons.empty();
+}
+
 bool has_same_work(const model::RunInfo& a, const model::RunInfo& b) {
   const job::Settings &x = a.settings, &y = b.settings;
   return x.batch_per_rank == y.batch_per_rank && x.sequence_length == y.sequence_length &&

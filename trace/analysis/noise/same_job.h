@@ -53,6 +53,9 @@ std::string other_job_text(const std::vector<OtherJob>& reasons);
 // The same in two words: "other machine", "other job", …; "" without reasons.
 std::string_view other_job_label(const std::vector<OtherJob>& reasons);
 
+// The same job, on the same hosts or on more beside these: only then do ranks tell how it scales.
+bool is_same_job_with_more_hosts(const JobFacts& few, const JobFacts& many);
+
 // The same tokens or samples per step: only then are step times comparable.
 bool has_same_work(const model::RunInfo& a, const model::RunInfo& b);
 

@@ -74,7 +74,8 @@ class Comparer {
     compare_losses();
     decide();
     set_headline();
-    result_.scaling = scaling_between(first_.info, first_.summary, second_.info, second_.summary);
+    result_.scaling =
+        scaling_between(first_noise_.job, first_.summary, second_noise_.job, second_.summary);
     return std::move(result_);
   }
 
@@ -250,20 +251,18 @@ std::string_view to_string(ScalingKind kind) {
   return kind == ScalingKind::kWeak ? "weak" : "strong";
 }
 
-std::optional<Scaling> scaling_between(const model::RunInfo& a, const RunSummary& a_summary,
-                                       const model::RunInfo& b, const RunSummary& b_summary) {
-  if (a.world_size > b.world_size) return scaling_between(b, b_summary, a, a_summary);
-  if (a.world_size < 1 || a.world_size == b.world_size || a.device != b.device) return {};
+std::optional<Scaling> scaling_between(const JobFacts& a, const RunSummary& a_summary,
+                                       const JobFacts& b, const RunSummary& b_summary) {
+  const int from = a.info->world_size, to = b.info->world_size;
+  if (from > to) return scaling_between(b, b_summary, a, a_summary);
+  if (from < 1 || from == to || !is_same_job_with_more_hosts(a, b)) return {};
   if (!(a_summary.samples_per_s > 0) || !(b_summary.samples_per_s > 0)) return {};
-  const auto kind = scaling_kind(a, b);
+  const auto kind = scaling_kind(*a.info, *b.info);
   if (!kind) return {};
   const double speedup = *b_summary.samples_per_s / *a_summary.samples_per_s;
-  return Scaling{*kind,
-                 a.world_size,
-                 b.world_size,
-                 speedup,
-                 speedup * a.world_size / b.world_size,
-                 a.device == "cpu"};
+  const bool has_more_hosts = std::ranges::count(b.hosts, ',') > std::ranges::count(a.hosts, ',');
+  return Scaling{
+      *kind, from, to, speedup, speedup * from / to, b.info->device == "cpu" && !has_more_hosts};
 }
 
 Comparison compare_runs(const RunFigures& first, const RunFigures& second,

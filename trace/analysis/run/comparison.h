@@ -54,9 +54,10 @@ struct Scaling {
 };
 std::string_view to_string(ScalingKind kind);  // "weak", "strong"
 
-// In either order. None: the ranks are equal, more than ranks differs, or a speed is not known.
-std::optional<Scaling> scaling_between(const model::RunInfo& a, const RunSummary& a_summary,
-                                       const model::RunInfo& b, const RunSummary& b_summary);
+// In either order. None: the ranks are equal, more than ranks and further hosts for them differs,
+// or a speed is not known.
+std::optional<Scaling> scaling_between(const JobFacts& a, const RunSummary& a_summary,
+                                       const JobFacts& b, const RunSummary& b_summary);
 
 struct Comparison {
   bool knows_settings = true;               // of both: another program tells none

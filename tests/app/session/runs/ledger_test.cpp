@@ -121,6 +121,35 @@ TEST(Ledger, SaysHowARunWithMoreRanksScalesAgainstTheBaseline) {
   EXPECT_FALSE(row(ledger, "base").scaling);
 }
 
+// As `compare` does it.
+TEST(Ledger, SaysHowRanksOnMoreHostsScaleThoughTheirTimesAreAnotherMachines) {
+  auto base = record("base", 10, 100), more = record("more", 20, 125);
+  base.summary.samples_per_s = 160;
+  more.summary.samples_per_s = 256;
+  more.info.world_size = 4;
+  base.hosts = "a";
+  more.hosts = "a, b";
+  const auto ledger =
+      build_ledger({base, more}, {.baseline_folder = "/runs/base", .shown_folder = ""});
+  EXPECT_EQ(row(ledger, "more").not_compared, "other machine");
+  ASSERT_TRUE(row(ledger, "more").scaling);
+  EXPECT_NEAR(row(ledger, "more").scaling->efficiency, 0.8, 1e-9);
+}
+
+TEST(Ledger, ACopyOfARunMakesNoDifferenceCertain) {
+  auto other = record("other", 20, 100.1);
+  other.info.settings.bucket_cap_mb = 1;
+  auto copy = record("base", 10, 100);
+  copy.info.folder += "-backup";
+  const LedgerQuestion question{.baseline_folder = "/runs/base", .shown_folder = ""};
+  const auto ledger = build_ledger({record("base", 10, 100), copy, other}, question);
+  const auto without = build_ledger({record("base", 10, 100), other}, question);
+  EXPECT_EQ(row(ledger, "other").beyond_noise, row(without, "other").beyond_noise);
+  EXPECT_EQ(row(ledger, "other").beyond_noise, false) << "by the spread within runs";
+  EXPECT_EQ(ledger.spread_note, without.spread_note);
+  EXPECT_FALSE(ledger.apart);
+}
+
 TEST(Ledger, DoesNotCompareDifferentModelsOrDevices) {
   auto other = record("other", 20, 110);
   other.info.settings.model = "small";

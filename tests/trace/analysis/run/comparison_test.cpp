@@ -366,6 +366,11 @@ TEST(Scaling, SaysThatRanksOnACpuShareItsCores) {
   EXPECT_FALSE(compare_runs(few, many).scaling->on_same_cores);
   few.info.device = many.info.device = "cpu";
   EXPECT_TRUE(compare_runs(few, many).scaling->on_same_cores);
+  few.ranks.resize(1);
+  many.ranks.resize(2);
+  few.ranks[0].info.host = many.ranks[0].info.host = "a";
+  many.ranks[1].info.host = "b";
+  EXPECT_FALSE(compare_runs(few, many).scaling->on_same_cores) << "another host has others";
 }
 
 TEST(Scaling, DoesNotDependOnWhichRunIsNamedFirst) {
@@ -392,6 +397,29 @@ TEST(Scaling, NeedsRunsThatDifferInNothingElse) {
   other = scaled_run(4, 8, 90);
   other.summary.samples_per_s = 0;
   EXPECT_FALSE(compare_runs(few, other).scaling) << "no speed is known";
+}
+
+RunFigures on_hosts(RunFigures run, const std::vector<std::string>& hosts,
+                    const std::string& device_name) {
+  run.info.device = "cuda";
+  for (const std::string& host : hosts) {
+    run.ranks.emplace_back().info.host = host;
+    run.ranks.back().info.device_name = device_name;
+  }
+  return run;
+}
+
+TEST(Scaling, IsToldOfMoreHostsBesideTheSameButNotOfOtherHardware) {
+  const auto few = on_hosts(scaled_run(2, 8, 100), {"a"}, "H200");
+  const auto many = scaled_run(4, 8, 110);
+  const auto more_hosts = compare_runs(few, on_hosts(many, {"a", "b"}, "H200"));
+  ASSERT_TRUE(more_hosts.scaling);
+  EXPECT_NEAR(more_hosts.scaling->speedup, 2 * 100.0 / 110.0, 1e-9);
+  EXPECT_FALSE(more_hosts.beyond_noise) << "its times are another machine's";
+  EXPECT_FALSE(compare_runs(few, on_hosts(many, {"b", "c"}, "H200")).scaling);
+  EXPECT_FALSE(compare_runs(few, on_hosts(many, {"a"}, "A100")).scaling);
+  const auto spread = on_hosts(scaled_run(2, 8, 100), {"a", "b"}, "H200");
+  EXPECT_FALSE(compare_runs(spread, on_hosts(many, {"a"}, "H200")).scaling) << "on fewer hosts";
 }
 
 TEST(Scaling, IgnoresHowLongRunsWentOnAndTheirSeed) {
