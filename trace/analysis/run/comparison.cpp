@@ -112,13 +112,16 @@ class Comparer {
     const double first = first_.summary.tokens_per_s.value_or(0);
     const double second = second_.summary.tokens_per_s.value_or(0);
     if (!(first > 0) || !(second > 0)) return;
-    add("tokens per second", FigureUnit::kPerSecond, first, second);
+    auto& added = add("tokens per second", FigureUnit::kPerSecond, first, second);
     const auto& a = first_noise_.noise->step();
     const auto& b = second_noise_.noise->step();
     if (result_.same_work || !may_judge() || !a || !b) return;
     const auto judgement = model_.judge(kStepTime, {&first_noise_, 1 / (first * a->mean)},
                                         {&second_noise_, 1 / (second * b->mean)});
-    if (judgement) headline_ = judgement->p;
+    if (!judgement) return;
+    headline_ = judgement->p;
+    // 1/b − 1/a = (a − b) ÷ ab: beyond its half width where the seconds per token are.
+    added.half_width = judgement->half_width(kHeadlineClaims) * first * second;
   }
 
   void add_optional(std::string_view name, FigureUnit unit, std::optional<double> first,

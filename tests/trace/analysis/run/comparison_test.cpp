@@ -111,6 +111,26 @@ TEST(Comparison, UsesThroughputOnceTheBatchDiffers) {
   EXPECT_FALSE(find(comparison, "step")->beyond_noise) << "steps of other work are not compared";
 }
 
+// 1 µs a token, and in twice as many 1.001: the interval is without 0 exactly where the verdict is
+// beyond noise.
+TEST(Comparison, ThroughputHasTheIntervalOfItsVerdict) {
+  bool has_seen[2] = {};
+  for (const double slower : {1.001, 1.002, 1.004, 1.01, 1.05, 1.2}) {
+    auto first = run_of(1e6, 2e4, 50, 1), second = run_of(2e6 * slower, 4e4, 50, 2);
+    second.info.settings.batch_per_rank = 16;
+    for (auto& step : second.steps) step.tokens = 2000;
+    second.summary = summarize(second.info, second.steps, second.ranks);
+    const auto comparison = compare_runs(first, second);
+    const auto* rate = find(comparison, "tokens per second");
+    ASSERT_TRUE(rate->beyond_noise && rate->half_width) << slower;
+    EXPECT_EQ(*rate->beyond_noise, std::abs(rate->difference) > *rate->half_width) << slower;
+    // Standard errors of 20 µs ÷ √50 in steps of 1 and 2 ms: 0.28 % and 0.28 %.
+    EXPECT_NEAR(*rate->half_width / rate->first, 2.3 * 0.004, 0.004) << slower;
+    has_seen[*rate->beyond_noise ? 1 : 0] = true;
+  }
+  EXPECT_TRUE(has_seen[0] && has_seen[1]);
+}
+
 // Of runs of the same settings, of which two and two are compared as the command does it.
 struct FigureClaims {
   int pairs = 0, steps = 0, any = 0;
