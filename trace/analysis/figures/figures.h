@@ -37,7 +37,7 @@ struct StepBreakdown {
   std::array<std::int64_t, base::kPhaseCount>
       phase_ns{};  // partition of the step; kOther: the rest
   bool has_detail = false;
-  bool awaits_detail = false;  // not all that its GPU did in it was read yet
+  bool awaits_detail = false;  // not all that its GPU did in it was read yet, or ever will be
   std::int64_t start_ns = 0;   // the rank's own step began (absolute); it ended step_ns later
   // By the collectives that started in the step; nothing: the size of one is not known.
   std::optional<double> bytes_sent = 0;

@@ -94,6 +94,7 @@ struct RunAnalysis::State {
   void add_steps(const std::vector<model::Step>& rows);
   bool takes(const model::Step& step);
   void add_collective(const model::Collective& collective);
+  RankActivity::Device device_state() const;
   void recompute();
   RankFigures figures_of(const RankState& rank) const;
 };
@@ -247,13 +248,23 @@ void RunAnalysis::State::add_collective(const model::Collective& collective) {
   rank->recent.add(collective);
 }
 
+// Ranks that left in order had their GPUs' last records written. One that was killed, or whose disk
+// was full, has the rows of its last steps without them.
+RankActivity::Device RunAnalysis::State::device_state() const {
+  using Device = RankActivity::Device;
+  if (expects_more || info.status == model::RunStatus::kRunning) return Device::kGoesOn;
+  const bool is_in_order =
+      info.status == model::RunStatus::kDone || info.status == model::RunStatus::kStopped;
+  return is_in_order ? Device::kHasEnded : Device::kBrokeOff;
+}
+
 void RunAnalysis::State::recompute() {
   std::int64_t first_open = INT64_MAX;
-  const bool more_follows = expects_more || info.status == model::RunStatus::kRunning;
+  const auto device = device_state();
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const int rank = static_cast<int>(i);
     if (ranks[i].figures.info.device.starts_with("cuda")) {
-      ranks[i].activity.follow_device(more_follows);
+      ranks[i].activity.follow_device(device);
     }
     for (auto& step : ranks[i].activity.compute_touched()) {
       steps.set_breakdown(rank, step.index, step.breakdown);

@@ -101,15 +101,14 @@ std::int64_t RankActivity::add_step(const model::Step& step) {
   return 0;
 }
 
-void RankActivity::follow_device(bool more_follows) {
-  const auto device = more_follows ? Device::kGoesOn : Device::kHasEnded;
+void RankActivity::follow_device(Device device) {
   if (std::exchange(device_, device) == device) return;
   touched_.start_ns = std::min(touched_.start_ns, device_until_ns_);
   touched_.end_ns = INT64_MAX;
 }
 
-bool RankActivity::awaits_detail(const model::Step& step) const {
-  return step.full_detail && step.end_ns > device_until_ns_;
+bool RankActivity::is_unread(const model::Step& step) const {
+  return device_ != Device::kNone && step.full_detail && step.end_ns > device_until_ns_;
 }
 
 void RankActivity::note_device_progress() {
@@ -150,8 +149,8 @@ RankActivity::ComputedStep RankActivity::compute(std::int64_t index,
   const base::Interval window{step.start_ns, step.end_ns};
   StepActivity activity;
   activity.step = window;
-  const bool awaits = device_ == Device::kGoesOn && awaits_detail(step);
-  activity.full_detail = step.full_detail && !awaits;
+  const bool is_missing = device_ != Device::kHasEnded && is_unread(step);
+  activity.full_detail = step.full_detail && !is_missing;
   phases_.visit(window.start_ns, window.end_ns,
                 [&](const model::PhaseInterval& phase) { activity.phases.push_back(phase); });
   activity.compute = base::clip(compute_, window);
@@ -161,7 +160,7 @@ RankActivity::ComputedStep RankActivity::compute(std::int64_t index,
   ComputedStep result;
   result.index = index;
   result.breakdown = break_down(activity);
-  result.breakdown.awaits_detail = awaits;
+  result.breakdown.awaits_detail = is_missing;
   if (!activity.full_detail) return result;
   result.window = window;
   result.exposed = base::subtract(activity.communication, activity.compute);
@@ -196,8 +195,7 @@ std::int64_t RankActivity::retire() {
   std::int64_t trim_to = trimmed_ns_;
   while (steps_.size() > kNewerSteps) {
     const auto& [index, step] = *steps_.begin();
-    const bool may_change =
-        step.end_ns > safe_ns || (device_ != Device::kNone && awaits_detail(step));
+    const bool may_change = step.end_ns > safe_ns || is_unread(step);
     if (may_change && steps_.size() <= kMostSteps) break;
     trim_to = std::max(trim_to, step.end_ns);
     last_retired_step_ = index;

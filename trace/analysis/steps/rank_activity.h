@@ -38,9 +38,10 @@ class RankActivity {
   std::int64_t add_collective(const model::Collective& collective, int row,
                               std::optional<double> bytes_sent);
   std::int64_t add_step(const model::Step& step);
-  // Of a rank that works on a GPU: while `more_follows`, a step awaits its details until the GPU's
-  // records have come past its end.
-  void follow_device(bool more_follows);
+  // Of a rank that works on a GPU, whose records come late. While they go on, a step awaits its
+  // details until they have come past its end; where they broke off, it has none unless they had.
+  enum class Device : std::uint8_t { kNone, kGoesOn, kHasEnded, kBrokeOff };
+  void follow_device(Device device);
 
   struct ComputedStep {
     std::int64_t index = 0;
@@ -79,7 +80,7 @@ class RankActivity {
   void trim(std::int64_t time_ns);
   std::int64_t frontier() const;
   void note_device_progress();
-  bool awaits_detail(const model::Step& step) const;
+  bool is_unread(const model::Step& step) const;
 
   base::Intervals compute_, communication_, copies_;  // since trimmed_ns_
   std::vector<base::Interval> new_compute_, new_communication_, new_copies_;
@@ -93,7 +94,6 @@ class RankActivity {
   std::int64_t events_end_ns_ = INT64_MIN, spans_end_ns_ = INT64_MIN;
   std::int64_t collectives_end_ns_ = INT64_MIN;
 
-  enum class Device : std::uint8_t { kNone, kGoesOn, kHasEnded };
   Device device_ = Device::kNone;
   DeviceProgress progress_;
   std::int64_t device_until_ns_ = INT64_MIN;  // what it did is there; only grows

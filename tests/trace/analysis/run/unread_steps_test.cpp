@@ -207,8 +207,7 @@ TEST(UnreadSteps, AreNotIdle) {
 
 TEST(UnreadSteps, OfARunThatHasEndedThereAreNone) {
   const std::vector<Commit> commits = commits_of({.steps = 12});
-  for (const auto status :
-       {model::RunStatus::kDone, model::RunStatus::kFailed, model::RunStatus::kStopped}) {
+  for (const auto status : {model::RunStatus::kDone, model::RunStatus::kStopped}) {
     RunAnalysis analysis(gpu_run(model::RunStatus::kRunning));
     for (const Commit& commit : commits) analysis.add(commit.batch);
     EXPECT_TRUE(analysis.steps().back().awaits_detail());
@@ -218,6 +217,37 @@ TEST(UnreadSteps, OfARunThatHasEndedThereAreNone) {
     EXPECT_TRUE(analysis.steps().back().awaits_detail()) << "it is replayed";
     analysis.expect_more(false);
     EXPECT_EQ(shown_steps(analysis), 12);
+  }
+}
+
+// Rank 1 was killed with its GPU's records of a second or so in CUPTI's buffers, or the disk was
+// full: of its last steps there are the rows, and some of the kernels.
+TEST(UnreadSteps, OfARankThatWasKilledHaveNoDetail) {
+  for (const auto status : {model::RunStatus::kFailed, model::RunStatus::kIncomplete}) {
+    RunAnalysis analysis(gpu_run(model::RunStatus::kRunning));
+    std::int64_t dropped_ns = INT64_MAX;
+    for (const Commit& commit : commits_of({.steps = 40})) {
+      const bool is_lost = !commit.batch.events.empty() && commit.batch.events[0].rank == 1 &&
+                           commit.time_ns > kFirstStep + 30 * kStepEvery;
+      if (is_lost) dropped_ns = std::min(dropped_ns, commit.batch.events[0].events[0].start_ns);
+      if (!is_lost) analysis.add(commit.batch);
+    }
+    analysis.set_info(gpu_run(status));
+    ASSERT_EQ(analysis.steps().size(), 40u);
+    std::int64_t known = 0;
+    for (const StepFigures& step : analysis.steps()) {
+      const StepBreakdown& killed = step.ranks[1];
+      EXPECT_NE(killed.has_detail, killed.awaits_detail) << "none was recorded without";
+      if (killed.start_ns + killed.step_ns > dropped_ns) {
+        EXPECT_FALSE(killed.has_detail) << step.index;
+        EXPECT_EQ(killed.idle_ns, 0) << step.index;
+      }
+      EXPECT_GT(killed.phase_ns[static_cast<std::size_t>(base::Phase::kForward)], 0);
+      known += killed.has_detail ? 1 : 0;
+    }
+    EXPECT_GE(known, 25) << "what was read before stays";
+    EXPECT_EQ(analysis.figures().summary.steps_measured, 39);
+    EXPECT_LE(analysis.figures().summary.steps_detailed, known);
   }
 }
 
