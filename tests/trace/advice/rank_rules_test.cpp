@@ -15,6 +15,10 @@ void set_phase(analysis::StepBreakdown& own, base::Phase phase, std::int64_t ns)
   own.phase_ns[static_cast<std::size_t>(phase)] = ns;
 }
 
+void set_exposed(analysis::StepBreakdown& own, base::Phase phase, std::int64_t ns) {
+  own.exposed_phase_ns[static_cast<std::size_t>(phase)] = ns;
+}
+
 AdvisedRun with_waits(std::function<std::int64_t(std::int64_t, int)> wait_ns) {
   AdvisedRun run;
   run.predicts = false;
@@ -67,11 +71,36 @@ TEST(StragglerRule, TakesNoWaitingOffWhatTheHostOfAGpuDid) {
     run.breakdown = [breakdown](std::int64_t step, int rank, analysis::StepBreakdown& own) {
       breakdown(step, rank, own);
       set_phase(own, base::Phase::kBackward, 50 * kMs);
+      set_exposed(own, base::Phase::kBackward, rank == 0 ? 34 * kMs : 4 * kMs);
     };
     run.change = [device](analysis::RunFigures& figures) { figures.info.device = device; };
     const auto advice = asked(run, "straggler");
     ASSERT_TRUE(advice);
     EXPECT_THAT(advice->title, HasSubstr(device == "cpu" ? "in backward" : "in forward"));
+  }
+}
+
+// Rank 1 takes 12 ms longer in a phase, at whose end the other waits for it: both are through with
+// it at the same time. Of shards it is a gather that is waited for in forward, of DDP the sum of
+// the next step's first gradients.
+TEST(StragglerRule, TakesWaitingOffThePhaseInWhichTheOthersWait) {
+  for (const auto late : {base::Phase::kForward, base::Phase::kBackward, base::Phase::kOptimizer}) {
+    AdvisedRun run = with_waits([](std::int64_t step, int rank) {
+      return rank == 0 ? 12 * kMs + step % 3 * kMs : std::int64_t{0};
+    });
+    run.breakdown = [late](std::int64_t, int rank, analysis::StepBreakdown& own) {
+      for (const auto phase :
+           {base::Phase::kForward, base::Phase::kBackward, base::Phase::kOptimizer}) {
+        set_phase(own, phase, 50 * kMs);
+      }
+      own.compute_ns = own.step_ns - 20 * kMs;
+      own.comm_ns = own.exposed_ns = rank == 0 ? 14 * kMs : 2 * kMs;
+      set_exposed(own, late, own.exposed_ns);
+    };
+    const auto advice = asked(run, "straggler");
+    ASSERT_TRUE(advice);
+    EXPECT_THAT(advice->title, HasSubstr("in " + std::string(base::to_string(late))));
+    EXPECT_THAT(advice->why, HasSubstr("48.0 ms, the others' 36.0 ms"));
   }
 }
 

@@ -243,6 +243,7 @@ StepBreakdown count_breakdown(const model::Batch& rank, const model::Step& step)
     result.comm_ns += communication;
     result.overlap_ns += communication && compute;
     result.exposed_ns += communication && !compute;
+    result.exposed_phase_ns[static_cast<std::size_t>(phase)] += communication && !compute;
     result.copy_ns += copy;
     result.exposed_copy_ns += copy && !compute && !communication;
     result.idle_ns += !copy && !compute && !communication;

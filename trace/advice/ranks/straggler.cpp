@@ -66,17 +66,19 @@ bool is_certain(const Lateness& late, double noticeable_ns) {
   return late.steps.size() >= kManySteps && late.steps.back().ns >= noticeable_ns;
 }
 
-// What a rank itself did in a phase: on a CPU backward holds its waiting for the others, while the
-// host of a GPU goes on.
+// What a rank itself did in a phase: on a CPU that holds its waiting for collectives, while the
+// host of a GPU goes on. For data nobody waits there.
 std::optional<double> own_phase_ns(const RunFacts& run, std::size_t rank, Phase phase) {
+  const auto place = static_cast<std::size_t>(phase);
+  const bool holds_waiting = !run.is_gpu() && phase != Phase::kData;
   double sum = 0;
   int count = 0;
   for (const StepFigures& step : run.figures.steps) {
     if (!analysis::is_measured(step) || rank >= step.ranks.size()) continue;
     const auto& own = step.ranks[rank];
-    if (own.step_ns == 0) continue;
-    sum += static_cast<double>(own.phase_ns[static_cast<std::size_t>(phase)]);
-    if (phase == Phase::kBackward && !run.is_gpu()) sum -= step.exposed_wait_of(rank).value_or(0);
+    if (own.step_ns == 0 || (holds_waiting && !own.has_detail)) continue;
+    sum += static_cast<double>(own.phase_ns[place]);
+    if (holds_waiting) sum -= static_cast<double>(own.exposed_phase_ns[place]);
     ++count;
   }
   if (count == 0) return std::nullopt;

@@ -36,6 +36,7 @@ struct StepBreakdown {
   std::int64_t idle_ns = 0;          // step − union of all
   std::array<std::int64_t, base::kPhaseCount>
       phase_ns{};  // partition of the step; kOther: the rest
+  std::array<std::int64_t, base::kPhaseCount> exposed_phase_ns{};  // the part of exposed in each
   bool has_detail = false;
   bool awaits_detail = false;  // not all that its GPU did in it was read yet, or ever will be
   std::int64_t start_ns = 0;   // the rank's own step began (absolute); it ended step_ns later

@@ -2,6 +2,24 @@
 
 namespace shardlens::trace::analysis {
 
+namespace {
+
+void add_exposed_phases(const StepActivity& activity, StepBreakdown& result) {
+  const auto exposed =
+      base::clip(base::subtract(activity.communication, activity.compute), activity.step);
+  std::int64_t rest = result.exposed_ns;
+  for (int i = 0; i < base::kPhaseCount; ++i) {
+    const auto times = model::phase_intervals(activity.step, activity.phases,
+                                              base::Phase{static_cast<std::uint8_t>(i)});
+    auto& in_phase = result.exposed_phase_ns[static_cast<std::size_t>(i)];
+    in_phase = base::length(base::intersect(exposed, times));
+    rest -= in_phase;
+  }
+  result.exposed_phase_ns[static_cast<std::size_t>(base::Phase::kOther)] = rest;
+}
+
+}  // namespace
+
 StepBreakdown break_down(const StepActivity& activity) {
   StepBreakdown result;
   result.start_ns = activity.step.start_ns;
@@ -25,6 +43,7 @@ StepBreakdown break_down(const StepActivity& activity) {
   result.copy_ns = base::length_within(activity.copies, activity.step);
   result.exposed_copy_ns = of(base::TimeClass::kCopy);
   result.idle_ns = of(base::TimeClass::kIdle);
+  add_exposed_phases(activity, result);
   return result;
 }
 
