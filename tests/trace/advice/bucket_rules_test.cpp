@@ -92,6 +92,7 @@ TEST(FirstBucketRule, SpeaksWhereASmallerFirstBucketIsFaster) {
   const auto advice = asked(run, "first_bucket");
   ASSERT_TRUE(advice) << "1 and 3 MiB where 4 would do";
   EXPECT_EQ(advice->changes, (std::vector<KnobValue>{{"first_bucket_mb", "4"}}));
+  EXPECT_FALSE(asked(run, "bucket_cap")) << "that is 4 already";
   AdvisedRun overlapping;
   EXPECT_FALSE(asked(overlapping, "first_bucket"));
 }

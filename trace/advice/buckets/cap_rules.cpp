@@ -81,13 +81,15 @@ std::optional<Advice> too_small_by_latency(const RunFacts& run) {
   return advice;
 }
 
-// A first bucket that was given a cap of its own keeps it, or follows again.
+// A first bucket that was given a cap of its own keeps it, or follows again; where only that would
+// change, first_bucket speaks.
 std::vector<std::vector<KnobValue>> cap_ways(const RunFacts& run) {
   std::vector<std::vector<KnobValue>> ways;
   const bool has_own = run.settings().first_bucket_mb != static_cast<double>(job::kAuto);
   for (const std::string& cap : possible_caps(run)) {
     ways.push_back({{"bucket_cap_mb", cap}});
-    if (has_own) ways.push_back({{"bucket_cap_mb", cap}, {"first_bucket_mb", "auto"}});
+    const bool is_new = std::strtod(cap.c_str(), nullptr) != run.settings().bucket_cap_mb;
+    if (has_own && is_new) ways.push_back({{"bucket_cap_mb", cap}, {"first_bucket_mb", "auto"}});
   }
   return ways;
 }
