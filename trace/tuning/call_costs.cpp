@@ -29,13 +29,22 @@ double link_share(const CallCosts::Conditions& on, const CallCosts::Group& group
   return static_cast<double>(job::link_share(*on.link, {group.ranks, apart}, on.ranks));
 }
 
-// docs/NUMBERS.md, "A simulated link"; 0 where none is passed.
-double link_ns(const CallCosts::Conditions& on, CollectiveFunction function,
-               const CallCosts::Group& group, double bytes) {
+// docs/NUMBERS.md, "A simulated link"; 0 where none is passed. Latency leaves it to others.
+double busy_link_ns(const CallCosts::Conditions& on, CollectiveFunction function,
+                    const CallCosts::Group& group, double bytes) {
   const double share = link_share(on, group);
   if (share == 0) return 0;
-  return on.link->latency_us * 1e3 +
-         8 * bytes * model::bus_factor(function, group.ranks) * share / on.link->gbps;
+  return 8 * bytes * model::bus_factor(function, group.ranks) * share / on.link->gbps;
+}
+double whole_link_ns(const CallCosts::Conditions& on, CollectiveFunction function,
+                     const CallCosts::Group& group, double bytes) {
+  if (link_share(on, group) == 0) return 0;
+  return on.link->latency_us * 1e3 + busy_link_ns(on, function, group, bytes);
+}
+
+// Of a part of the ranks only replicas sum up more than a value.
+CallCosts::Group usual_group(const CallCosts::Conditions& on, const predict::CollectiveKind& kind) {
+  return {kind.ranks, kind.function == CollectiveFunction::kAllReduce && kind.ranks < on.ranks};
 }
 
 }  // namespace
@@ -105,10 +114,9 @@ auto CallCosts::source_of(CollectiveFunction function, int ranks, double bytes) 
   return unsure;
 }
 
-// Of a part of the ranks only replicas sum up more than a value.
-auto CallCosts::usual_group(const predict::CollectiveKind& kind) const -> Group {
-  return {kind.ranks,
-          kind.function == CollectiveFunction::kAllReduce && kind.ranks < recorded_.ranks};
+double CallCosts::link_ns(const Conditions& recorded, const predict::CollectiveKind& kind,
+                          double bytes) {
+  return busy_link_ns(recorded, kind.function, usual_group(recorded, kind), bytes);
 }
 
 auto CallCosts::of(const Conditions& next, CollectiveFunction function, Group group,
@@ -120,11 +128,11 @@ auto CallCosts::of(const Conditions& next, CollectiveFunction function, Group gr
   const bool is_same = source->function == function && source->ranks == ranks;
   const double ratio =
       is_same ? 1 : own_ratio({function, ranks}, {source->function, source->ranks}, backend_);
-  Group measured = usual_group({source->function, source->ranks});
+  Group measured = usual_group(recorded_, {source->function, source->ranks});
   if (is_same) measured.are_replicas = group.are_replicas;
-  const double before = link_ns(recorded_, source->function, measured, bytes);
-  const double after = link_ns(next, function, group, bytes);
-  Cost cost{source->cost, 0};
+  const double before = whole_link_ns(recorded_, source->function, measured, bytes);
+  const double after = whole_link_ns(next, function, group, bytes);
+  Cost cost{.transfer = source->cost, .link_ns = busy_link_ns(next, function, group, bytes)};
   // A simulated link's time is a lower bound: what a transfer took beyond it stays.
   // On a CPU that is computation, too.
   const double slower = source->ranks == ranks ? 1 : next.slower;
@@ -158,7 +166,7 @@ double CallCosts::hidden_ns(const Source& source, double bytes) const {
 // Nobody computes for a link; what the backend itself needs then is not recorded.
 double CallCosts::working_ns(const predict::CollectiveKind& kind, double bytes,
                              double transfer_ns) const {
-  if (link_share(recorded_, usual_group(kind)) == 0) return transfer_ns;
+  if (link_share(recorded_, usual_group(recorded_, kind)) == 0) return transfer_ns;
   const double own =
       kGlooLatencyNs + kGlooNsPerByte * bytes *
                            model::bus_factor(executed(kind.function, backend_), kind.ranks) /

@@ -25,6 +25,7 @@ class CallCosts {
   struct Cost {
     predict::TransferCosts::Cost transfer;
     double working_ns = 0;  // of it, that takes cores from computation
+    double link_ns = 0;     // of it, that it has a simulated link to itself
   };
   struct Conditions {
     std::optional<job::SimulatedLink> link;
@@ -51,6 +52,10 @@ class CallCosts {
   std::optional<Cost> of(const Conditions& next, model::CollectiveFunction function, Group group,
                          double bytes) const;
 
+  // For how long one of a run with these settings had a simulated link to itself; 0: it passed
+  // none.
+  static double link_ns(const Conditions& recorded, const predict::CollectiveKind& kind,
+                        double bytes);
   // What the backend itself takes for one, in what it takes for another: as much as it moves.
   static double own_ratio(const predict::CollectiveKind& kind,
                           const predict::CollectiveKind& measured, Backend backend);
@@ -70,8 +75,6 @@ class CallCosts {
                                   double bytes) const;
   // What the backend itself needs at least for what was measured on a link, known of Gloo alone.
   double hidden_ns(const Source& source, double bytes) const;
-  // Of the recorded run's ranks.
-  Group usual_group(const predict::CollectiveKind& kind) const;
   // What the backend carries it out as.
   static model::CollectiveFunction executed(model::CollectiveFunction function, Backend backend);
 

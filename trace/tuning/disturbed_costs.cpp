@@ -4,9 +4,11 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "trace/model/events.h"
+#include "trace/predict/costs/gpu_turns.h"
 
 namespace shardlens::trace::tuning {
 
@@ -44,6 +46,17 @@ double delay_at(const Delays& delays, double bytes) {
                    (bytes - below->first) / (above->first - below->first));
 }
 
+// What was measured apart from steps knows nothing of the turns in which ranks get a GPU there.
+CollectiveCosts untold_by(const std::optional<predict::GpuTurns>& turns,
+                          const CollectiveCosts& costs) {
+  if (!turns) return costs;
+  predict::MeasuredCollectives rest = costs.measured();
+  for (auto& [kind, transfers] : rest) {
+    std::erase_if(transfers, [&](const auto& size) { return turns->of(kind, size.first); });
+  }
+  return CollectiveCosts(std::move(rest));
+}
+
 }  // namespace
 
 CollectiveCosts disturbed_as(const CollectiveCosts& run, const CollectiveCosts& apart,
@@ -63,6 +76,22 @@ CollectiveCosts disturbed_as(const CollectiveCosts& run, const CollectiveCosts& 
     }
   }
   return CollectiveCosts(std::move(all));
+}
+
+CallCosts costs_of_run(const model::RunInfo& info, const job::Settings& settings,
+                       const predict::RecordedSteps& recorded, const CollectiveCosts& known) {
+  const auto backend =
+      info.device == "cuda" ? CallCosts::Backend::kNccl : CallCosts::Backend::kGloo;
+  const CallCosts::Conditions conditions = CallCosts::conditions(settings);
+  const CollectiveCosts run(recorded.transfers(
+      [&](const auto& kind, double bytes) { return CallCosts::link_ns(conditions, kind, bytes); }));
+  const auto turns = info.shared_gpu ? predict::GpuTurns::find(run.measured()) : std::nullopt;
+  const auto disturbed = [&](const CollectiveCosts& apart) {
+    return disturbed_as(run, untold_by(turns, apart), backend);
+  };
+  const CollectiveCosts others(recorded.other_transfers());
+  return {settings, run.filled_from(disturbed(known)).filled_from(disturbed(others)), backend,
+          turns};
 }
 
 }  // namespace shardlens::trace::tuning

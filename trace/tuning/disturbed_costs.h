@@ -2,7 +2,10 @@
 // held up by what ranks compute. Any thread.
 #pragma once
 
+#include "trace/job/settings/settings.h"
+#include "trace/model/run_info.h"
 #include "trace/predict/costs/collective_costs.h"
+#include "trace/predict/record/recorded_steps.h"
 #include "trace/tuning/call_costs.h"
 
 namespace shardlens::trace::tuning {
@@ -14,5 +17,11 @@ namespace shardlens::trace::tuning {
 predict::CollectiveCosts disturbed_as(const predict::CollectiveCosts& run,
                                       const predict::CollectiveCosts& apart,
                                       CallCosts::Backend backend);
+
+// What the run's steps tell, then what is `known` beside it, then what it moved before them.
+// `settings`: its own, as they act.
+CallCosts costs_of_run(const model::RunInfo& info, const job::Settings& settings,
+                       const predict::RecordedSteps& recorded,
+                       const predict::CollectiveCosts& known);
 
 }  // namespace shardlens::trace::tuning

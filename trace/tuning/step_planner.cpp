@@ -46,32 +46,6 @@ std::vector<std::vector<std::int64_t>> updated_parts(const predict::PlannedJob& 
   return parts;
 }
 
-// What was measured apart from steps knows nothing of the turns in which ranks get a GPU there.
-predict::CollectiveCosts untold_by(const std::optional<predict::GpuTurns>& turns,
-                                   const predict::CollectiveCosts& costs) {
-  if (!turns) return costs;
-  predict::MeasuredCollectives rest = costs.measured();
-  for (auto& [kind, transfers] : rest) {
-    std::erase_if(transfers, [&](const auto& size) { return turns->of(kind, size.first); });
-  }
-  return predict::CollectiveCosts(std::move(rest));
-}
-
-CallCosts call_costs(const model::RunInfo& info, const Settings& settings,
-                     const predict::RecordedSteps& recorded,
-                     const predict::CollectiveCosts& known) {
-  const auto backend =
-      info.device == "cuda" ? CallCosts::Backend::kNccl : CallCosts::Backend::kGloo;
-  const predict::CollectiveCosts run(recorded.transfers());
-  const auto turns = info.shared_gpu ? predict::GpuTurns::find(run.measured()) : std::nullopt;
-  const auto disturbed = [&](const predict::CollectiveCosts& apart) {
-    return disturbed_as(run, untold_by(turns, apart), backend);
-  };
-  const predict::CollectiveCosts others(recorded.other_transfers());
-  return {settings, run.filled_from(disturbed(known)).filled_from(disturbed(others)), backend,
-          turns};
-}
-
 // Whether as many gradients came in each micro-batch.
 bool have_gradients(const predict::RecordedSteps& recorded, std::size_t count) {
   const auto steps = recorded.steps([](const auto&, double, double) { return 0.0; });
@@ -94,7 +68,7 @@ StepPlanner::StepPlanner(const analysis::RunFigures& figures,
       recorded_(acting_settings(info_, info_.settings)),
       attention_share_(attention_share(recorded.computed_ns())),
       copy_ns_per_byte_(recorded.gather_copy_ns_per_byte().value_or(0)),
-      costs_(call_costs(info_, recorded_, recorded, known)) {
+      costs_(costs_of_run(info_, recorded_, recorded, known)) {
   if (!figures.ranks.empty()) {
     job_ = analysis::planned_job(figures.ranks.front(), figures.info);
     cores_ = cores_named(figures.ranks.front().info.device_name);
@@ -392,6 +366,7 @@ Result<void> StepPlanner::add_costs(const Settings& settings, double slower, Ste
     if (!cost) return refuse(no_such_size(call));
     call.transfer_ns = std::llround(cost->transfer.ns);
     call.working_ns = std::llround(cost->working_ns);
+    call.link_ns = std::llround(cost->link_ns);
     call.unsure_ns = std::llround(cost->transfer.unsure_ns);
     plan.spread_ns = std::max(plan.spread_ns, cost->transfer.spread_ns);
     plan.is_extrapolated = plan.is_extrapolated || cost->transfer.is_extrapolated;

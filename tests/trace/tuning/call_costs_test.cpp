@@ -81,6 +81,19 @@ TEST(CallCosts, HoldWhatAFasterLinkHidesNoLonger) {
   EXPECT_DOUBLE_EQ(reduction(of_nccl, {}, 1e6)->transfer.ns, 0.1e6);
 }
 
+TEST(CallCosts, TellForHowLongTheyHaveALinkToThemselves) {
+  const auto recorded = on_link("latency_us=200,gbit_per_s=1");
+  const CallCosts costs(recorded, measured({{kAllReduce, {{1e6, {8.3e6}}}}}));
+  const auto link_ns = [&](const char* link) {
+    return reduction(costs, on_link(link), 1e6)->link_ns;
+  };
+  EXPECT_DOUBLE_EQ(link_ns("latency_us=200,gbit_per_s=1"), 8e6) << "latency leaves it to others";
+  EXPECT_DOUBLE_EQ(link_ns("latency_us=200,gbit_per_s=2"), 4e6);
+  EXPECT_DOUBLE_EQ(link_ns(""), 0);
+  EXPECT_DOUBLE_EQ(CallCosts::link_ns(CallCosts::conditions(recorded), kAllReduce, 1e6), 8e6);
+  EXPECT_DOUBLE_EQ(CallCosts::link_ns({}, kAllReduce, 1e6), 0);
+}
+
 // Four ranks on two nodes: a byte of an all-gather between two ranks is half a byte on the link.
 CallCosts::Conditions on_nodes(const char* link, std::int64_t ranks = 4) {
   job::Settings settings = on_link(link);

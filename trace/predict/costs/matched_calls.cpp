@@ -9,7 +9,8 @@ namespace shardlens::trace::predict {
 
 void MatchedCalls::add(const model::ProcessGroup& group) {
   if (group.ranks.empty()) return;
-  groups_[{group.rank, group.id}] = {group.ranks.front(), static_cast<int>(group.ranks.size())};
+  groups_[{group.rank, group.id}] = {group.ranks.front(), static_cast<int>(group.ranks.size()),
+                                     group.ranks};
 }
 
 int MatchedCalls::ranks_of(const model::Collective& call) const {
@@ -19,10 +20,9 @@ int MatchedCalls::ranks_of(const model::Collective& call) const {
 
 MatchedCalls::Key MatchedCalls::add(const model::Collective& call) {
   const auto group = groups_.try_emplace({call.rank, call.process_group}, Group{0, ranks_}).first;
-  const auto& [first_rank, size] = group->second;
-  const Key key{call.process_group, first_rank, call.sequence};
+  const Key key{call.process_group, group->second.first_rank, call.sequence};
   Call& all = calls_[key];
-  all.kind = {call.function, size};
+  all.kind = {call.function, group->second.size};
   ++all.told;
   all.bytes = call.bytes;
   all.latest_start_ns = std::max(all.latest_start_ns, call.start_ns);
@@ -74,11 +74,40 @@ std::map<MatchedCalls::Key, double> MatchedCalls::parts_of_time() const {
   return parts;
 }
 
-MeasuredCollectives MatchedCalls::measured(const Counts& counts) const {
+// A link takes one call after the other, by when their last ranks started them.
+std::map<MatchedCalls::Key, double> MatchedCalls::waits_for_link(const LinkTime& link_ns) const {
+  std::vector<std::pair<std::int64_t, Key>> by_start;
+  for (const auto& [key, call] : calls_) {
+    if (call.is_whole()) by_start.emplace_back(call.latest_start_ns, key);
+  }
+  std::ranges::sort(by_start);
+  std::map<int, double> free_ns;  // by rank
+  std::map<Key, double> waits;
+  for (const auto& [start_ns, key] : by_start) {
+    const Call& call = calls_.at(key);
+    const double busy_ns = link_ns(call.kind, static_cast<double>(call.bytes));
+    if (busy_ns <= 0) continue;
+    const auto start = static_cast<double>(start_ns);
+    const Group& group = groups_.at({key.first_rank, key.group});
+    for (int i = 0; i < group.size; ++i) {
+      const int rank = group.ranks.empty() ? i : group.ranks[static_cast<std::size_t>(i)];
+      double& free = free_ns.try_emplace(rank, start).first->second;
+      waits[key] = std::max(waits[key], free - start);
+      free = std::max(free, start) + busy_ns;
+    }
+  }
+  return waits;
+}
+
+MeasuredCollectives MatchedCalls::measured(const Counts& counts, const LinkTime& link_ns) const {
+  const auto waits = link_ns ? waits_for_link(link_ns) : std::map<Key, double>();
   MeasuredCollectives measured;
   for (const auto& [key, ns] : parts_of_time()) {
     const Call& call = calls_.at(key);
-    if (counts(key, call)) measured[call.kind][static_cast<double>(call.bytes)].push_back(ns);
+    if (!counts(key, call)) continue;
+    const auto wait = waits.find(key);
+    const double without = wait == waits.end() ? ns : std::max(0.0, ns - wait->second);
+    measured[call.kind][static_cast<double>(call.bytes)].push_back(without);
   }
   return measured;
 }

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "trace/model/batch.h"
 #include "trace/predict/costs/collective_costs.h"
@@ -46,18 +47,24 @@ class MatchedCalls {
 
   const Call& at(const Key& key) const { return calls_.at(key); }
   using Counts = std::function<bool(const Key&, const Call&)>;
+  using LinkTime = std::function<double(const CollectiveKind&, double bytes)>;
   // What those took that all ranks told of and that count. A group that carries out several at once
   // (PyTorch's Gloo two) gives each of them a part of its time: as much as they take together is
   // what they would take one after the other.
-  MeasuredCollectives measured(const Counts& counts) const;
+  // `link_ns`: for how long a call has the link of its ranks to itself, for which others, of any
+  // group, wait; that waiting is left out. None: calls share no link.
+  MeasuredCollectives measured(const Counts& counts, const LinkTime& link_ns = {}) const;
 
  private:
   struct Group {
     int first_rank = 0, size = 0;
+    std::vector<int> ranks{};  // empty: nobody told, so all of the run
   };
 
   // Of each that all ranks told of, nanoseconds.
   std::map<Key, double> parts_of_time() const;
+  // How long each of those waited for the link of one of its ranks.
+  std::map<Key, double> waits_for_link(const LinkTime& link_ns) const;
 
   int ranks_ = 1;
   std::map<std::pair<int, int>, Group> groups_;  // by rank and number

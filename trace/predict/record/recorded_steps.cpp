@@ -325,8 +325,8 @@ MatchedCalls::Counts RecordedSteps::begins_in_chosen(bool wanted) const {
   };
 }
 
-MeasuredCollectives RecordedSteps::transfers() const {
-  return calls_.measured(begins_in_chosen(true));
+MeasuredCollectives RecordedSteps::transfers(const MatchedCalls::LinkTime& link_ns) const {
+  return calls_.measured(begins_in_chosen(true), link_ns);
 }
 
 MeasuredCollectives RecordedSteps::other_transfers() const {

@@ -75,8 +75,8 @@ class RecordedSteps {
   // Whether collectives show that ranks had not one clock.
   bool contradicts_one_clock() const { return calls_.contradict_one_clock(); }
   // What the collectives of these steps took from their last rank's start on, by the bytes that
-  // were moved.
-  MeasuredCollectives transfers() const;
+  // were moved; without what they waited for a link that they pass together.
+  MeasuredCollectives transfers(const MatchedCalls::LinkTime& link_ns = {}) const;
   // Of the rest, while the job started or warmed up: the fastest of each size, and never more than
   // a larger one's, since all that disturbs makes them longer. For sizes that no step moved.
   MeasuredCollectives other_transfers() const;

@@ -198,7 +198,12 @@ class Scheduler {
     if (call.follows) time.ready_ns = std::max(time.ready_ns, schedule_.calls.back().end_ns);
     time.start_ns = std::max(time.ready_ns, free_ns_[call.lane]);
     if (call.behind_mark) time.start_ns = std::max(time.start_ns, gather_stream_ns_ + call.copy_ns);
-    time.end_ns = free_ns_[call.lane] = time.start_ns + call.transfer_ns;
+    std::int64_t passes_ns = time.start_ns;
+    if (call.link_ns > 0) {
+      passes_ns = std::max(passes_ns, link_free_ns_);
+      link_free_ns_ = passes_ns + call.link_ns;
+    }
+    time.end_ns = free_ns_[call.lane] = passes_ns + call.transfer_ns;
     if (call.behind_mark) gather_stream_ns_ = time.end_ns;
     const std::size_t place =
         working_.add({time.start_ns, time.start_ns + std::min(call.working_ns, call.transfer_ns)});
@@ -232,6 +237,7 @@ class Scheduler {
   double slowdown_;
   std::vector<RankClock> ranks_;
   std::vector<std::int64_t> free_ns_;  // by lane
+  std::int64_t link_free_ns_ = INT64_MIN;
   std::vector<double> marks_ns_;       // when the last rank reached them
   std::int64_t gather_stream_ns_ = 0;  // when it has done what it was given
   WorkingTimes working_;

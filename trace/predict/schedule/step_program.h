@@ -37,6 +37,9 @@ struct PlannedCall {
   // What it takes from the last rank's start on, and for how much of that, from its begin, it needs
   // what computes.
   std::int64_t transfer_ns = 0, working_ns = 0;
+  // For so long it has the link that calls of all lanes pass to itself, from its begin or from when
+  // the one launched before leaves it: so much longer it takes then. 0: it passes none.
+  std::int64_t link_ns = 0;
   std::int64_t unsure_ns = 0;  // it may take so much less or more
 };
 

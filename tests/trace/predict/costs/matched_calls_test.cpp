@@ -51,6 +51,39 @@ TEST(MatchedCalls, ShareTheTimeInWhichAGroupCarriesOutSeveral) {
   EXPECT_THAT(transfers(calls), ElementsAre(90, 10, 30, 0));
 }
 
+// A gather of 100 ns and, of another group, a sum that began 30 ns later: the link lets it pass
+// when it has sent the first, 70 ns later, so that what took 170 ns takes 100.
+TEST(MatchedCalls, WaitForTheLinkThatTheyShareIsNoCost) {
+  MatchedCalls calls(2);
+  for (const int rank : {0, 1}) {
+    for (const int group : {0, 1}) {
+      model::ProcessGroup row;
+      row.rank = rank;
+      row.id = group;
+      row.ranks = {0, 1};
+      calls.add(row);
+    }
+    auto first = call(rank, 0, 0, 100), second = call(rank, 0, 30, 200);
+    first.function = model::CollectiveFunction::kAllGather;
+    second.process_group = 1;
+    calls.add(first);
+    calls.add(second);
+  }
+  const auto all = [](const auto&, const auto&) { return true; };
+  const auto times = [&](const MatchedCalls::LinkTime& link_ns) {
+    std::vector<double> told;
+    for (const auto& [kind, sizes] : calls.measured(all, link_ns)) {
+      told.push_back(sizes.at(100).front());
+    }
+    std::ranges::sort(told);
+    return told;
+  };
+  EXPECT_THAT(times({}), ElementsAre(100, 170));
+  EXPECT_THAT(times([](const auto&, double bytes) { return bytes; }), ElementsAre(100, 100));
+  EXPECT_THAT(times([](const auto&, double) { return 0.0; }), ElementsAre(100, 170))
+      << "they pass none";
+}
+
 // Of two groups, whose calls do not wait for each other, every nanosecond on its own.
 TEST(MatchedCalls, HaveTogetherTheTimeInWhichTheirGroupWorked) {
   std::mt19937 random(7);

@@ -98,6 +98,26 @@ TEST(StepProgram, ALaneCarriesOutOneCallAfterTheOther) {
   EXPECT_EQ(follows.calls[1], (CallTime{1, 70, 70, 80}));
 }
 
+// The second is launched at 20 and waits until the first has left the link at 60, not for its
+// latency.
+TEST(StepProgram, CallsOfAllLanesPassOneLink) {
+  const StepWork step = step_of({0}, two_layers());
+  const std::vector<Action> both{launch(0), compute(Until::kForward, 0), launch(1), wait_for(1)};
+  PlannedCall first = call_of(70), second = call_of(10, 0, 1);
+  first.link_ns = 60;
+  EXPECT_EQ(schedule_step(step, program_of({first, second}, both), 0).calls[1],
+            (CallTime{1, 20, 20, 30}))
+      << "it passes none";
+  second.link_ns = 5;
+  const auto schedule = schedule_step(step, program_of({first, second}, both), 0);
+  EXPECT_EQ(schedule.calls[0], (CallTime{0, 0, 0, 70}));
+  EXPECT_EQ(schedule.calls[1], (CallTime{1, 20, 20, 70}));
+  second.lane = 0;
+  EXPECT_EQ(schedule_step(step, program_of({first, second}, both), 0).calls[1],
+            (CallTime{1, 20, 70, 80}))
+      << "a lane waits for latency, too";
+}
+
 // On a GPU: launched when ranks compute already, it began where the last of them was at the mark;
 // the second is copied behind the first, on the stream of both.
 TEST(StepProgram, AGathersStreamRunsBesideWhatRanksCompute) {
