@@ -46,6 +46,14 @@ std::vector<std::vector<std::int64_t>> updated_parts(const predict::PlannedJob& 
   return parts;
 }
 
+std::int64_t ranks_of_shards(const Settings& settings) {
+  return job::shard_group_size(settings, settings.ranks, settings.ranks);
+}
+
+bool is_zero1(const Settings& settings) {
+  return settings.sharding_strategy == job::Strategy::kZero1;
+}
+
 // Whether as many gradients came in each micro-batch.
 bool have_gradients(const predict::RecordedSteps& recorded, std::size_t count) {
   const auto steps = recorded.steps([](const auto&, double, double) { return 0.0; });
@@ -187,6 +195,11 @@ Result<StepPlan> StepPlanner::plan_buckets(const Settings& settings) const {
         "one of those to predict " +
         job::chosen<&Settings::sharding_strategy>(settings) + ".");
   }
+  if (!job_ && is_zero1(settings) != is_zero1(recorded_)) {
+    return refuse(
+        "Which parameters each rank of zero1 updates and sends is not known, because the run's "
+        "model is not known to this version.");
+  }
   const bool recomputes = settings.activation_checkpointing != recorded_.activation_checkpointing;
   if (recomputes && !clock_) {
     return refuse(
@@ -296,8 +309,7 @@ Result<StepPlan> StepPlanner::plan_units(const Settings& settings) const {
   } else {
     plan.units = told_units_;
     tell_habits(settings, plan);
-    plan.shard_group =
-        static_cast<int>(job::shard_group_size(settings, settings.ranks, settings.ranks));
+    plan.shard_group = static_cast<int>(ranks_of_shards(settings));
     plan.replicas = static_cast<int>(settings.ranks) / plan.shard_group;
   }
   return StepPlan{.program = predict::unit_program(plan), .parts = plan.units.size()};
@@ -339,7 +351,10 @@ void StepPlanner::add_update(const Settings& settings, double slower, StepPlan& 
     };
     const double before = values_of(*job_);
     if (before > 0) update.share = values_of(job) / before;
-    if (settings.sharding_strategy == job::Strategy::kZero1) update.parts = updated_parts(job);
+    if (is_zero1(settings)) update.parts = updated_parts(job);
+  } else if (!told_units_.empty()) {
+    update.share = static_cast<double>(ranks_of_shards(recorded_)) /
+                   static_cast<double>(ranks_of_shards(settings));
   }
   update.share *= slower;
   predict::add_update(update, plan.program);

@@ -166,6 +166,25 @@ TYPED_TEST(ImportedUnits, SayWhatTheyDoNotTell) {
   EXPECT_THAT(refused.error().message, HasSubstr("What wrap_policy does"));
 }
 
+TYPED_TEST(ImportedUnits, OnMoreRanksUpdateSmallerShards) {
+  FsdpJob job{.units = {40'000, 60'000, 50'000}, .steps = 8, .on_gpu = true};
+  const auto predictor = this->learn(job);
+  ASSERT_TRUE(predictor) << predictor.error().message;
+  const auto share_of_update = [&](std::int64_t ranks) {
+    Settings next = predictor->info().settings;
+    next.ranks = ranks;
+    const auto step = predictor->predict_step(next, kTypicalStep);
+    if (!step) throw std::runtime_error(step.error().message);
+    double share = 0;
+    for (const predict::Action& action : step->program.update) {
+      if (action.until == predict::Until::kUpdate) share += action.share;
+    }
+    return share;
+  };
+  EXPECT_DOUBLE_EQ(share_of_update(2), 1);
+  EXPECT_DOUBLE_EQ(share_of_update(4), 0.5);
+}
+
 TYPED_TEST(ImportedUnits, NeedTheSizesOfAllUnits) {
   FsdpJob job{.units = {40'000, 60'000, 50'000}, .steps = 8, .has_shapes = false};
   const auto predictor = this->learn(job);

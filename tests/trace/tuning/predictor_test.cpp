@@ -67,6 +67,22 @@ TEST(Predictor, OfOneRankNothingIsExposed) {
   EXPECT_EQ(prediction->exposed_ns, 0.0);
 }
 
+// Which parameters a rank owns follows from the model's shape, which this run does not tell.
+TEST(Predictor, KnowsNothingOfZero1WithoutTheModelsShape) {
+  for (const bool is_recorded : {false, true}) {
+    RecordedJob job;
+    job::Settings& recorded = job.figures.info.settings;
+    job::Settings next = recorded;
+    (is_recorded ? recorded : next).sharding_strategy = job::Strategy::kZero1;
+    const auto refused = predictor_of(job).predict(next);
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message.find("zero1"), std::string::npos) << refused.error().message;
+    next = recorded;
+    next.bucket_cap_mb = 2;
+    EXPECT_TRUE(predictor_of(job).predict(next)) << "it is zero1 on neither side, or on both";
+  }
+}
+
 // Ready at 102 ms, then four transfers of 10 ms against two of what lies between 10 ms for 1 MiB
 // and 25 ms for 4 MiB: 15 ms each.
 TEST(Predictor, AddsWhatFewerTransfersSave) {
