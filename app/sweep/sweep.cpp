@@ -203,9 +203,9 @@ SlotResult Sweep::result_of(Slot slot, const RunInfo& run) const {
   const auto& settings = plan().points.settings[slot.point];
   if (!read) {
     result.failure = read.error().message;
-  } else if (settings.epochs == 0 && read->steps_executed < settings.steps) {
-    result.failure = "only " + std::to_string(read->steps_executed) + " of " +
-                     std::to_string(settings.steps) + " steps are in its files";
+  } else if (settings.epochs == 0 && read->last_step + 1 < settings.steps) {
+    result.failure = "its files end after " + std::to_string(read->last_step + 1) + " of " +
+                     std::to_string(settings.steps) + " steps";
   } else if (read->steps_measured < 1 || !(read->measure.step_ns > 0)) {
     result.failure = "no step was measured: skip_steps leaves out all of them";
   } else {

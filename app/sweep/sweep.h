@@ -38,7 +38,8 @@ struct SweepRequest {
 // Reads a run that was done. Error: it cannot be read.
 struct WholeRun {
   RunMeasure measure;
-  std::int64_t steps_executed = 0, steps_measured = 0;
+  std::int64_t last_step = -1;  // -1: none; one that resumes a checkpoint begins behind others
+  std::int64_t steps_measured = 0;
 };
 using ReadRun = std::function<trace::base::Result<WholeRun>(const std::filesystem::path& run)>;
 

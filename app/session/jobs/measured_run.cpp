@@ -5,7 +5,7 @@ namespace shardlens::app::session {
 sweep::WholeRun measured(const LibraryRun& record) {
   const auto& summary = record.summary;
   sweep::WholeRun whole;
-  whole.steps_executed = summary.steps_executed;
+  whole.last_step = summary.last_step;
   whole.steps_measured = summary.steps_measured;
   whole.measure.step_ns = summary.step_ns.mean;
   if (summary.has_detail) whole.measure.exposed_ns = summary.exposed_ns;

@@ -41,7 +41,7 @@ struct SweepTest : testing::Test {
       TRY_ASSIGN(const auto info, trace::store::read_run_info(run));
       const auto steps = steps_in_files > 0 ? steps_in_files : info.settings.steps;
       return WholeRun{.measure = *measured(info.settings.bucket_cap_mb).measure,
-                      .steps_executed = steps,
+                      .last_step = steps - 1,
                       .steps_measured = steps - 3};
     });
   }

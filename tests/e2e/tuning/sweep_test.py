@@ -41,6 +41,21 @@ class Sweeps(harness.ShardlensTest):
         self.assertIsNone(own['predicted_ms'])
         self.assertIn('this one', own['not_predicted'])
 
+    # Its runs have only the steps behind the checkpoint.
+    def test_points_that_resume_a_checkpoint_have_results(self):
+        run = self.json('run', *harness.QUICK, '--ranks', '1', '--steps', '6', '--set', 'save_every=6', '--name', 'first')
+        checkpoint = self.folder / run['run']['folder'] / 'checkpoints' / 'step_000006'
+        arguments = ['sweep', *harness.QUICK, '--ranks', '1', '--steps', '12', '--set', f'resume={checkpoint}', '--over', 'bucket_cap_mb=1,25',
+                     '--repeat', '1', '--name', 'resumed']
+        for _ in range(2):  # as they ran, and as they are found again
+            sweep = self.json(*arguments)
+            self.assertEqual(sweep['status'], 'done')
+            for point in sweep['points']:
+                self.assertNotEqual(point['verdict'], 'failed')
+                name, = point['runs']
+                self.assertEqual(len(self.json('report', name)['steps']), 6)
+        self.assertEqual(self.names(), sorted(['first', *(name for point in sweep['points'] for name in point['runs'])]))
+
     def test_a_sweep_is_repeated_told_and_not_run_again(self):
         arguments = [*SWEEP, '--over', 'bucket_cap_mb=1,25', '--repeat', '2', '--name', 'caps', '--seed', '5']
         done = self.shardlens(*arguments, '--json')

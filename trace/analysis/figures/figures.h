@@ -148,7 +148,8 @@ struct Distribution {  // of a sample; all zero when count is 0
 struct RunSummary {
   std::int64_t steps_executed = 0;
   std::int64_t steps_measured = 0;
-  Distribution step_ns;                               // over measured steps of the mean over ranks
+  std::int64_t last_step = -1;  // the last that was executed; a run that was resumed has few before
+  Distribution step_ns;         // over measured steps of the mean over ranks
   std::optional<double> tokens_per_s, samples_per_s;  // of all ranks together
   std::optional<double> mfu;
   // Nothing: another program does not mark the phase; the others then hold its time.

@@ -238,6 +238,7 @@ RunSummary summarize(const model::RunInfo& info, const std::vector<StepFigures>&
                      const std::vector<RankFigures>& ranks) {
   RunSummary summary;
   summary.steps_executed = static_cast<std::int64_t>(steps.size());
+  if (!steps.empty()) summary.last_step = steps.back().index;
   if (model::has_settings(info)) {
     summary.effective_batch =
         info.settings.batch_per_rank * info.settings.gradient_accumulation_steps * info.world_size;

@@ -278,6 +278,17 @@ TEST(RunAnalysis, NothingIsMeasuredBeforeTheSkippedStepsAreOver) {
   EXPECT_EQ(summary.loss_last, 3.5);
 }
 
+TEST(RunAnalysis, OfARunThatWasResumedTheLastStepTellsHowFarItCame) {
+  auto run = make_run({});
+  for (model::Batch& rank : run.ranks) {
+    for (model::Step& step : rank.steps) step.index += 100;
+  }
+  const auto summary = analyse(run.info, run.ranks).summary;
+  EXPECT_EQ(summary.steps_executed, 6);
+  EXPECT_EQ(summary.last_step, 105);
+  EXPECT_EQ(RunSummary().last_step, -1);
+}
+
 TEST(RunAnalysis, WhatOneRankDoesNotTellIsNotKnownOfAll) {
   auto run = make_run({});
   for (model::Step& step : run.ranks[1].steps) {
