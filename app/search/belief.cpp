@@ -105,18 +105,19 @@ const Told& middle_of(std::vector<Told>& told) {
 Belief predicted(const std::vector<MeasuredPoint>& measured, std::size_t point,
                  const ForecastFrom& forecast, const SearchJob& job) {
   Belief belief;
+  bool needs_no_more = false;
   std::vector<Told> told;
   for (std::size_t source = 0; source < measured.size(); ++source) {
     if (source == point) continue;
     for (const auto* run : measured[source].sources) {
       const Forecast one = forecast({source, run}, point);
-      if (one.peak_bytes && job.usable_bytes > 0) {
-        belief.fits = belief.fits && *one.peak_bytes <= job.usable_bytes;
-      }
+      belief.fits = belief.fits && one.fits != false;
+      needs_no_more = needs_no_more || one.needs_no_more;
       if (one.cost) told.push_back({*one.cost, one.deviation, run->run});
       if (!one.cost && belief.refused.empty()) belief.refused = one.refused;
     }
   }
+  belief.fits = belief.fits || needs_no_more;
   if (told.empty()) {
     compare_with_alike(costs_of_most_alike(job, measured, point), belief);
     return belief;

@@ -18,8 +18,7 @@ inline constexpr double kChanceWorthARun = 0.05;  // to win beyond noise
 struct SearchJob {
   const sweep::SweepPlan* plan = nullptr;
   Goal goal = Goal::kStepTime;
-  std::size_t base = 0;           // the point that it starts from
-  std::int64_t usable_bytes = 0;  // for one rank; 0: not known
+  std::size_t base = 0;  // the point that it starts from
 };
 
 // What is known of a point so far.

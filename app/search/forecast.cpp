@@ -72,6 +72,15 @@ std::optional<std::int64_t> RunForecasts::more_bytes(const sweep::PredictorOf& p
   return there && here ? std::optional(*here - *there) : std::nullopt;
 }
 
+void RunForecasts::tell_whether_it_fits(const SourceRun& run, std::size_t point, std::int64_t more,
+                                        Forecast& forecast) const {
+  const std::int64_t usable = usable_bytes_ ? usable_bytes_(points_[point]) : 0;
+  if (usable <= 0) return;
+  forecast.needs_no_more = more <= 0 && usable >= usable_bytes_(points_[run.point]);
+  const auto& peak = run.result->measure->peak_tensor_bytes;
+  if (peak) forecast.fits = *peak + static_cast<double>(more) <= static_cast<double>(usable);
+}
+
 Forecast RunForecasts::forecast(const SourceRun& run, std::size_t point) {
   Forecast forecast;
   const auto& predictor = learnt_[run.result->folder];
@@ -86,9 +95,7 @@ Forecast RunForecasts::forecast(const SourceRun& run, std::size_t point) {
   } else {
     forecast.refused = prediction.error().message;
   }
-  if (more && measure.peak_memory_bytes) {
-    forecast.peak_bytes = static_cast<std::int64_t>(*measure.peak_memory_bytes) + *more;
-  }
+  if (more) tell_whether_it_fits(run, point, *more, forecast);
   return forecast;
 }
 

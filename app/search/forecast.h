@@ -28,7 +28,9 @@ std::optional<double> cost_of(const sweep::RunMeasure& run, Goal goal);
 struct Forecast {
   std::optional<double> cost;  // none: `refused` says why
   double deviation = 0;        // standard, of the cost
-  std::optional<std::int64_t> peak_bytes;
+  std::optional<bool> fits;    // its tensors, where it would run; none: not known
+  // It needs no more than the run, which went well, and has as much.
+  bool needs_no_more = false;
   std::string refused;
 };
 
@@ -42,9 +44,13 @@ using ForecastFrom = std::function<Forecast(const SourceRun& run, std::size_t po
 // Peak bytes of the rank that needs most, from the model's shape alone. None: it is not known.
 using ShapeBytes = std::function<std::optional<std::int64_t>(const trace::job::Settings&)>;
 
+// What the tensors of one rank may take, of as many as the settings have. 0: not known.
+using UsableBytes = std::function<std::int64_t(const trace::job::Settings&)>;
+
 struct ForecastSources {
   sweep::LearnRun learn_run;
   ShapeBytes shape_bytes;
+  UsableBytes usable_bytes;
 };
 
 // By trace/tuning; memory also of runs of which that tells nothing. What was read of a run is kept.
@@ -55,6 +61,7 @@ class RunForecasts {
       : points_(plan.points.settings),
         goal_(plan.search->goal),
         shape_bytes_(std::move(sources.shape_bytes)),
+        usable_bytes_(std::move(sources.usable_bytes)),
         learnt_(std::move(sources.learn_run)) {}
 
   Forecast operator()(const SourceRun& run, std::size_t point);
@@ -65,10 +72,14 @@ class RunForecasts {
   Forecast forecast(const SourceRun& run, std::size_t point);
   std::optional<std::int64_t> more_bytes(const sweep::PredictorOf& predictor, std::size_t source,
                                          std::size_t point) const;
+  // `more`: bytes that it needs beyond the run.
+  void tell_whether_it_fits(const SourceRun& run, std::size_t point, std::int64_t more,
+                            Forecast& forecast) const;
 
   std::vector<trace::job::Settings> points_;
   Goal goal_;
   ShapeBytes shape_bytes_;
+  UsableBytes usable_bytes_;
   sweep::LearntRuns learnt_;
   std::map<std::pair<std::filesystem::path, std::size_t>, Forecast> known_;
 };

@@ -9,9 +9,9 @@ namespace shardlens::app::search {
 using trace::base::Result;
 
 Standing standing_of(const sweep::SweepPlan& plan, const sweep::SweepResults& results,
-                     std::int64_t usable_bytes, RunForecasts& forecasts) {
+                     RunForecasts& forecasts) {
   Standing standing;
-  standing.job = {&plan, plan.search->goal, kStart, usable_bytes};
+  standing.job = {&plan, plan.search->goal, kStart};
   standing.beliefs =
       beliefs_of(standing.job, results,
                  [&](const SourceRun& run, std::size_t point) { return forecasts(run, point); });
@@ -19,8 +19,8 @@ Standing standing_of(const sweep::SweepPlan& plan, const sweep::SweepResults& re
   return standing;
 }
 
-SearchLoop::SearchLoop(sweep::Sweep& grid, std::int64_t usable_bytes, ForecastSources sources)
-    : grid_(grid), usable_bytes_(usable_bytes), forecasts_(grid.plan(), std::move(sources)) {
+SearchLoop::SearchLoop(sweep::Sweep& grid, ForecastSources sources)
+    : grid_(grid), forecasts_(grid.plan(), std::move(sources)) {
   for (const auto& [slot, result] : grid.results()) runs_.push_back({slot});
 }
 

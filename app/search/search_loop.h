@@ -3,7 +3,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -28,26 +27,24 @@ struct SearchDriver {
   std::function<void(const Choice&)> counted;  // what came of it is among the results, on disk
 };
 
-// Where a search of `grid`, whose plan has one, stands. `usable_bytes`: for one rank; 0: not known.
+// Where a search of `grid`, whose plan has one, stands.
 struct Standing {
   SearchJob job{};
   std::vector<Belief> beliefs{};
   std::optional<Outcome> outcome{};  // none: the start could not be measured
 };
 Standing standing_of(const sweep::SweepPlan& plan, const sweep::SweepResults& results,
-                     std::int64_t usable_bytes, RunForecasts& forecasts);
+                     RunForecasts& forecasts);
 
 class SearchLoop {
  public:
   // `grid` has a search in its plan, and outlives this.
-  SearchLoop(sweep::Sweep& grid, std::int64_t usable_bytes, ForecastSources sources);
+  SearchLoop(sweep::Sweep& grid, ForecastSources sources);
 
   // None: its user stopped it. Errors: those of the sweep and of the driver.
   trace::base::Result<std::optional<Ending>> run_to_end(const SearchDriver& driver);
 
-  Standing standing() {
-    return standing_of(grid_.plan(), grid_.results(), usable_bytes_, forecasts_);
-  }
+  Standing standing() { return standing_of(grid_.plan(), grid_.results(), forecasts_); }
   const std::vector<SearchRun>& runs() const { return runs_; }  // as they ran
   double seconds() const;                                       // since it was made
 
@@ -55,7 +52,6 @@ class SearchLoop {
   trace::base::Result<bool> run(const SearchDriver& driver, const Choice& choice);
 
   sweep::Sweep& grid_;
-  std::int64_t usable_bytes_;
   RunForecasts forecasts_;
   std::vector<SearchRun> runs_;
   const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();

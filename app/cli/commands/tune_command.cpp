@@ -87,8 +87,7 @@ int tune(const TuneArguments& arguments) {
   const session::Machine machine = session::this_machine();
   return run_search(
       *grid, signals,
-      {.usable_bytes = session::usable_bytes_here(*base, machine),
-       .sources = session::forecast_sources(machine),
+      {.sources = session::forecast_sources(session::this_machine()),
        .banners = common_banners(jobs),
        .command_to_go_on = "the same command with --name " + trace::base::in_shell(request.name),
        .as_json = arguments.as_json});

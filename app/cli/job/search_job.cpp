@@ -69,7 +69,7 @@ int run_search(sweep::Sweep& grid, launch::StopSignals& signals, const SearchOrd
                 " points, at most " + ui::present::format_elapsed(plan.search->budget_seconds) +
                 (grid.found() > 0 ? ", " + std::to_string(grid.found()) + " runs of before" : ""));
   for (const auto& banner : order.banners) print_message(banner);
-  search::SearchLoop loop(grid, order.usable_bytes, order.sources);
+  search::SearchLoop loop(grid, order.sources);
   const Ended ended = run_to_end(loop, grid, signals);
   const report::SearchReport report{.plan = plan,
                                     .results = grid.results(),

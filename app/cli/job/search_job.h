@@ -1,7 +1,6 @@
 // Runs what a search asks for, one run after another, within its budget. Main thread.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,7 +10,6 @@
 namespace shardlens::app::cli {
 
 struct SearchOrder {
-  std::int64_t usable_bytes = 0;  // for one rank; 0: not known
   search::ForecastSources sources;
   std::vector<std::string> banners;
   std::string command_to_go_on;

@@ -45,9 +45,7 @@ search::Standing SweepSource::standing_of(const sweep::Sweep& grid) {
   const bool is_known = forecasts_ && forecasts_of_ == grid.created_ns();
   if (!is_known) forecasts_.emplace(grid.plan(), forecast_sources(*machine_));
   forecasts_of_ = grid.created_ns();
-  return search::standing_of(grid.plan(), grid.results(),
-                             usable_bytes_here(grid.plan().points.settings.front(), *machine_),
-                             *forecasts_);
+  return search::standing_of(grid.plan(), grid.results(), *forecasts_);
 }
 
 ShownSweep SweepSource::read(const std::string& name) {

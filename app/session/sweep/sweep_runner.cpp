@@ -157,9 +157,7 @@ Result<bool> SweepRunner::run(const std::stop_token& stop, sweep::SweepRequest r
 }
 
 Result<bool> SweepRunner::search_in(const std::stop_token& stop, sweep::Sweep& grid) {
-  const Machine machine = this_machine();
-  search::SearchLoop loop(grid, usable_bytes_here(grid.plan().points.settings.front(), machine),
-                          forecast_sources(machine));
+  search::SearchLoop loop(grid, forecast_sources(this_machine()));
   TRY_ASSIGN(
       const auto ending,
       loop.run_to_end({.wants_to_stop = [this] { return is_asked_to_stop(); },

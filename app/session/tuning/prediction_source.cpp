@@ -86,9 +86,12 @@ LearntRun PredictionSource::learn(const trace::analysis::RunFigures& figures) {
 }
 
 search::ForecastSources forecast_sources(const Machine& machine) {
-  return {.learn_run = learn_run, .shape_bytes = [machine](const trace::job::Settings& settings) {
-            return peak_bytes_here(settings, machine);
-          }};
+  using trace::job::Settings;
+  return {.learn_run = learn_run,
+          .shape_bytes =
+              [machine](const Settings& settings) { return peak_bytes_here(settings, machine); },
+          .usable_bytes =
+              [machine](const Settings& settings) { return usable_bytes_here(settings, machine); }};
 }
 
 }  // namespace shardlens::app::session

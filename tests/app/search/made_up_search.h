@@ -38,7 +38,7 @@ struct MadeUpSearch {
       }
       forecast.deviation = off_by * costs[point];
       forecast.cost = costs[point] + errors[point] * forecast.deviation;
-      if (point < peaks.size()) forecast.peak_bytes = peaks[point];
+      if (point < peaks.size()) forecast.fits = peaks[point] <= usable;
       return forecast;
     };
   }
@@ -74,6 +74,7 @@ struct MadeUpSearch {
   std::vector<double> costs;
   ForecastFrom predictions;  // none: off by `errors`, whatever they are made from
   std::vector<std::int64_t> peaks;
+  std::int64_t usable = 0;
   double noise = 0.02, off_by = 0.03;
   bool is_refused = false;
   double seconds_left = 1e9;

@@ -55,11 +55,77 @@ TEST(Search, StaysWhereItIsIfNothingIsBetter) {
 
 TEST(Search, NeverTriesWhatDoesNotFit) {
   MadeUpSearch search({100, 50, 90});
-  search.job.usable_bytes = 10;
+  search.usable = 10;
   search.peaks = {9, 11, 9};
   search.run_to_end();
   EXPECT_FALSE(search.results.contains({1, 0}));
   EXPECT_EQ(search.outcome().best, 2u);
+}
+
+// Estimates say that the other point takes more than there is, but no more than the start, which
+// ran.
+TEST(Search, TriesWhatNeedsNoMoreThanARunThatWentWell) {
+  MadeUpSearch search({100, 50});
+  search.predictions = [](const SourceRun&, std::size_t) {
+    Forecast forecast{.cost = 50, .deviation = 1, .fits = false, .refused = ""};
+    forecast.needs_no_more = true;
+    return forecast;
+  };
+  search.run_to_end();
+  EXPECT_TRUE(search.results.contains({1, 0}));
+  EXPECT_EQ(search.outcome().best, 1u);
+}
+
+// A run whose tensors take 60 of 100 bytes, and its process 30 more beside them. Points say with
+// their cap how many bytes the model's shape asks for.
+struct ForecastMemory : testing::Test {
+  sweep::SweepPlan plan;
+  sweep::SlotResult start;
+
+  ForecastMemory() {
+    plan.search.emplace();
+    for (const double bytes : {50.0, 40.0, 50.0, 90.0, 91.0}) {
+      plan.points.settings.emplace_back().bucket_cap_mb = bytes;
+    }
+    start.measure.emplace().step_ns = 1;
+    start.measure->peak_tensor_bytes = 60;
+    start.measure->peak_memory_bytes = 90;
+  }
+  Forecast of(std::size_t point, UsableBytes usable) {
+    RunForecasts forecasts(
+        plan, {.learn_run = [](const auto&) -> trace::base::Result<sweep::PredictorOf> {
+                 return trace::base::fail(trace::base::ErrorKind::kUsage, "no trace");
+               },
+               .shape_bytes =
+                   [](const trace::job::Settings& settings) {
+                     return std::optional(static_cast<std::int64_t>(settings.bucket_cap_mb));
+                   },
+               .usable_bytes = std::move(usable)});
+    return forecasts({0, &start}, point);
+  }
+};
+
+TEST_F(ForecastMemory, HoldsTensorsAgainstWhatTheyMayUse) {
+  const auto usable = [](const auto&) { return std::int64_t{100}; };
+  EXPECT_EQ(of(3, usable).fits, true) << "60 + 90 - 50";
+  EXPECT_EQ(of(4, usable).fits, false);
+  EXPECT_FALSE(of(3, usable).needs_no_more);
+  const auto full = [](const auto&) { return std::int64_t{10}; };
+  EXPECT_TRUE(of(1, full).needs_no_more) << "10 bytes less than what ran";
+  EXPECT_TRUE(of(2, full).needs_no_more);
+  const auto unknown = [](const auto&) { return std::int64_t{0}; };
+  EXPECT_FALSE(of(4, unknown).fits);
+}
+
+TEST_F(ForecastMemory, IsWhatThePointsOwnRanksLeave) {
+  const auto shared = [](const trace::job::Settings& settings) { return 200 / settings.ranks; };
+  plan.points.settings[0].ranks = 2;
+  plan.points.settings[1].ranks = plan.points.settings[2].ranks = 4;
+  plan.points.settings[4].ranks = 1;
+  EXPECT_EQ(of(1, shared).fits, true) << "60 - 10 of 50";
+  EXPECT_FALSE(of(1, shared).needs_no_more) << "it has less, too";
+  EXPECT_EQ(of(2, shared).fits, false) << "60 of 50";
+  EXPECT_EQ(of(4, shared).fits, true) << "60 + 91 - 50 of 200";
 }
 
 TEST(Search, GoesOnAfterAPointThatFails) {
