@@ -260,8 +260,9 @@ void add_times(TextTable& table, const RunReport& report) {
 
 void add_learning(TextTable& table, const RunReport& report) {
   const RunSummary& s = report.figures.summary;
-  if (s.loss_first && s.loss_last) {
-    table.add_row({"Loss", loss_text(*s.loss_last), "from " + loss_text(*s.loss_first)});
+  if (s.loss_last) {
+    table.add_row(
+        {"Loss", loss_text(*s.loss_last), s.loss_first ? "from " + loss_text(*s.loss_first) : ""});
   } else if (report.figures.info.communication_off) {
     table.add_row({"Loss", "invalid", "ranks do not exchange their gradients"});
   }

@@ -42,6 +42,23 @@ TEST_F(ReportText, LeadsWithTheStepAndExposedTimeAndCarriesTheBanner) {
   EXPECT_FALSE(contains(text, "nan"));
 }
 
+// Of a run that was resumed nobody knows what it began with.
+TEST_F(ReportText, TellsTheLastLossAlsoWhereTheFirstIsNotKnown) {
+  const auto run = write_synthetic_run(folder_.path());
+  auto report = load_report(run.folder);
+  ASSERT_TRUE(report);
+  const auto loss_row = [&] {
+    const std::string text = report_text(*report);
+    const auto at = text.find("\nLoss ");
+    return at == text.npos ? "" : text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+  };
+  const std::string whole = loss_row();
+  const auto from = whole.find("  from ");
+  ASSERT_NE(from, whole.npos) << whole;
+  report->figures.summary.loss_first.reset();
+  EXPECT_EQ(loss_row(), whole.substr(0, from));
+}
+
 TEST_F(ReportText, SaysWhatItsUserHasNoted) {
   const auto run = write_synthetic_run(folder_.path());
   const auto before = load_report(run.folder);
