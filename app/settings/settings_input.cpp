@@ -1,5 +1,7 @@
 #include "app/settings/settings_input.h"
 
+#include <utility>
+
 #include "trace/store/run/settings_file.h"
 
 namespace shardlens::app::settings {
@@ -12,8 +14,11 @@ Result<SettingsInput> read_settings_input(const std::filesystem::path& file, std
   TRY_ASSIGN(input.foreign, trace::frameworks::parse_foreign_settings(text, file.string(), ranks));
   if (input.foreign) {
     input.settings = input.foreign->settings;
+    input.said = input.foreign->said;
   } else {
-    TRY_ASSIGN(input.settings, trace::store::parse_settings(text, file.string()));
+    TRY_ASSIGN(auto own, trace::store::parse_said_settings(text, file.string()));
+    input.settings = std::move(own.settings);
+    input.said = std::move(own.said);
   }
   return input;
 }

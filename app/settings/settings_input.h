@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "trace/base/result.h"
 #include "trace/frameworks/read/foreign_settings.h"
@@ -17,6 +19,7 @@ struct SettingsInput {
   trace::job::Settings settings;
   // Of a file of another framework, with what it says that has no counterpart.
   std::optional<trace::frameworks::ForeignSettings> foreign;
+  std::vector<std::string_view> said;  // knobs whose value stands in the file
 };
 
 // `ranks` and errors: see trace::store::read_settings() and parse_foreign_settings().

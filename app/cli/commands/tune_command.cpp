@@ -39,13 +39,10 @@ struct TuneArguments {
 };
 
 Result<Settings> start_of(const TuneArguments& arguments) {
-  TRY_ASSIGN(Settings base, settings_of(arguments.job));
-  const auto given = knobs_given(arguments.job);
-  const bool has_steps = std::ranges::any_of(
-      given, [](const trace::job::Knob* knob) { return knob->name == "steps"; });
-  if (!has_steps && base.steps == Settings{}.steps && base.epochs == 0) {
-    base.steps = base.skip_steps + kSteps;
-  }
+  TRY_ASSIGN(auto given, said_settings_of(arguments.job));
+  const bool has_steps = std::ranges::find(given.said, "steps") != given.said.end();
+  Settings base = std::move(given.settings);
+  if (!has_steps && base.epochs == 0) base.steps = base.skip_steps + kSteps;
   return base;
 }
 
@@ -84,7 +81,6 @@ int tune(const TuneArguments& arguments) {
   const auto request = request_of(arguments, *points);
   auto grid = sweep::Sweep::open(request, session::measured_run);
   if (!grid) return report_error(grid.error());
-  const session::Machine machine = session::this_machine();
   return run_search(
       *grid, signals,
       {.sources = session::forecast_sources(session::this_machine()),

@@ -53,15 +53,22 @@ trace::base::Result<void> set_given(const JobArguments& arguments, trace::job::S
 }  // namespace
 
 trace::base::Result<trace::job::Settings> settings_of(const JobArguments& arguments) {
-  trace::job::Settings settings;
-  TRY(set_given(arguments, settings));
-  if (arguments.settings_file.empty()) return settings;
-  TRY_ASSIGN(const auto input,
-             app::settings::read_settings_input(arguments.settings_file, settings.ranks));
-  if (input.foreign) print_lines(trace::frameworks::remarks_text(*input.foreign));
-  settings = input.settings;
-  TRY(set_given(arguments, settings));
-  return settings;
+  TRY_ASSIGN(auto given, said_settings_of(arguments));
+  return std::move(given.settings);
+}
+
+trace::base::Result<trace::store::SaidSettings> said_settings_of(const JobArguments& arguments) {
+  trace::store::SaidSettings given;
+  TRY(set_given(arguments, given.settings));
+  if (!arguments.settings_file.empty()) {
+    TRY_ASSIGN(auto input,
+               app::settings::read_settings_input(arguments.settings_file, given.settings.ranks));
+    if (input.foreign) print_lines(trace::frameworks::remarks_text(*input.foreign));
+    given = {std::move(input.settings), std::move(input.said)};
+    TRY(set_given(arguments, given.settings));
+  }
+  for (const auto* knob : knobs_given(arguments)) given.said.push_back(knob->name);
+  return given;
 }
 
 std::vector<const trace::job::Knob*> knobs_given(const JobArguments& arguments) {

@@ -55,6 +55,13 @@ class Tune(harness.ShardlensTest):
         self.assertEqual({run['why'] for run in again['runs']}, {None})
         self.assertEqual(again['best'], found['best'])
 
+    # 100 steps are what a run has that says nothing; a search that is told nothing makes fewer.
+    def test_runs_have_the_steps_that_the_settings_file_says(self):
+        file = self.folder / 'job.yaml'
+        file.write_text('steps: 100\n')
+        found = self.json('tune', str(file), *harness.QUICK, '--ranks', '2', '--over', 'bucket_cap_mb=1,25', '--budget', '1s', timeout=200)
+        self.assertEqual(len(self.json('report', found['start']['runs'][0])['steps']), 100)
+
     # The grid that it chooses itself: every strategy that trains the same, each with the knobs that it obeys.
     def test_strategies_and_their_knobs_are_searched_unless_told_otherwise(self):
         found = self.tune('--budget', '1s', '--name', 'all')

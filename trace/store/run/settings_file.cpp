@@ -152,11 +152,11 @@ base::Result<std::string> read_settings_text(const fs::path& file) {
                     "cannot read " + base::quoted(file) + ": check its permissions");
 }
 
-base::Result<job::Settings> parse_settings(const std::string& yaml,
-                                           const std::string& source_name) {
+base::Result<SaidSettings> parse_said_settings(const std::string& yaml,
+                                               const std::string& source_name) {
   TRY_ASSIGN(const YAML::Node root, load(yaml, source_name));
-  job::Settings settings;
-  if (!root || root.IsNull()) return settings;
+  SaidSettings said;
+  if (!root || root.IsNull()) return said;
   if (!root.IsMap()) {
     return wrong(source_name, root.Mark(),
                  "settings must be lines of `key: value`, this is a " +
@@ -164,10 +164,17 @@ base::Result<job::Settings> parse_settings(const std::string& yaml,
   }
   std::set<std::string> seen;
   for (const auto& entry : root) {
-    TRY(take_entry(entry.first, entry.second, source_name, seen, settings)
+    TRY(take_entry(entry.first, entry.second, source_name, seen, said.settings)
             .map([](const std::string&) {}));
+    said.said.push_back(job::find_knob(entry.first.Scalar())->name);
   }
-  return settings;
+  return said;
+}
+
+base::Result<job::Settings> parse_settings(const std::string& yaml,
+                                           const std::string& source_name) {
+  TRY_ASSIGN(SaidSettings said, parse_said_settings(yaml, source_name));
+  return std::move(said.settings);
 }
 
 base::Result<std::vector<SettingTexts>> parse_setting_lists(const std::string& yaml,

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,12 @@ base::Result<job::Settings> read_settings(const std::filesystem::path& file);
 // The file's text, unread; errors (kUsage, kIo) say why it cannot be one of settings.
 base::Result<std::string> read_settings_text(const std::filesystem::path& file);
 base::Result<job::Settings> parse_settings(const std::string& yaml, const std::string& source_name);
+struct SaidSettings {
+  job::Settings settings;
+  std::vector<std::string_view> said;  // knobs that the file names
+};
+base::Result<SaidSettings> parse_said_settings(const std::string& yaml,
+                                               const std::string& source_name);
 // A list of flat maps, `- {bucket_cap_mb: 1, ranks: 2}`: of each the keys and values, in order, as
 // set_value() takes them. Errors as above; values are checked.
 using SettingTexts = std::vector<std::pair<std::string, std::string>>;

@@ -140,6 +140,14 @@ TEST(SettingLists, NameTheLineThatIsWrong) {
   EXPECT_THAT(list_error_of(""), HasSubstr("a list is expected"));
 }
 
+TEST(SettingsFile, TellsWhichKnobsItNamesThoughTheyHaveTheirDefaults) {
+  const auto read = parse_said_settings("steps: 100\nbucket_cap_mb: 4\n", "job.yaml");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->said, (std::vector<std::string_view>{"steps", "bucket_cap_mb"}));
+  EXPECT_EQ(read->settings.steps, job::Settings().steps);
+  EXPECT_TRUE(parse_said_settings("", "job.yaml")->said.empty());
+}
+
 TEST(SettingsFile, ReadsWhatItWroteToDisk) {
   const Folder folder;
   job::Settings settings;
