@@ -9,6 +9,7 @@
 #include "trace/advice/facts/usable_memory.h"
 #include "trace/analysis/noise/noise_model.h"
 #include "trace/predict/costs/costs_file.h"
+#include "trace/store/run/run_folder.h"
 #include "trace/tuning/predictable.h"
 #include "trace/tuning/predictor.h"
 
@@ -20,7 +21,7 @@ namespace {
 
 std::optional<double> apart_by_chance(const std::filesystem::path& run,
                                       const trace::analysis::RunFigures& figures) {
-  auto records = session::siblings_of(figures, figures, run.parent_path());
+  auto records = session::siblings_of(figures, figures, trace::store::library_of(run));
   records.push_back(session::record_from_figures(figures));
   const auto runs = session::noise_runs(records);
   return trace::analysis::NoiseModel(runs.back(), runs).apart();

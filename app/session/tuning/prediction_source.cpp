@@ -4,6 +4,7 @@
 
 #include "app/session/runs/library_run.h"
 #include "trace/predict/costs/costs_library.h"
+#include "trace/store/run/run_folder.h"
 #include "trace/tuning/predictable.h"
 
 namespace shardlens::app::session {
@@ -18,7 +19,7 @@ constexpr int kMostRanks = 16;  // other than the run's own number
 // nccl-tests, kept in its library. Of the same machine, device and link, for groups of any number
 // of ranks. Error: a file that is kept is damaged or foreign, by name.
 Result<trace::predict::CollectiveCosts> known_costs(const trace::analysis::RunFigures& figures) {
-  const auto library = std::filesystem::path(figures.info.folder).parent_path();
+  const auto library = trace::store::library_of(figures.info.folder);
   trace::predict::CollectiveCosts known;
   std::error_code error;
   if (!std::filesystem::is_directory(library / trace::predict::kCostsFolder, error)) return known;

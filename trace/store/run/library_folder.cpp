@@ -250,9 +250,16 @@ Library list_runs(const fs::path& runs_dir) {
   return library;
 }
 
+fs::path library_of(const fs::path& run) {
+  std::error_code error;
+  const fs::path whole = fs::absolute(run, error).lexically_normal();
+  return (whole.has_filename() ? whole : whole.parent_path()).parent_path();
+}
+
 base::Result<fs::path> find_run(std::string_view run, const fs::path& runs_dir,
                                 const fs::path& examples) {
-  const fs::path path{run};
+  fs::path path{run};
+  if (!path.has_filename()) path = path.parent_path();  // "runs/first/", as shells complete it
   if (!run.empty() && is_run(path)) return path;
   Library library = list_runs(runs_dir);
   if (const auto found = run_called(library, run); !found.empty()) return found;

@@ -69,6 +69,8 @@ Library list_runs(const std::filesystem::path& runs_dir);
 // Somebody holds its claim, or a rank of it lives on this machine: it moved within the last seconds
 // and its process is there.
 bool is_being_recorded(const std::filesystem::path& run);
+// The folder that a run lies in, however the run was named: `.`, `runs/first/`.
+std::filesystem::path library_of(const std::filesystem::path& run);
 // `run`: a folder, a packed file, or the name of a run or of its file in the library, else among
 // the examples. Error kMissing lists the nearest names.
 base::Result<std::filesystem::path> find_run(std::string_view run,

@@ -235,6 +235,21 @@ TEST(RunLibrary, FindsByNameByFolderAndByPath) {
   EXPECT_EQ(*find_run("cap 60", folder.path()), run);
   EXPECT_EQ(*find_run(run.filename().string(), folder.path()), run);
   EXPECT_EQ(*find_run(run.string(), "/nowhere"), run);
+  EXPECT_EQ(*find_run(run.string() + "/", "/nowhere"), run) << "as shells complete it";
+}
+
+TEST(RunLibrary, IsWhereARunLiesHoweverThatIsNamed) {
+  const Folder folder;
+  const auto run = create(folder.path(), "cap 60");
+  const auto before = std::filesystem::current_path();
+  for (const std::string& name : {run.string(), run.string() + "/", run.string() + "/."}) {
+    EXPECT_EQ(library_of(name), folder.path()) << name;
+  }
+  std::filesystem::current_path(run);
+  EXPECT_EQ(library_of("."), folder.path());
+  std::filesystem::current_path(folder.path());
+  EXPECT_EQ(library_of(run.filename()), folder.path());
+  std::filesystem::current_path(before);
 }
 
 TEST(RunLibrary, NamesTheNearestRuns) {
