@@ -3,6 +3,8 @@
 #include <torch/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <algorithm>
+
 #include "trainer/tensor/autocast_scope.h"
 #include "trainer/tensor/random_state.h"
 
@@ -84,8 +86,12 @@ struct Recompute : torch::autograd::Function<Recompute> {
 }  // namespace
 
 void recompute_in_backward(Layer& layer) {
-  layer.wrap_forward([](const torch::Tensor& input, const Layer::Forward& inner) {
-    if (!torch::GradMode::is_enabled()) return inner(input);
+  const bool trains = std::ranges::any_of(
+      layer.parameters(), [](const torch::Tensor& each) { return each.requires_grad(); });
+  layer.wrap_forward([trains](const torch::Tensor& input, const Layer::Forward& inner) {
+    // Where nothing needs a gradient, backward must not come: a second forward has no graph either.
+    const bool has_backward = torch::GradMode::is_enabled() && (trains || input.requires_grad());
+    if (!has_backward) return inner(input);
     const torch::Tensor anchor =
         torch::empty({0}, input.options().dtype(torch::kFloat32)).set_requires_grad(true);
     return Recompute::apply(input, anchor, inner);

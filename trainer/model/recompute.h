@@ -9,7 +9,7 @@
 namespace shardlens::trainer::model {
 
 // Gradients are bit-identical: the second forward has the first one's random numbers and autocast.
-// Layers inside may recompute, too.
+// Layers inside may recompute, too. After it was decided which parameters are trained.
 void recompute_in_backward(Layer& layer);
 
 // Every n-th block, starting with the first; 0: none.

@@ -97,6 +97,20 @@ TEST(Recompute, TrainsABlockWhoseInputNeedsNoGradient) {
                    }));
 }
 
+TEST(Recompute, LeavesOutBlocksThatBackwardDoesNotComeTo) {
+  const auto train_the_last_block = [](model::DecoderModel& model) {
+    for (const auto& each : tensor::named_parameters_of(model)) {
+      torch::Tensor(each.tensor).set_requires_grad(false);
+    }
+    for (torch::Tensor& each : model.blocks().back()->parameters()) each.set_requires_grad(true);
+  };
+  expect_identical(gradients(model::ModelLayout::kGpt2, train_the_last_block),
+                   gradients(model::ModelLayout::kGpt2, [&](model::DecoderModel& model) {
+                     train_the_last_block(model);
+                     model::recompute_every_nth_block(model, 1);
+                   }));
+}
+
 TEST(Recompute, KeepsLess) {
   // Nodes of the graph between the loss and the embeddings hold the activations.
   std::int64_t computed = 0;
