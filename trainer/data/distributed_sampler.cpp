@@ -40,15 +40,4 @@ std::optional<std::int64_t> DistributedSampler::sample_at(const std::vector<std:
   return order[position % order.size()];
 }
 
-std::vector<std::int64_t> DistributedSampler::indices() const {
-  const std::vector<std::int64_t> all = order();
-  std::vector<std::int64_t> mine;
-  mine.reserve(static_cast<std::size_t>(size()));
-  for (std::int64_t i = 0; i < size(); ++i) {
-    const auto sample = sample_at(all, options_.rank, i);
-    if (sample) mine.push_back(*sample);
-  }
-  return mine;
-}
-
 }  // namespace shardlens::trainer::data

@@ -30,8 +30,6 @@ class DistributedSampler {
   // Sample `index` < size() of a rank in that order; absent: it has one fewer.
   std::optional<std::int64_t> sample_at(const std::vector<std::int64_t>& order, int rank,
                                         std::int64_t index) const;
-  // This rank's samples of the epoch, in order.
-  std::vector<std::int64_t> indices() const;
 
  private:
   SamplerOptions options_;

@@ -111,7 +111,10 @@ int print_samplers() {
         options.drop_last >> options.seed >> epoch;
     data::DistributedSampler sampler(options);
     sampler.set_epoch(epoch);
-    for (const auto index : sampler.indices()) std::printf("%lld ", static_cast<long long>(index));
+    const auto order = sampler.order();
+    for (std::int64_t i = 0; i < sampler.size(); ++i) {
+      std::printf("%lld ", static_cast<long long>(*sampler.sample_at(order, options.rank, i)));
+    }
     std::printf("\n");
   }
   return 0;
