@@ -4,6 +4,8 @@
 #include <array>
 #include <initializer_list>
 
+#include "trace/job/shape/strategy.h"
+
 namespace shardlens::trace::frameworks {
 
 namespace {
@@ -50,7 +52,7 @@ bool is_idle(std::string_view knob, const job::Settings& s) {
     return s.optimizer != job::OptimizerChoice::kAdamW;
   }
   if (knob == "min_num_params") return s.wrap_policy != job::WrapPolicy::kSize;
-  if (knob == "initial_loss_scale") return s.precision != job::Precision::kFp16;
+  if (knob == "initial_loss_scale") return !job::scales_loss(s);
   if (knob == "steps") return s.epochs > 0;
   if (knob == "reshard_after_forward") return true;  // follows from the strategy
   return !is_read(knob, s.lr_schedule);

@@ -123,12 +123,12 @@ class Module {
         "    schedule = parallel.make_schedule(optimizer";
     text +=
         counts_epochs() ? ", steps)  # as many as " + text_of("epochs") + " epochs have\n" : ")\n";
-    if (scales_loss()) text += "    scaler = parallel.make_scaler()\n";
+    if (job::scales_loss(s_)) text += "    scaler = parallel.make_scaler()\n";
     text += std::string("    for micro_batches in data:  # ") +
             std::to_string(s_.gradient_accumulation_steps) + " of " +
             std::to_string(s_.batch_per_rank) + " sequences\n" +
             "        loss = parallel.train_step(model, optimizer, schedule, " +
-            (scales_loss() ? "scaler, " : "") + "micro_batches, loss_of)\n";
+            (job::scales_loss(s_) ? "scaler, " : "") + "micro_batches, loss_of)\n";
     if (!missing.empty()) text += "\nLeft out, as it has no counterpart:\n\n";
     for (const LeftOut& each : missing) {
       text += "    " + std::string(each.knob) + ": " + harmless(each.value) + " (" + each.reason +
@@ -393,17 +393,15 @@ class Module {
     line(1, "return torch.optim.lr_scheduler.LambdaLR(optimizer, factor)");
   }
 
-  bool scales_loss() const { return s_.precision == Precision::kFp16; }
-
   void add_step() {
     wrote({"precision", "initial_loss_scale", "gradient_accumulation_steps", "sync_each_batch",
            "max_grad_norm"});
-    if (scales_loss()) {
+    const bool is_scaled = job::scales_loss(s_);
+    if (is_scaled) {
       begin_function("make_scaler()", "Keeps small gradients from vanishing in fp16.");
       line(1,
            "return torch.amp.GradScaler(DEVICE, init_scale=" + text_of("initial_loss_scale") + ")");
     }
-    const bool is_scaled = scales_loss();
     begin_function(
         std::string("train_step(model, optimizer, schedule, ") + (is_scaled ? "scaler, " : "") +
             "micro_batches, loss_of)",

@@ -144,9 +144,7 @@ void check_precision(const Settings& s, std::vector<SettingProblem>& problems) {
                             " computes in 16 bits by autocast, " +
                             "param_dtype by gathering in that type; set only one of them."});
   }
-  const bool fp16 =
-      s.precision == Precision::kFp16 || (has_units && s.param_dtype == DataType::kFp16);
-  if (fp16 && s.device == DeviceChoice::kCpu) {
+  if (scales_loss(s) && s.device == DeviceChoice::kCpu) {
     const char* knob = s.precision == Precision::kFp16 ? "precision" : "param_dtype";
     problems.push_back({knob, std::string(knob) + ": fp16 needs a GPU; use bf16 on the CPU."});
   }

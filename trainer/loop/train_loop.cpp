@@ -9,6 +9,7 @@
 #include "trace/base/text.h"
 #include "trace/job/shape/lora.h"
 #include "trace/job/shape/loss_chunks.h"
+#include "trace/job/shape/strategy.h"
 #include "trainer/loop/memory_failure.h"
 #include "trainer/loop/phase_mark.h"
 #include "trainer/loop/step_failure.h"
@@ -52,7 +53,7 @@ std::string names_of(const std::vector<int>& ranks) {
 TrainLoop::TrainLoop(const TrainParts& parts, const std::vector<trace::job::Injection>& injections)
     : parts_(parts),
       optimizer_(optimizer_of(parts)),
-      scaler_({.enabled = parts.settings.precision == trace::job::Precision::kFp16,
+      scaler_({.enabled = trace::job::scales_loss(parts.settings),
                .initial_scale = parts.settings.initial_loss_scale},
               parts.device),
       stream_(parts.dataset, sampler_options(parts), parts.settings.batch_per_rank,

@@ -26,6 +26,7 @@ CASES = {
     'offloaded': dict(sharding_strategy='full_shard', cpu_offload='true'),
     'own gathers, bf16 shards': dict(sharding_strategy='full_shard', separate_communicators='true', forward_prefetch='true',
                                      param_dtype='bf16', reduce_dtype='bf16'),
+    'fp16 shards': dict(sharding_strategy='full_shard', param_dtype='fp16'),
     'fp16, evaluated': dict(precision='fp16', evaluate_every=2, keep_best='true', sample_tokens=4),
     'adapters': dict(lora_rank=8, sharding_strategy='full_shard', precision='bf16', base_dtype='nf4'),
     'merged': dict(lora_rank=8, save_model='end', merge_lora='true'),
@@ -86,6 +87,9 @@ class Gpu(harness.ShardlensTest):
                 self.assertEqual(report['run']['status'], 'done')
                 self.assertEqual(len(report['steps']), 6)
                 self.check_recording(run)
+                if 'fp16' in settings.values():
+                    self.assertEqual(self.value(run, "select count(distinct step) from collective where tag = 'fp16 overflow'"), 6,
+                                     'the loss is scaled')
                 if name == 'ddp':
                     self.check_that_memory_is_sampled_where_phases_begin(run)
                     for rank in report['ranks']:

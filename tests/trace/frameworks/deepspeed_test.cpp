@@ -105,6 +105,13 @@ TEST(DeepSpeedConfig, WritesPrecisionBatchAndLimits) {
   EXPECT_EQ(units.at("zero_optimization").at("stage3_prefetch_bucket_size"), 0);
   EXPECT_EQ(units.at("zero_optimization").at("offload_param").at("device"), "cpu");
   EXPECT_EQ(written_of("precision=bf16").at("torch_autocast").at("dtype"), "bfloat16");
+  const auto scaled = deepspeed_config(job_with(
+      "sharding_strategy=full_shard param_dtype=fp16 initial_loss_scale=1024 device=cuda"));
+  EXPECT_EQ(json::parse(scaled.text).at("fp16").at("loss_scale"), 0) << "as it changes here, too";
+  const job::Settings again = foreign_of(scaled.text).settings;
+  EXPECT_EQ(again.param_dtype, job::DataType::kFp16);
+  EXPECT_EQ(again.precision, job::Precision::kFp32);
+  EXPECT_EQ(again.initial_loss_scale, 1024);
 }
 
 TEST(DeepSpeedConfig, HasASchedulerWhereOneFits) {

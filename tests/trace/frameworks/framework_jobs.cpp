@@ -114,7 +114,7 @@ std::string acting_text(const job::Settings& settings, const job::Knob& knob) {
 bool is_done_anyway(const job::Settings& s, std::string_view knob) {
   if (knob == "first_bucket_mb") return s.first_bucket_mb == s.bucket_cap_mb;
   if (knob == "min_num_params") return s.wrap_policy != job::WrapPolicy::kSize;
-  if (knob == "initial_loss_scale") return s.precision != job::Precision::kFp16;
+  if (knob == "initial_loss_scale") return !job::scales_loss(s);
   return knob == "reduce_dtype" &&
          s.reduce_dtype ==
              (s.param_dtype == job::DataType::kAuto ? job::DataType::kFp32 : s.param_dtype);

@@ -74,6 +74,14 @@ TEST(PytorchCode, AsksForTheStepsOfEpochs) {
   EXPECT_TRUE(has(text, "parallel.make_schedule(optimizer, steps)  # as many as 2 epochs have\n"));
 }
 
+TEST(PytorchCode, ScalesTheLossOfUnitsInFp16) {
+  const std::string text =
+      code_of("device=cuda sharding_strategy=full_shard param_dtype=fp16 initial_loss_scale=1024");
+  EXPECT_TRUE(has(text, "torch.amp.GradScaler(DEVICE, init_scale=1024)")) << text;
+  EXPECT_TRUE(has(text, "scaler.scale(loss).backward()")) << text;
+  EXPECT_FALSE(has(text, "autocast")) << text;
+}
+
 // Else clipping fails: NCCL reduces nothing that is in the host's memory.
 TEST(PytorchCode, ReducesOnTheHostWhatIsOffloadedThere) {
   const std::string offloads = "sharding_strategy=full_shard cpu_offload=true device=";

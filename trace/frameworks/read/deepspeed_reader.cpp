@@ -325,17 +325,12 @@ class DeepSpeedReader {
   void read_fp16() {
     const auto scale = in_.number("fp16.loss_scale"),
                power = in_.number("fp16.initial_scale_power");
-    if (has_units_ && scale == 1) return read_sixteen_bits("fp16");
-    in_.set("precision", "fp16", "fp16.enabled");
     const bool is_fixed = scale.value_or(0) > 0;
     const double first = is_fixed ? *scale : std::exp2(power.value_or(16));
     in_.set("initial_loss_scale", base::shortest_text(first),
             is_fixed ? "fp16.loss_scale" : "fp16.initial_scale_power");
     if (is_fixed) in_.remark("fp16.loss_scale is where the factor begins here, and then changes");
-    in_.remark("fp16.enabled is read as autocast: weights and gradients stay in fp32 here");
-    if (!has_units_ && !in_.has("communication_data_type")) {
-      in_.set("communication_hook", "fp16_compress", "fp16.enabled");
-    }
+    read_sixteen_bits("fp16");
   }
 
   void read_communication_type() {

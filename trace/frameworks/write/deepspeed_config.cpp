@@ -57,6 +57,7 @@ constexpr KnobReason kDeepSpeedReasons[] = {
     {"loss_chunk_tokens", "it belongs to the loss, which your program computes"},
     {"comm_stream_priority", "DeepSpeed makes its streams itself"},
     {"steps", "without a schedule of DeepSpeed's the program counts the steps"},
+    {"precision", "DeepSpeed's fp16 casts the model, as param_dtype: fp16 does"},
     {"param_dtype", "DeepSpeed keeps parameters in fp32 unless bf16 or fp16 is enabled"},
     {"buffer_dtype", "only what bf16 and fp16 cast has buffers of another type there"},
     {"initial_loss_scale", "DeepSpeed's begins with a power of two"},
@@ -217,7 +218,9 @@ class DeepSpeedFile {
   // ---- types of numbers -------------------------------------------------------------------------
 
   void add_precision() {
-    types_.push_back("precision");
+    // With units read in again as param_dtype.
+    const bool casts_model = has_units_ && s_.precision == Precision::kFp16;
+    if (!casts_model) types_.push_back("precision");
     if (s_.precision == Precision::kBf16) {
       json_["torch_autocast"] = {{"enabled", true},
                                  {"dtype", "bfloat16"},
@@ -225,6 +228,9 @@ class DeepSpeedFile {
                                  {"lower_precision_safe_modules", Json::array()}};
     } else if (s_.precision == Precision::kFp16) {
       add_scaled_fp16();
+      file_.remark(
+          "DeepSpeed's fp16 keeps weights and gradients in 16 bits, beside an fp32 copy in the "
+          "optimizer");
     }
     if (has_units_) add_unit_types();
     const DataType reduced = has_units_ ? s_.reduce_dtype : hook_type();
@@ -245,15 +251,13 @@ class DeepSpeedFile {
                      {"hysteresis", 1},
                      {"min_loss_scale", 1}};
     if (std::exp2(power) == s_.initial_loss_scale) file_.wrote({"initial_loss_scale"});
-    file_.remark(
-        "DeepSpeed's fp16 keeps weights and gradients in 16 bits, beside an fp32 copy in the "
-        "optimizer");
   }
 
   void add_unit_types() {
     if (s_.param_dtype == DataType::kBf16) json_["bf16"]["enabled"] = true;
-    if (s_.param_dtype == DataType::kFp16) json_["fp16"] = {{"enabled", true}, {"loss_scale", 1}};
-    if (s_.param_dtype != DataType::kFp32) types_.push_back("param_dtype");
+    if (s_.param_dtype == DataType::kFp16) add_scaled_fp16();
+    const bool is_said = s_.param_dtype != DataType::kFp32 && s_.precision != Precision::kFp16;
+    if (is_said) types_.push_back("param_dtype");
     if (s_.buffer_dtype != DataType::kAuto) {
       json_["data_types"]["buffer_dtype"] = type_name_of(s_.buffer_dtype);
     }

@@ -279,7 +279,8 @@ constexpr Knob kPrecisionAndMemoryKnobs[] = {
     {.name = "initial_loss_scale", .label = "Initial loss scale",
      .member = &Settings::initial_loss_scale, .minimum = 1, .maximum = 4294967296.0,
      .logarithmic = true,
-     .explanation = "With precision fp16 the loss starts with this factor, halved on overflow"},
+     .explanation = "In fp16, of precision or param_dtype, the loss starts with this factor, halved "
+                    "on overflow"},
     {.name = "activation_checkpointing", .label = "Recompute activations",
      .member = &Settings::activation_checkpointing, .unit = "blocks", .minimum = 0, .maximum = 1024,
      .essential = true,

@@ -46,6 +46,12 @@ const StrategyTraits& strategy_traits(Strategy strategy) {
   return kTraits[static_cast<std::size_t>(strategy)];
 }
 
+bool scales_loss(const Settings& settings) {
+  const bool has_units = strategy_traits(settings.sharding_strategy).has_units;
+  return settings.precision == Precision::kFp16 ||
+         (has_units && settings.param_dtype == DataType::kFp16);
+}
+
 bool has_high_priority_streams(const Settings& settings) {
   if (settings.comm_stream_priority != StreamPriority::kAuto)
     return settings.comm_stream_priority == StreamPriority::kHigh;

@@ -21,5 +21,19 @@ TEST(Strategy, StreamsHaveThePriorityThatPytorchGivesThemUnlessAskedOtherwise) {
   EXPECT_FALSE(has_high_priority("full_shard", "normal"));
 }
 
+TEST(Strategy, ScalesTheLossOfWhateverIsComputedInFp16) {
+  const auto scales = [](std::string_view strategy, std::string_view knob, std::string_view type) {
+    Settings settings;
+    EXPECT_TRUE(set_value(settings, "sharding_strategy", strategy));
+    EXPECT_TRUE(set_value(settings, knob, type));
+    return scales_loss(settings);
+  };
+  EXPECT_TRUE(scales("ddp", "precision", "fp16"));
+  EXPECT_TRUE(scales("full_shard", "param_dtype", "fp16"));
+  EXPECT_FALSE(scales("ddp", "param_dtype", "fp16")) << "has no units that would be cast";
+  EXPECT_FALSE(scales("full_shard", "param_dtype", "bf16"));
+  EXPECT_FALSE(scales("full_shard", "precision", "bf16"));
+}
+
 }  // namespace
 }  // namespace shardlens::trace::job
