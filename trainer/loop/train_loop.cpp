@@ -129,7 +129,9 @@ trace::base::Result<StepAgreement> TrainLoop::run_step(std::int64_t step) {
 }
 
 bool TrainLoop::reads_loss(std::int64_t step) const {
-  return step % parts_.settings.loss_every == 0 || step + 1 == total_steps_;
+  // What is saved must be known to be finite: it takes the place of an older one.
+  return step % parts_.settings.loss_every == 0 || step + 1 == total_steps_ ||
+         checkpoints_.is_due(step + 1);
 }
 
 void TrainLoop::run_micro_batch(std::int64_t step, bool is_last, torch::Tensor& loss_sum) {

@@ -63,6 +63,12 @@ class Checkpoints(harness.ShardlensTest):
         for log in logs:
             self.assertIn('rank 1', log)
 
+    def test_what_is_not_finite_takes_no_checkpoints_place(self):
+        failed = self.train('spoilt', 'ddp', 2, '--set', 'save_every=2', '--set', 'loss_every=100', '--set',
+                            'inject=rank=0,step=4,phase=backward,nan', code=1)
+        self.assertIn('not finite', failed['run']['reason'])
+        self.assertEqual(self.checkpoints(failed), ['step_000002', 'step_000004'])
+
     def test_a_stopped_run_saves_if_asked(self):
         job = self.start('run', '--device', 'cpu', '--ranks', '2', '--steps', '100000', '--name', 'stopped', '--set',
                          'sequence_length=32', '--set', 'batch_per_rank=2', '--set', 'checkpoint_on_stop=true')
