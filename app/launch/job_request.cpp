@@ -61,10 +61,13 @@ Result<void> check_resume(const trace::job::Settings& settings) {
                                                     " was saved with optimizer " + info.optimizer +
                                                     "; set optimizer: " + info.optimizer + ".");
   }
-  if (settings.epochs == 0 && info.step >= settings.steps) {
+  const bool is_at_end = settings.epochs == 0 && info.step == settings.steps;
+  const bool has_nothing_to_do = is_at_end && !trace::job::leaves_model(settings);
+  if (has_nothing_to_do || (settings.epochs == 0 && info.step > settings.steps)) {
     return trace::base::fail(ErrorKind::kUsage,
                              "resume: " + folder.string() + " has " + std::to_string(info.step) +
-                                 " steps done already; set steps to more than that.");
+                                 " steps done already; set steps to more than that" +
+                                 (is_at_end ? ", or save_model: end to save its model" : "") + ".");
   }
   TRY_ASSIGN(const auto shape, trace::job::find_model(settings.model));
   return trace::job::check_parameters(info, trace::job::saved_parameters(shape, settings));

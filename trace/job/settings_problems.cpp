@@ -255,6 +255,14 @@ void check_lengths(const Settings& s, std::vector<SettingProblem>& problems) {
                         "evaluate_every needs held-out text; set evaluation_fraction above 0, or "
                         "evaluation_data to a file."});
   }
+  const bool saves_best = s.save_model == SaveModel::kBest;
+  if ((s.keep_best || saves_best) && s.evaluate_every == 0) {
+    problems.push_back({s.keep_best ? "keep_best" : "save_model",
+                        std::string(s.keep_best ? "keep_best" : "save_model: best") +
+                            " goes by evaluations, of which evaluate_every: 0 makes none; set "
+                            "evaluate_every, or " +
+                            (s.keep_best ? "keep_best: false." : "save_model: end.")});
+  }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "profiler/pytorch/torch_sources.h"
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"
+#include "trace/job/huggingface/find_model.h"
 #include "trace/job/shape/lora.h"
 #include "trace/job/shape/loss_chunks.h"
 #include "trace/job/shape/strategy.h"
@@ -61,25 +62,35 @@ TrainLoop::TrainLoop(const TrainParts& parts, const std::vector<trace::job::Inje
       batches_(stream_, parts.device),
       checkpoints_({parts.settings, parts.run_folder, parts.strategy, *optimizer_, batches_,
                     scaler_, parts.communicator}),
-      faults_(injections, parts.communicator) {
-  const trace::job::Settings& s = parts.settings;
-  total_steps_ = s.steps;
-  if (s.epochs > 0) {
-    total_steps_ = std::max<std::int64_t>(
-        1, s.epochs * stream_.batches_per_epoch() / s.gradient_accumulation_steps);
-  }
-}
+      faults_(injections, parts.communicator) {}
 
-trace::base::Result<TrainOutcome> TrainLoop::run() {
-  TrainOutcome outcome;
+trace::base::Result<void> TrainLoop::begin() {
   parts_.model.train();
   TRY_ASSIGN(first_step_, checkpoints_.resume());
   if (first_step_ > 0 && parts_.communicator.rank() == 0) {
     parts_.log.info("resumed after step " + std::to_string(first_step_ - 1));
   }
+  total_steps_ = steps_in_all();
   parts_.on_step(first_step_, total_steps_);
-  for (std::int64_t step = first_step_; step < total_steps_; ++step) {
-    try {
+  return {};
+}
+
+// What is left of epochs is counted in batches of this run: the one before may have had others.
+std::int64_t TrainLoop::steps_in_all() const {
+  const trace::job::Settings& s = parts_.settings;
+  if (s.epochs == 0) return s.steps;
+  const std::int64_t left =
+      (s.epochs - batches_.epoch()) * stream_.batches_per_epoch() - batches_.batches_drawn();
+  const std::int64_t least = first_step_ == 0 ? 1 : 0;
+  return first_step_ + std::max(least, left / s.gradient_accumulation_steps);
+}
+
+trace::base::Result<TrainOutcome> TrainLoop::run() {
+  TRY(begin());
+  TrainOutcome outcome{.steps = first_step_};
+  std::int64_t step = first_step_;
+  try {
+    for (; step < total_steps_; ++step) {
       TRY_ASSIGN(const StepAgreement agreement, run_step(step));
       outcome.steps = step + 1;
       parts_.on_step(outcome.steps, total_steps_);
@@ -92,13 +103,13 @@ trace::base::Result<TrainOutcome> TrainLoop::run() {
       }
       TRY(evaluate_if_due(step));
       if (checkpoints_.is_due(step + 1)) TRY(save_checkpoint(step));
-      const bool is_last = step + 1 == total_steps_;
-      if (is_last && saving::ModelSaver::saves_at_end(parts_.settings)) TRY(save_model(step));
-    } catch (const std::exception& failure) {
-      return tl::make_unexpected(
-          describe_failure(failure, place_name(step, phase_),
-                           [this](const std::string& message) { return explain_memory(message); }));
     }
+    step = outcome.steps - 1;
+    TRY(save_at_end(step));
+  } catch (const std::exception& failure) {
+    return tl::make_unexpected(
+        describe_failure(failure, place_name(step, phase_),
+                         [this](const std::string& message) { return explain_memory(message); }));
   }
   return outcome;
 }
@@ -304,6 +315,7 @@ evaluate::Evaluation TrainLoop::evaluate_after(std::int64_t step) {
 trace::base::Result<void> TrainLoop::keep_if_best(std::int64_t step,
                                                   const evaluate::Evaluation& result) {
   if (!checkpoints_.is_best(result.loss)) return {};
+  has_best_ = true;
   if (parts_.settings.keep_best) {
     const PhaseMark mark(*this, step, Phase::kCheckpoint);
     TRY_ASSIGN(const auto folder, checkpoints_.save_best(step + 1));
@@ -313,6 +325,21 @@ trace::base::Result<void> TrainLoop::keep_if_best(std::int64_t step,
   }
   return parts_.settings.save_model == trace::job::SaveModel::kBest ? save_model(step)
                                                                     : trace::base::Result<void>();
+}
+
+// A run that goes on may begin with a better loss than it reaches: then what it has is kept, and
+// not called the best.
+trace::base::Result<void> TrainLoop::save_at_end(std::int64_t step) {
+  const trace::job::Settings& s = parts_.settings;
+  const bool saves_best = s.save_model == trace::job::SaveModel::kBest;
+  const bool lacks_best = (saves_best || s.keep_best) && !has_best_;
+  if (lacks_best && parts_.communicator.rank() == 0) {
+    parts_.log.warn(checkpoints_.why_no_best() +
+                    (s.keep_best ? "; there is no best checkpoint" : "") +
+                    (saves_best ? "; the model is saved as it is at the end" : ""));
+  }
+  const bool saves = saves_best ? lacks_best : trace::job::leaves_model(s);
+  return saves ? save_model(step) : trace::base::Result<void>();
 }
 
 trace::base::Result<void> TrainLoop::save_model(std::int64_t step) {

@@ -55,7 +55,7 @@ struct TrainParts {
 };
 
 struct TrainOutcome {
-  std::int64_t steps = 0;  // that were completed
+  std::int64_t steps = 0;  // that were completed, those before a checkpoint included
   bool stopped = false;    // before the end, because it was asked to
 };
 
@@ -67,11 +67,11 @@ class TrainLoop {
   // All exceptions of a step end here, as an error that names step and phase.
   trace::base::Result<TrainOutcome> run();
 
-  std::int64_t total_steps() const { return total_steps_; }
-
  private:
   class PhaseMark;
 
+  trace::base::Result<void> begin();
+  std::int64_t steps_in_all() const;
   trace::base::Result<StepAgreement> run_step(std::int64_t step);
   // Forward and backward of one micro-batch; adds its loss to `loss_sum`.
   void run_micro_batch(std::int64_t step, bool is_last, torch::Tensor& loss_sum);
@@ -91,6 +91,7 @@ class TrainLoop {
   trace::base::Result<void> keep_if_best(std::int64_t step, const evaluate::Evaluation& result);
   void write_sample(std::int64_t step);
   void tell_sample(std::int64_t step, const evaluate::Sample& sample);
+  trace::base::Result<void> save_at_end(std::int64_t step);
   trace::base::Result<void> save_model(std::int64_t step);
   trace::base::Result<void> save_checkpoint(std::int64_t step);
   std::string explain_memory(const std::string& message) const;
@@ -107,8 +108,9 @@ class TrainLoop {
   FaultInjector faults_;
   std::int64_t first_step_ = 0;  // behind the checkpoint that it goes on from
   std::int64_t total_steps_ = 0;
-  // Of this rank's micro-batches of the step.
+  bool has_best_ = false;        // an evaluation of this run was the best so far
   bool has_no_samples_ = false;  // any more: it has been said why
+  // Of this rank's micro-batches of the step.
   std::int64_t step_samples_ = 0;
   std::int64_t step_tokens_ = 0;                           // without padding
   std::int64_t step_flops_ = 0;                            // with it

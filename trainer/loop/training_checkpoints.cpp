@@ -88,6 +88,12 @@ bool TrainingCheckpoints::is_best(double loss) {
   return true;
 }
 
+std::string TrainingCheckpoints::why_no_best() const {
+  if (!std::isfinite(best_loss_)) return "no evaluation had a finite loss";
+  return "no evaluation had a lower loss than " + trace::base::formatted("%.4f", best_loss_) +
+         ", the lowest before the run was resumed";
+}
+
 trace::base::Result<std::filesystem::path> TrainingCheckpoints::save_best(std::int64_t steps_done) {
   return save_into(trace::job::kBestCheckpointFolder, steps_done, 1);
 }

@@ -41,6 +41,8 @@ class TrainingCheckpoints {
   // Whether an evaluation's loss, which all ranks know, is lower than any before it, those before
   // `resume` included; remembers it.
   bool is_best(double loss);
+  // Of a run in which none was: "no evaluation had a lower loss than 1.2345, …".
+  std::string why_no_best() const;
   // As save(), alone in <run>/best_checkpoint.
   trace::base::Result<std::filesystem::path> save_best(std::int64_t steps_done);
 

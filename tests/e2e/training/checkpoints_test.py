@@ -63,11 +63,32 @@ class Checkpoints(harness.ShardlensTest):
         for log in logs:
             self.assertIn('rank 1', log)
 
+    def test_a_run_that_goes_on_trains_what_is_left_of_its_epochs(self):
+        self.text.write_text('to be or not to be, that is the question\n' * 60)
+        epochs = ['--set', 'epochs=2', '--set', 'keep_checkpoints=0']
+        first = self.train('first', 'ddp', 2, *epochs)
+        samples = {'first': self.samples('first')}
+        self.resumed('more', first, 5, 'ddp', 2, *epochs, '--set', 'gradient_accumulation_steps=2')
+        self.resumed('fewer', first, 5, 'ddp', 1, *epochs, '--set', 'batch_per_rank=4')
+        for name in ('more', 'fewer'):
+            samples[name] = 5 * 8 + self.samples(name)
+            self.assertLess(abs(samples[name] - samples['first']), 16, f'less than a step: {samples}')
+
+    def samples(self, name):
+        return self.json('query', name, 'select sum(samples) from step')['rows'][0][0]
+
     def test_what_is_not_finite_takes_no_checkpoints_place(self):
         failed = self.train('spoilt', 'ddp', 2, '--set', 'save_every=2', '--set', 'loss_every=100', '--set',
                             'inject=rank=0,step=4,phase=backward,nan', code=1)
         self.assertIn('not finite', failed['run']['reason'])
         self.assertEqual(self.checkpoints(failed), ['step_000002', 'step_000004'])
+
+    def test_at_its_end_a_run_can_still_be_asked_for_its_model(self):
+        done = self.train('done', 'full_shard', 2)
+        self.assertIsNone(done['run']['saved_model'])
+        saved = self.resumed('saved', done, 10, 'full_shard', 2, '--set', 'save_model=end')
+        self.assertEqual([saved['run']['status'], saved['steps']], ['done', []])
+        self.assertTrue((pathlib.Path(saved['run']['saved_model']) / 'model.safetensors').exists())
 
     def test_a_stopped_run_saves_if_asked(self):
         job = self.start('run', '--device', 'cpu', '--ranks', '2', '--steps', '100000', '--name', 'stopped', '--set',
@@ -84,15 +105,16 @@ class Checkpoints(harness.ShardlensTest):
     def check_that_what_does_not_fit_is_refused_before_ranks_start(self, report):
         folder = self.folder / report['run']['folder'] / 'checkpoints' / 'step_000005'
 
-        def refused(*settings, code=2):
-            done = self.shardlens('run', '--device', 'cpu', '--steps', '10', '--name', 'refused', *settings, code=code)
+        def refused(*settings, steps=10, code=2):
+            done = self.shardlens('run', '--device', 'cpu', '--steps', str(steps), '--name', 'refused', *settings, code=code)
             self.assertFalse(any('refused' in p.name for p in self.runs.iterdir()), done.stderr)
             return done.stderr
 
         resume = ['--set', f'resume={folder}']
         self.assertIn('transformer.wte.weight', refused(*resume, '--set', 'model=small'))
         self.assertIn('adamw', refused(*resume, '--set', 'optimizer=sgd'))
-        self.assertIn('steps', refused(*resume, '--steps', '5'))
+        self.assertIn('set steps to more than that, or save_model: end', refused(*resume, steps=5))
+        self.assertIn('set steps to more than that.', refused(*resume, '--set', 'save_model=end', steps=4))
         self.assertIn('nowhere', refused('--set', 'resume=/nowhere', code=1))
         model = next(folder.glob('model*.safetensors'))
         content = model.read_bytes()

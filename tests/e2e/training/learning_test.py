@@ -7,6 +7,10 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from support import harness  # noqa: E402
 
+# The rate rises until nothing is left of the model.
+RUINOUS = ['--set', 'optimizer=sgd', '--set', 'learning_rate=9', '--set', 'warmup_steps=12', '--set', 'max_grad_norm=0', '--set',
+           'on_nonfinite=continue']
+
 
 class Learning(harness.ShardlensTest):
     def setUp(self):
@@ -14,10 +18,10 @@ class Learning(harness.ShardlensTest):
         self.text = self.folder / 'text.txt'
         self.text.write_text('the quick brown fox jumps over the lazy dog\n' * 800)
 
-    def train(self, name, *settings):
+    def train(self, name, *settings, code=0):
         return self.json('run', '--device', 'cpu', '--ranks', '2', '--steps', '12', '--name', name, '--set', f'data={self.text}',
                          '--set', 'sequence_length=32', '--set', 'batch_per_rank=4', '--set', 'learning_rate=0.003',
-                         '--set', 'evaluate_every=4', *settings)
+                         '--set', 'evaluate_every=4', *settings, code=code)
 
     def log(self, report):
         return (self.folder / report['run']['folder'] / 'rank_0.log').read_text()
@@ -46,9 +50,8 @@ class Learning(harness.ShardlensTest):
         self.assertEqual(waits, [[0, 3], [1, 3]])
 
     def test_the_best_is_kept_beside_the_last(self):
-        # The rate rises until nothing is left of the model: the first evaluation is the best.
-        report = self.train('best', '--set', 'keep_best=true', '--set', 'save_every=6', '--set', 'optimizer=sgd', '--set',
-                            'learning_rate=9', '--set', 'warmup_steps=12', '--set', 'max_grad_norm=0', '--set', 'on_nonfinite=continue')
+        # The first evaluation is the best.
+        report = self.train('best', '--set', 'keep_best=true', '--set', 'save_every=6', *RUINOUS)
         losses = {row['step']: row['loss'] for row in report['evaluations']}
         self.assertEqual(list(losses), [3, 7, 11])
         self.assertTrue(losses[11] is None or losses[11] > losses[3], losses)
@@ -58,6 +61,10 @@ class Learning(harness.ShardlensTest):
         self.assertEqual(sorted(p.name for p in (folder / 'checkpoints').iterdir()), ['step_000006', 'step_000012'])
         again = self.train('again', '--set', f'resume={folder / "best_checkpoint"}', '--set', 'optimizer=sgd')
         self.assertEqual(again['steps'][0]['step'], best + 1)
+        # Where nothing is as good any more there is a model all the same, and it is not called the best.
+        worse = self.train('worse', '--set', f'resume={folder / "best_checkpoint"}', '--set', 'save_model=best', *RUINOUS)
+        self.assertTrue(pathlib.Path(worse['run']['saved_model']).is_dir())
+        self.assertIn('the model is saved as it is at the end', self.log(worse))
 
 
 harness.main()

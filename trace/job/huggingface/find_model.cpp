@@ -1,6 +1,7 @@
 #include "trace/job/huggingface/find_model.h"
 
 #include <system_error>
+#include <utility>
 
 #include "trace/base/whole_file.h"
 #include "trace/job/huggingface/model_config.h"
@@ -87,6 +88,11 @@ base::Result<ModelShape> find_model(const std::string& model) {
 base::Result<ModelShape> find_planned_model(const std::string& model) {
   return is_model_folder(model) ? folder_shape(model)
                                 : with_folders_explained(find_planning_model(model));
+}
+
+bool leaves_model(const Settings& settings) {
+  if (settings.save_model != SaveModel::kAuto) return settings.save_model != SaveModel::kNone;
+  return settings.lora_rank > 0 || is_model_folder(settings.model);
 }
 
 }  // namespace shardlens::trace::job

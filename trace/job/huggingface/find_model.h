@@ -1,11 +1,12 @@
-// What the setting `model` means: a preset's name, or a folder as the Hugging Face hub has it.
-// Reads a file: any thread but the UI's.
+// What the setting `model` means: a preset's name, or a folder as the Hugging Face hub has it; and
+// what follows from it for other settings. Reads a file: any thread but the UI's.
 #pragma once
 
 #include <filesystem>
 #include <string>
 
 #include "trace/base/result.h"
+#include "trace/job/settings/settings.h"
 #include "trace/job/shape/model_shape.h"
 
 namespace shardlens::trace::job {
@@ -25,5 +26,9 @@ base::Result<std::string> read_model_config(const std::filesystem::path& folder)
 base::Result<ModelShape> find_model(const std::string& model);
 // Presets that can only be planned for, too.
 base::Result<ModelShape> find_planned_model(const std::string& model);
+
+// Whether a job that comes to its end leaves a model: `save_model: auto` does for models that came
+// from a folder or have adapters.
+bool leaves_model(const Settings& settings);
 
 }  // namespace shardlens::trace::job

@@ -45,6 +45,18 @@ TEST_F(FindModel, TakesPresetsAndFolders) {
   EXPECT_EQ(find_planned_model("llama-70b")->layers, 80);
 }
 
+TEST_F(FindModel, SaysWhichJobsLeaveAModel) {
+  Settings settings;
+  EXPECT_FALSE(leaves_model(settings));
+  settings.lora_rank = 8;
+  EXPECT_TRUE(leaves_model(settings));
+  settings.save_model = SaveModel::kNone;
+  EXPECT_FALSE(leaves_model(settings));
+  Settings of_folder;
+  of_folder.model = folder_with(kConfig);
+  EXPECT_TRUE(leaves_model(of_folder));
+}
+
 TEST_F(FindModel, SaysWhatIsWrong) {
   EXPECT_EQ(error_of("llama-70b").kind, base::ErrorKind::kUsage);
   EXPECT_THAT(error_of("gpt-9").message, HasSubstr("tiny"));

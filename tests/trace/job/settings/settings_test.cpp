@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <set>
 
 #include "trace/job/shape/strategy.h"
@@ -210,6 +211,17 @@ TEST(Validate, AsksForHeldOutTextOnlyWhereNoneIsGiven) {
   EXPECT_THAT(validate(settings).error().message, HasSubstr("evaluation_data to a file"));
   settings.evaluation_data = "held_out.txt";
   EXPECT_TRUE(validate(settings));
+}
+
+TEST(Validate, AsksForEvaluationsWhereTheBestIsKept) {
+  Settings keeps, saves;
+  keeps.keep_best = true;
+  saves.save_model = SaveModel::kBest;
+  for (Settings& settings : {std::ref(keeps), std::ref(saves)}) {
+    EXPECT_THAT(validate(settings).error().message, HasSubstr("set evaluate_every"));
+    settings.evaluate_every = 5;
+    EXPECT_TRUE(validate(settings));
+  }
 }
 
 TEST(RunName, LeavesOutWhatTheStrategyDoesNotObey) {
