@@ -69,7 +69,7 @@ Result<void> check_resume(const trace::job::Settings& settings) {
                                  " steps done already; set steps to more than that" +
                                  (is_at_end ? ", or save_model: end to save its model" : "") + ".");
   }
-  TRY_ASSIGN(const auto shape, trace::job::find_model(settings.model));
+  TRY_ASSIGN(const auto shape, trace::job::find_model(settings));
   return trace::job::check_parameters(info, trace::job::saved_parameters(shape, settings));
 }
 
@@ -109,7 +109,7 @@ JobRequest default_job(const CudaProbe& cuda) {
 Result<trace::model::RunInfo> check_job(const JobRequest& request, const CudaProbe& cuda) {
   TRY(trace::job::validate(request.settings));
   TRY(check_data(request.settings));
-  TRY_ASSIGN(const auto shape, trace::job::find_model(request.settings.model));
+  TRY_ASSIGN(const auto shape, trace::job::find_model(request.settings));
   TRY(trace::job::check_sequence(shape, request.settings.sequence_length));
   TRY(check_resume(request.settings));
   trace::model::RunInfo info;

@@ -196,7 +196,7 @@ PointJobs jobs_of(const SweepPoints& points) {
 }
 
 Settings with_reached_caps(Settings settings) {
-  const auto shape = trace::job::find_model(settings.model);
+  const auto shape = trace::job::find_model(settings);
   if (!shape) return settings;
   const auto values = trace::predict::model_sizes(*shape, settings).trained_values();
   const double all_mb = static_cast<double>(4 * values) / (1 << 20);

@@ -64,6 +64,11 @@ std::string with_new_norms(std::string name) {
   return name;
 }
 
+// The layer whose rows are the classes.
+bool is_of_classes(std::string_view name, ModelLayout layout) {
+  return name.starts_with(layout == ModelLayout::kBert ? "classifier." : "classifier.out_proj.");
+}
+
 std::string listed(std::string_view what, const std::vector<std::string>& names) {
   if (names.empty()) return "";
   return " " + std::string(what) + ": " + trace::base::some_of(names, kListed) + ".";
@@ -118,11 +123,22 @@ class Matcher {
       }
       return;
     }
+    if (is_for_other_classes(tensor, *parameter)) return;
     if (!matched_.stored.emplace(parameter->name, index).second) {
       extra_.push_back(shown + " (a second " + parameter->name + ")");
       return;
     }
     check(tensor, *parameter);
+  }
+
+  // Then that layer begins anew, as with transformers' ignore_mismatched_sizes.
+  bool is_for_other_classes(const StoredTensor& tensor, const ParameterShape& parameter) const {
+    if (!trace::job::is_encoder(shape_.layout) || !is_of_classes(parameter.name, shape_.layout))
+      return false;
+    std::vector<std::int64_t> sizes = tensor.sizes;
+    if (sizes.empty() || sizes[0] == shape_.labels) return false;
+    sizes[0] = shape_.labels;
+    return sizes == parameter.sizes;
   }
 
   void check(const StoredTensor& tensor, const ParameterShape& parameter) {

@@ -27,7 +27,8 @@ struct StoredTensor {
 struct MatchedNames {
   // From a parameter of the model to the index of the stored tensor that has its values.
   std::map<std::string, std::size_t, std::less<>> stored;
-  // Parameters of a classifier's head that the checkpoint, of another task, does not have.
+  // Parameters of a classifier's head that the checkpoint, of another task or for another number of
+  // classes, does not have.
   std::vector<std::string> fresh;
 };
 

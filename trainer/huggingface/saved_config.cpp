@@ -69,7 +69,9 @@ ordered_json preset_config(const ModelShape& s) {
 
 void name_classes(ordered_json& json, const ModelShape& shape,
                   const std::vector<std::string>& labels) {
-  if (labels.empty() && json.contains("id2label")) return;
+  const auto known = json.find("id2label");
+  const bool fits = known != json.end() && static_cast<std::int64_t>(known->size()) == shape.labels;
+  if (labels.empty() && fits) return;
   ordered_json names = ordered_json::object(), numbers = ordered_json::object();
   for (std::int64_t i = 0; i < shape.labels; ++i) {
     const auto at = static_cast<std::size_t>(i);

@@ -193,7 +193,7 @@ trace::base::Result<void> RankJob::prepare_process() {
   } else {
     comm::turn_flight_recorder_off();
   }
-  TRY_ASSIGN(shape_, trace::job::find_model(settings_.model));
+  TRY_ASSIGN(shape_, trace::job::find_model(settings_));
   return start_recorder();
 }
 

@@ -67,7 +67,7 @@ trace::base::Result<std::shared_ptr<model::Model>> initial_model(
 
 trace::base::Result<void> dump_weights(const RankOptions& options) {
   TRY_ASSIGN(const trace::job::Settings settings, settings_of(options));
-  TRY_ASSIGN(const model::ModelShape shape, trace::job::find_model(settings.model));
+  TRY_ASSIGN(const model::ModelShape shape, trace::job::find_model(settings));
   TRY_ASSIGN(const auto model, initial_model(settings, shape));
   TRY(saving::choose_trained_part(*model, settings));
   c10::Dict<std::string, torch::Tensor> weights;

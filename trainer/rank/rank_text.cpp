@@ -86,7 +86,11 @@ trace::base::Result<RankText> load_rank_text(const trace::job::Settings& setting
   preparation.completion_only_loss = settings.completion_only_loss;
   preparation.classes = classes;
   if (classes > 0 && is_folder) {
-    TRY_ASSIGN(preparation.label_numbers, text::read_label_numbers(settings.model));
+    auto& numbers = preparation.label_numbers;
+    TRY_ASSIGN(numbers, text::read_label_numbers(settings.model));
+    const bool are_other_classes =
+        settings.num_labels != trace::job::kAuto && std::ssize(numbers) != classes;
+    if (are_other_classes) numbers.clear();
   }
   const auto warn = [&](const std::string& message) { log.warn(message); };
   TRY_ASSIGN(text::EncodedText training, text::load_text(options, warn));

@@ -39,7 +39,7 @@ trace::base::Result<trace::predict::PlanRequest> request_of(const PlanArguments&
   for (const auto& assignment : options.assignments) {
     TRY(trace::job::set_assignment(request.settings, assignment));
   }
-  TRY_ASSIGN(request.shape, trace::job::find_planned_model(request.settings.model));
+  TRY_ASSIGN(request.shape, trace::job::find_planned_model(request.settings));
   if (options.memory_gb) {
     request.memory_bytes = static_cast<std::int64_t>(*options.memory_gb * kGiB);
     request.workspace_bytes = trace::predict::cublas_workspace_bytes("");

@@ -83,6 +83,9 @@ Result<trace::predict::PlanRequest> request_for(const Settings& next,
   const auto shape = models.find(target.model.empty() ? next.model : target.model);
   if (!shape) return fail(ErrorKind::kMissing, "The model's folder is being read…");
   TRY_ASSIGN(request.shape, *shape);
+  if (target.model.empty()) {
+    TRY_ASSIGN(request.shape, trace::job::with_classes(request.shape, next));
+  }
   TRY_ASSIGN(const auto gpu, trace::predict::find_gpu(target.gpu));
   request.memory_bytes = gpu.memory_bytes();
   request.workspace_bytes = trace::predict::cublas_workspace_bytes(gpu.title);
@@ -122,7 +125,7 @@ std::int64_t usable_bytes_here(const Settings& settings, const Machine& machine)
 }
 
 std::optional<std::int64_t> peak_bytes_here(const Settings& settings, const Machine& machine) {
-  const auto shape = trace::job::find_model(settings.model);
+  const auto shape = trace::job::find_model(settings);
   if (!shape) return std::nullopt;
   return trace::predict::predict_peak_bytes(job_here(settings, *shape, machine));
 }
@@ -152,11 +155,13 @@ std::shared_ptr<const ui::state::StrategyEstimates> StrategyPlanner::estimates(
   model_problem_.clear();
   const auto found_shape = models_.find(next.model);
   if (!found_shape) return nullptr;
-  if (!*found_shape) {
-    model_problem_ = found_shape->error().message;
+  const auto trained = found_shape->and_then(
+      [&](const trace::job::ModelShape& each) { return trace::job::with_classes(each, next); });
+  if (!trained) {
+    model_problem_ = trained.error().message;
     return nullptr;
   }
-  const trace::job::ModelShape& shape = **found_shape;
+  const trace::job::ModelShape& shape = *trained;
   auto found = std::make_shared<ui::state::StrategyEstimates>();
   found->usable_bytes = usable_bytes_here(next, machine_);
   found->device = device_name(next, machine_);

@@ -1,11 +1,12 @@
-"""What a run learns: evaluations, the best checkpoint, samples."""
+"""What a run learns: evaluations, the best checkpoint, samples, classes."""
+import json
 import math
 import pathlib
 import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-from support import harness  # noqa: E402
+from support import harness, model_folders  # noqa: E402
 
 # The rate rises until nothing is left of the model.
 RUINOUS = ['--set', 'optimizer=sgd', '--set', 'learning_rate=9', '--set', 'warmup_steps=12', '--set', 'max_grad_norm=0', '--set',
@@ -65,6 +66,25 @@ class Learning(harness.ShardlensTest):
         worse = self.train('worse', '--set', f'resume={folder / "best_checkpoint"}', '--set', 'save_model=best', *RUINOUS)
         self.assertTrue(pathlib.Path(worse['run']['saved_model']).is_dir())
         self.assertIn('the model is saved as it is at the end', self.log(worse))
+
+    def test_a_classifier_for_other_classes_than_the_folders_gets_a_new_head(self):
+        model_folders.write(self.folder / 'bert', 'bert', vocab_size=300, hidden_size=32, num_hidden_layers=2,
+                            num_attention_heads=4, intermediate_size=64, max_position_embeddings=64, num_labels=2)
+        films = [json.dumps({'text': f'{label} film {number}', 'label': label})
+                 for number in range(100) for label in ('bad', 'good', 'neutral')]
+        (self.folder / 'films.jsonl').write_text('\n'.join(films) + '\n')
+        settings = ['--set', f'model={self.folder / "bert"}', '--set', f'data={self.folder / "films.jsonl"}', '--set',
+                    'tokenizer=bytes', '--set', 'sharding_strategy=full_shard']
+        refused = self.train('two', *settings, code=1)
+        self.assertIn('set num_labels', refused['run']['reason'])
+        report = self.train('three', *settings, '--set', 'num_labels=3')
+        self.assertIn('no head for 3 classes', self.log(report))
+        saved = json.loads((pathlib.Path(report['run']['saved_model']) / 'config.json').read_text())
+        self.assertEqual(saved['id2label'], {'0': 'bad', '1': 'good', '2': 'neutral'})
+        again = self.train('again', *settings, '--set', f'model={report["run"]["saved_model"]}')
+        self.assertNotIn('no head', self.log(again))
+        plan = self.json('plan', *settings, '--set', 'num_labels=3', '--set', 'sequence_length=32')
+        self.assertEqual(plan['model']['parameters'], report['run']['parameters'])
 
 
 harness.main()

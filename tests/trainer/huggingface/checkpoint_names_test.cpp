@@ -72,6 +72,24 @@ TEST(CheckpointNames, AllowAClassifierWithoutAHead) {
   EXPECT_THAT(matched->fresh, Contains("classifier.weight"));
 }
 
+TEST(CheckpointNames, GiveANewHeadForOtherClasses) {
+  const trace::job::ModelShape bert = bert_shape();
+  trace::job::ModelShape roberta = bert;
+  roberta.layout = trace::job::ModelLayout::kRoberta;
+  for (trace::job::ModelShape shape : {bert, roberta}) {
+    const auto stored = stored_of(shape);
+    shape.labels = 5;
+    const auto matched = match_names(shape, stored, "");
+    ASSERT_TRUE(matched) << matched.error().message;
+    EXPECT_EQ(matched->fresh.size(), 2u) << "its weight and its bias";
+    EXPECT_EQ(matched->stored.size(), stored.size() - 2);
+    for (const std::string& name : matched->fresh) EXPECT_THAT(name, HasSubstr("classifier."));
+  }
+  auto wider = stored_of(bert);
+  wider.back().sizes.push_back(2);
+  EXPECT_THAT(error_of(bert, wider), HasSubstr("Of another shape: classifier."));
+}
+
 TEST(CheckpointNames, ListAllThatIsWrongInOneMessage) {
   auto stored = stored_of(folder_shape());
   stored[0].sizes = {31, 8};

@@ -44,6 +44,20 @@ TEST(SavedConfig, KeepsWhatTheOriginalSays) {
   EXPECT_FALSE(saved_config(R"({"model_type": "mamba"})", shape, checkpoint::DataType::kF32, {}));
 }
 
+TEST(SavedConfig, NamesTheClassesThatWereTrained) {
+  trace::job::ModelShape shape;
+  shape.layout = trace::job::ModelLayout::kBert;
+  const std::string original = R"({"model_type": "bert", "id2label": {"0": "no", "1": "yes"}})";
+  for (const auto& [classes, first] : {std::pair{2, "no"}, std::pair{3, "LABEL_0"}}) {
+    shape.labels = classes;
+    const auto config = saved_config(original, shape, checkpoint::DataType::kF32, {});
+    ASSERT_TRUE(config);
+    const json names = json::parse(*config)["id2label"];
+    EXPECT_EQ(names.size(), static_cast<std::size_t>(classes));
+    EXPECT_EQ(names["0"], first);
+  }
+}
+
 TEST(ModelLayout, CutsLargeModelsIntoFiles) {
   const auto shape = *trace::job::find_model_preset("tiny");
   const SavedLayout one = layout_of(shape, checkpoint::DataType::kBF16);

@@ -90,6 +90,28 @@ base::Result<ModelShape> find_planned_model(const std::string& model) {
                                 : with_folders_explained(find_planning_model(model));
 }
 
+base::Result<ModelShape> with_classes(ModelShape shape, const Settings& settings) {
+  if (settings.num_labels == kAuto) return shape;
+  if (!is_encoder(shape.layout)) {
+    return base::fail(base::ErrorKind::kUsage,
+                      "num_labels is for classifiers, and the model " + settings.model +
+                          " predicts text. Set num_labels: auto, or model to the folder of a "
+                          "classifier (BERT, RoBERTa).");
+  }
+  shape.labels = settings.num_labels;
+  return shape;
+}
+
+base::Result<ModelShape> find_model(const Settings& settings) {
+  TRY_ASSIGN(ModelShape shape, find_model(settings.model));
+  return with_classes(std::move(shape), settings);
+}
+
+base::Result<ModelShape> find_planned_model(const Settings& settings) {
+  TRY_ASSIGN(ModelShape shape, find_planned_model(settings.model));
+  return with_classes(std::move(shape), settings);
+}
+
 bool leaves_model(const Settings& settings) {
   if (settings.save_model != SaveModel::kAuto) return settings.save_model != SaveModel::kNone;
   return settings.lora_rank > 0 || is_model_folder(settings.model);

@@ -27,6 +27,12 @@ base::Result<ModelShape> find_model(const std::string& model);
 // Presets that can only be planned for, too.
 base::Result<ModelShape> find_planned_model(const std::string& model);
 
+// A model as a job trains it, with as many classes as `num_labels` says. Error kUsage: it does not
+// classify.
+base::Result<ModelShape> with_classes(ModelShape shape, const Settings& settings);
+base::Result<ModelShape> find_model(const Settings& settings);
+base::Result<ModelShape> find_planned_model(const Settings& settings);
+
 // Whether a job that comes to its end leaves a model: `save_model: auto` does for models that came
 // from a folder or have adapters.
 bool leaves_model(const Settings& settings);

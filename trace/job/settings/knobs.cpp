@@ -65,8 +65,9 @@ constexpr Knob kModelAndDataKnobs[] = {
      .member = &Settings::completion_only_loss,
      .explanation = "Prompts, system and user messages are read but left out of the loss"},
     {.name = "num_labels", .label = "Classes", .member = &Settings::num_labels, .unit = "classes",
-     .minimum = 1, .maximum = 65536, .may_be_auto = true,
-     .explanation = "Classes that a classifier tells apart; auto is the model folder's number"},
+     .minimum = 2, .maximum = 65536, .may_be_auto = true,
+     .explanation = "Classes that a classifier tells apart, with a new head where the model folder's has "
+                    "another number; auto is the folder's"},
     {.name = "on_bad_lines", .label = "On bad lines", .member = choice_member<&Settings::on_bad_lines>(),
      .choices = kOnBadLines,
      .explanation = "Whether a line of JSON Lines that cannot be used ends the run or is counted and "

@@ -115,6 +115,17 @@ TEST(StrategyPlanner, PlansForAModelFolderOnceAWorkerHasReadIt) {
   EXPECT_EQ(planner.card(settings)->plan->request.shape.width, 8);
 }
 
+TEST(StrategyPlanner, PlansForAsManyClassesAsTheJobWants) {
+  StrategyPlanner planner(machine_with_gpus(0));
+  planner.open_card();
+  ui::state::KnobDraft draft;
+  draft.next.num_labels = 3;
+  planner.complete(draft);
+  ASSERT_EQ(draft.problems.size(), 1u);
+  EXPECT_NE(draft.problems[0].message.find("num_labels: auto"), std::string::npos);
+  EXPECT_NE(planner.card(draft.next)->problem.find("num_labels: auto"), std::string::npos);
+}
+
 TEST(StrategyPlanner, SharesAGpuAmongItsRanks) {
   trace::job::Settings settings;
   settings.device = trace::job::DeviceChoice::kCuda;

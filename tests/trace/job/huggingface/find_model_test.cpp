@@ -45,6 +45,22 @@ TEST_F(FindModel, TakesPresetsAndFolders) {
   EXPECT_EQ(find_planned_model("llama-70b")->layers, 80);
 }
 
+TEST_F(FindModel, HasAsManyClassesAsTheJobWants) {
+  Settings settings;
+  settings.model = folder_with(
+      R"({"model_type": "bert", "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2,
+          "intermediate_size": 16, "vocab_size": 300, "max_position_embeddings": 16})");
+  EXPECT_EQ(find_model(settings)->labels, 2);
+  settings.num_labels = 5;
+  EXPECT_EQ(find_model(settings)->labels, 5);
+  EXPECT_EQ(find_planned_model(settings)->labels, 5);
+  settings.model = "tiny";
+  const auto refused = find_model(settings);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, base::ErrorKind::kUsage);
+  EXPECT_THAT(refused.error().message, HasSubstr("num_labels: auto"));
+}
+
 TEST_F(FindModel, SaysWhichJobsLeaveAModel) {
   Settings settings;
   EXPECT_FALSE(leaves_model(settings));
