@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -29,18 +30,15 @@ namespace {
 constexpr const char* kTag = "model folder";
 constexpr std::int64_t kPieceValues = 2 << 20;
 
-// Everything beside the weights that transformers reads.
-constexpr std::array kCopied{"tokenizer.json",
-                             "tokenizer_config.json",
-                             "vocab.json",
-                             "merges.txt",
-                             "vocab.txt",
-                             "tokenizer.model",
-                             "special_tokens_map.json",
-                             "added_tokens.json",
-                             "chat_template.jinja",
-                             "chat_template.json",
-                             "generation_config.json"};
+// Everything beside the weights that transformers reads: of the model,
+constexpr std::array kOfModel{"chat_template.jinja", "chat_template.json",
+                              "generation_config.json"};
+// of its tokenizer, whichever of them it has,
+constexpr std::array kTokenizers{"tokenizer.json", "vocab.json", "merges.txt", "vocab.txt",
+                                 "tokenizer.model"};
+// and what is said of its tokens.
+constexpr std::array kOfTokens{"tokenizer_config.json", "special_tokens_map.json",
+                               "added_tokens.json"};
 
 Result<checkpoint::DataType> type_of_source(const SaveModelOptions& options) {
   if (options.type) return *options.type;
@@ -150,14 +148,10 @@ class Saving {
     const std::int64_t start = std::ssize(file.header) + tensor.begin;
     for (std::int64_t done = 0; done < flat.numel(); done += kPieceValues) {
       const std::int64_t count = std::min(kPieceValues, flat.numel() - done);
-      torch::Tensor values = flat.narrow(0, done, count);
-      const std::int64_t begin = part.begin + done;
-      if (options_.change) {
-        values = options_.change(part.name, begin, values.to(torch::kFloat32)).view({-1});
-        TORCH_CHECK(values.numel() == count, "a change of ", part.name, " lost values");
-      }
-      values = values.to(torch::kCPU, checkpoint::scalar_type_of(type_)).contiguous();
-      TRY(out.write(start + begin * checkpoint::bytes_of(type_),
+      const torch::Tensor values = flat.narrow(0, done, count)
+                                       .to(torch::kCPU, checkpoint::scalar_type_of(type_))
+                                       .contiguous();
+      TRY(out.write(start + (part.begin + done) * checkpoint::bytes_of(type_),
                     checkpoint::bytes_of_tensor(values)));
     }
     return {};
@@ -180,21 +174,39 @@ class Saving {
     TRY_ASSIGN(const std::string config,
                saved_config(original, options_.shape, type_, options_.labels));
     TRY(checkpoint::write_file(temporary_ / trace::job::kConfigFile, config));
-    TRY(copy_tokenizer());
+    TRY(copy_texts());
     return checkpoint::publish_folder(temporary_, options_.folder);
   }
 
-  Result<void> copy_tokenizer() {
-    if (options_.source.empty()) return {};
-    for (const char* name : kCopied) {
-      std::error_code error;
-      const fs::path from = options_.source / name, to = temporary_ / name;
-      if (!fs::is_regular_file(from, error)) continue;
-      if (!fs::copy_file(from, to, error)) {
-        return fail(ErrorKind::kIo, "cannot copy " + quoted(from) + ": " + error.message());
-      }
+  Result<void> copy_texts() {
+    if (!options_.source.empty()) TRY(copy_all(options_.source, kOfModel));
+    const fs::path& tokenizer = options_.tokenizer;
+    if (tokenizer.empty()) return {};
+    std::error_code error;
+    if (fs::is_directory(tokenizer, error)) {
+      TRY(copy_all(tokenizer, kTokenizers));
+      return copy_all(tokenizer, kOfTokens);
     }
+    const fs::path folder = tokenizer.parent_path(), name = tokenizer.filename();
+    if (name == "vocab.json" || name == "merges.txt") {
+      TRY(copy_all(folder, std::array{"vocab.json", "merges.txt"}));
+    } else {
+      TRY(copy(tokenizer, name == "vocab.txt" ? name : "tokenizer.json"));
+    }
+    return copy_all(folder, kOfTokens);
+  }
+
+  // Those that are there.
+  Result<void> copy_all(const fs::path& folder, std::span<const char* const> names) {
+    for (const char* name : names) TRY(copy(folder / name, name));
     return {};
+  }
+
+  Result<void> copy(const fs::path& from, const fs::path& name) {
+    std::error_code error;
+    if (!fs::is_regular_file(from, error)) return {};
+    if (fs::copy_file(from, temporary_ / name, error)) return {};
+    return fail(ErrorKind::kIo, "cannot copy " + quoted(from) + ": " + error.message());
   }
 
   const SaveModelOptions& options_;

@@ -1,8 +1,6 @@
 // Writes a model as a folder that transformers loads. The training thread.
 #pragma once
 
-#include <torch/types.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -23,18 +21,16 @@ namespace shardlens::trainer::huggingface {
 struct SaveModelOptions {
   std::filesystem::path folder;
   trace::job::ModelShape shape;
-  // The model folder that training started from, whose config.json and tokenizer are taken over;
-  // empty: a preset.
+  // The model folder that training started from, whose config.json and chat template are taken
+  // over; empty: a preset.
   std::filesystem::path source;
+  // The folder of the tokenizer that texts were encoded with, or its file, as `tokenizer` may name
+  // either; empty: none.
+  std::filesystem::path tokenizer;
   std::optional<checkpoint::DataType>
       type;  // of the values; none: as most of the source's, of a preset fp32
   std::vector<std::string> labels;  // names of a classifier's classes; empty: as they were
   std::int64_t file_bytes = kFileBytes;
-  // Changes values on their way, such as a merge of adapters: gets a part of a parameter, flat and
-  // in fp32, which begins at element `begin` of the whole, and may return another of its size.
-  using Change = std::function<torch::Tensor(const std::string& name, std::int64_t begin,
-                                             const torch::Tensor& values)>;
-  Change change;
   // Makes of a part as the strategy keeps it, frozen weights in fewer bits, say, the part of a
   // parameter of the shape, one at a time; none: it is not of the model.
   using Expand =

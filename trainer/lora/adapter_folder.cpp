@@ -156,10 +156,11 @@ MergedWeights::MergedWeights(const model::Model& model, const LoraOptions& lora,
   }
 }
 
-std::optional<MergedRange> MergedWeights::range_of(const strategy::LocalParameter& part) const {
+std::optional<strategy::LocalParameter> MergedWeights::merged(
+    const strategy::LocalParameter& part) const {
   if (is_adapter_parameter(part.name)) return std::nullopt;
   const torch::NoGradGuard no_grad;
-  MergedRange range{part.name, part.sizes, part.begin, part.end, {}};
+  strategy::LocalParameter range = part;
   const torch::Tensor kept = part.value.detach().flatten();
   const auto found = matrices_.find(part.name);
   if (kept.scalar_type() == torch::kUInt8) {
@@ -170,13 +171,13 @@ std::optional<MergedRange> MergedWeights::range_of(const strategy::LocalParamete
     };
     range.begin = values_before(part.begin);
     range.end = values_before(part.end);
-    range.values = tensor::dequantize_nf4(kept, range.end - range.begin, torch::kFloat32);
+    range.value = tensor::dequantize_nf4(kept, range.end - range.begin, torch::kFloat32);
   } else {
-    range.values = kept.to(torch::kFloat32, /*non_blocking=*/false, /*copy=*/true);
+    range.value = kept.to(torch::kFloat32, /*non_blocking=*/false, /*copy=*/true);
   }
   if (found == matrices_.end() || !found->second.a.defined()) return range;
   const Matrix& matrix = found->second;
-  const auto device = range.values.device();
+  const auto device = range.value.device();
   // The rows of the matrix as it is stored that the range touches.
   const std::int64_t columns = matrix.sizes[1];
   const std::int64_t first = range.begin / columns, last = (range.end + columns - 1) / columns;
@@ -184,7 +185,7 @@ std::optional<MergedRange> MergedWeights::range_of(const strategy::LocalParamete
   const torch::Tensor right = matrix.transposed ? matrix.b.t() : matrix.a;
   const torch::Tensor change =
       at::mm(left.slice(0, first, last).to(device), right.to(device)).mul_(scaling_);
-  range.values.add_(
+  range.value.add_(
       change.flatten().narrow(0, range.begin - first * columns, range.end - range.begin));
   return range;
 }

@@ -39,21 +39,14 @@ trace::base::Result<void> save_adapter(const std::filesystem::path& folder,
                                        const model::Model& model, const TrainedValues& trained,
                                        comm::Communicator& communicator);
 
-// A range of a parameter of the model without adapters.
-struct MergedRange {
-  std::string name;
-  std::vector<std::int64_t> sizes;  // of the whole parameter
-  std::int64_t begin = 0, end = 0;
-  torch::Tensor values;  // [end - begin], fp32, on the device where the part is kept
-};
-
 // W + alpha/rank · B·A, computed in fp32. A matrix that is kept in fewer bits is expanded first, as
 // peft does: what was rounded when the model was loaded stays rounded. No collective.
 class MergedWeights {
  public:
   MergedWeights(const model::Model& model, const LoraOptions& lora, const TrainedValues& trained);
-  // Of a part that a rank keeps, one at a time; none: it is an adapter's.
-  std::optional<MergedRange> range_of(const strategy::LocalParameter& part) const;
+  // The part of the model without adapters that a part as a rank keeps it stands for, flat and in
+  // fp32 on its device; none: it is an adapter's.
+  std::optional<strategy::LocalParameter> merged(const strategy::LocalParameter& part) const;
 
  private:
   struct Matrix {

@@ -112,7 +112,8 @@ trace::base::Result<loop::TrainOutcome> RankJob::run() {
     TRY_ASSIGN(const auto injections, trace::job::parse_injections(settings_.inject));
     TRY_ASSIGN(evaluate::SampleWriter samples,
                evaluate::SampleWriter::create(settings_, *dataset_, *std::move(sample_text_)));
-    const saving::ModelSaver saver({settings_, run_.folder, shape_, *model_, label_names_});
+    const saving::ModelSaver saver(
+        {settings_, run_.folder, shape_, *model_, label_names_, tokenizer_});
     loop::TrainLoop loop(
         {settings_, shape_, *dataset_, device_.device, *model_, *strategy_, *communicator_,
          run_.folder, *recorder_, &sources_->memory_sampler(), log_, stop_signal_, samples, saver,
@@ -262,6 +263,7 @@ trace::base::Result<void> RankJob::load_text() {
                                            environment_.lookup, stop_signal_, log_));
   sample_text_.emplace(std::move(text.sample));
   label_names_ = text.training.label_names();
+  tokenizer_ = std::move(text.tokenizer);
   TRY_ASSIGN(dataset_,
              data::TokenDataset::create(
                  std::move(text.training), std::move(text.evaluation), settings_,

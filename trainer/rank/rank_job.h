@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -79,6 +80,7 @@ class RankJob {
   std::optional<evaluate::SampleText> sample_text_;  // until the training begins
   std::optional<data::TokenDataset> dataset_;
   std::vector<std::string> label_names_;  // of a classifier's classes
+  std::filesystem::path tokenizer_;       // that the text was encoded with; empty: bytes
   std::unique_ptr<comm::Communicator> communicator_;
   std::shared_ptr<model::Model> model_;
   std::unique_ptr<strategy::Strategy> strategy_;

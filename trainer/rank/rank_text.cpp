@@ -109,6 +109,7 @@ trace::base::Result<RankText> load_rank_text(const trace::job::Settings& setting
       std::move(training),
       std::move(evaluation),
       padding,
+      preparation.tokenizer,
       {std::move(prompt), end, text::TextDecoder(preparation.tokenizer, options.program)}};
 }
 

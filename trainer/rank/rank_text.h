@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 
 #include "trace/base/result.h"
@@ -19,6 +20,7 @@ struct RankText {
   text::EncodedText training;
   std::optional<text::EncodedText> evaluation;  // absent: a share of the above is
   std::int64_t padding_token = 0;
+  std::filesystem::path tokenizer;  // a folder or a file; empty: text is bytes
   evaluate::SampleText sample;
 };
 

@@ -23,11 +23,9 @@ class ModelSaver {
     const trace::job::ModelShape& shape;
     const model::Model& model;
     std::vector<std::string> labels;  // names of the classes, if they have some
+    std::filesystem::path tokenizer;  // a folder or a file; empty: text is bytes
   };
   explicit ModelSaver(Parts parts) : parts_(std::move(parts)) {}
-
-  // `save_model: auto` does for models that came from a folder or have adapters.
-  static bool saves_at_end(const trace::job::Settings& settings);
 
   // Writes <run>/model, or <run>/adapter where adapters are trained and not merged; replaces an
   // earlier one. All ranks call it. Returns the folder.

@@ -1,12 +1,9 @@
 #include "trainer/saving/trained_part.h"
 
 #include <algorithm>
-#include <optional>
 
-#include "trace/job/huggingface/find_model.h"
 #include "trace/job/shape/lora.h"
 #include "trace/job/shape/strategy.h"
-#include "trainer/huggingface/save_model_folder.h"
 #include "trainer/lora/adapter_folder.h"
 #include "trainer/lora/base_weights.h"
 
@@ -32,27 +29,6 @@ torch::ScalarType type_between_layers(const trace::job::Settings& settings) {
                                                                         : torch::kFloat32;
 }
 
-trace::base::Result<void> save_merged(const std::filesystem::path& folder, const AdaptedJob& job,
-                                      const lora::TrainedValues& trained) {
-  const lora::MergedWeights merged(job.model, lora_options(job.settings), trained);
-  huggingface::SaveModelOptions options;
-  options.folder = folder;
-  options.shape = job.shape;
-  if (trace::job::is_model_folder(job.settings.model)) options.source = job.settings.model;
-  options.expand =
-      [&](const strategy::LocalParameter& kept) -> std::optional<strategy::LocalParameter> {
-    const auto range = merged.range_of(kept);
-    if (!range) return std::nullopt;
-    strategy::LocalParameter part = kept;
-    part.sizes = range->sizes;
-    part.begin = range->begin;
-    part.end = range->end;
-    part.value = range->values;
-    return part;
-  };
-  return huggingface::save_model_folder(options, job.strategy.local_parameters(), job.communicator);
-}
-
 }  // namespace
 
 trace::base::Result<void> choose_trained_part(model::Model& model,
@@ -68,14 +44,29 @@ lora::LoraOptions lora_options(const trace::job::Settings& settings) {
           settings.lora_target_modules, static_cast<std::uint64_t>(settings.seed)};
 }
 
-trace::base::Result<void> save_adapted(const std::filesystem::path& folder, const AdaptedJob& job) {
+bool saves_adapters_alone(const trace::job::Settings& settings) {
+  return settings.lora_rank > 0 && !settings.merge_lora;
+}
+
+trace::base::Result<void> save_adapters(const std::filesystem::path& folder,
+                                        const TrainedJob& job) {
   const lora::TrainedValues trained =
       lora::gather_trained(job.model, job.strategy.local_parameters(), job.communicator);
-  if (job.settings.merge_lora) return save_merged(folder, job, trained);
   const bool classifies = std::ranges::any_of(
       trained, [](const auto& each) { return !lora::is_adapter_parameter(each.first); });
   return lora::save_adapter(folder, {lora_options(job.settings), job.settings.model, classifies},
                             job.model, trained, job.communicator);
+}
+
+trace::base::Result<void> save_whole(huggingface::SaveModelOptions options, const TrainedJob& job) {
+  const auto parameters = job.strategy.local_parameters();
+  if (job.settings.lora_rank == 0) {
+    return huggingface::save_model_folder(options, parameters, job.communicator);
+  }
+  const lora::TrainedValues trained = lora::gather_trained(job.model, parameters, job.communicator);
+  const lora::MergedWeights weights(job.model, lora_options(job.settings), trained);
+  options.expand = [&](const strategy::LocalParameter& kept) { return weights.merged(kept); };
+  return huggingface::save_model_folder(options, parameters, job.communicator);
 }
 
 }  // namespace shardlens::trainer::saving

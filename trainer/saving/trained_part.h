@@ -7,8 +7,8 @@
 #include "trace/base/result.h"
 #include "trace/job/settings/settings.h"
 #include "trainer/comm/communicator.h"
+#include "trainer/huggingface/save_model_folder.h"
 #include "trainer/lora/adapters.h"
-#include "trainer/model/layers/model_shape.h"
 #include "trainer/model/model.h"
 #include "trainer/strategy/strategy.h"
 
@@ -23,16 +23,18 @@ trace::base::Result<void> choose_trained_part(model::Model& model,
 // As the job's settings say.
 lora::LoraOptions lora_options(const trace::job::Settings& settings);
 
-// What a job that trains adapters saves: they alone, in peft's layout, or with `merge_lora` the
-// whole model with the adapters in its weights, as a folder that transformers loads. All ranks call
-// it, outside of a step. Throws c10::Error when a collective fails.
-struct AdaptedJob {
+// What is saved. All ranks call it, outside of a step. Throws c10::Error when a collective fails.
+struct TrainedJob {
   const trace::job::Settings& settings;
-  const model::ModelShape& shape;
   const model::Model& model;
   const strategy::Strategy& strategy;
   comm::Communicator& communicator;
 };
-trace::base::Result<void> save_adapted(const std::filesystem::path& folder, const AdaptedJob& job);
+// Whether a job trains adapters that are not merged.
+bool saves_adapters_alone(const trace::job::Settings& settings);
+// In peft's layout.
+trace::base::Result<void> save_adapters(const std::filesystem::path& folder, const TrainedJob& job);
+// The whole model, with adapters in its weights, as a folder that transformers loads.
+trace::base::Result<void> save_whole(huggingface::SaveModelOptions options, const TrainedJob& job);
 
 }  // namespace shardlens::trainer::saving

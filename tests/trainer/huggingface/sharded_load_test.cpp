@@ -8,10 +8,12 @@
 #include "profiler/pytorch/torch_sources.h"
 #include "tests/trainer/comm/rank_threads.h"
 #include "tests/trainer/huggingface/model_folder.h"
+#include "trace/base/whole_file.h"
 #include "trainer/huggingface/folder_source.h"
 #include "trainer/huggingface/save_model_folder.h"
 #include "trainer/model/build_model.h"
 #include "trainer/strategy/fsdp/fully_sharded.h"
+#include "trainer/tensor/named_tensor.h"
 
 namespace shardlens::trainer::huggingface {
 namespace {
@@ -129,16 +131,26 @@ TEST(ShardedLoad, NeedsNoMoreThanTheShardAndOneTensor) {
   EXPECT_LE(status_bytes("VmHWM") - resident, allowed + kThreadsAndRecorders);
 }
 
+std::string text_of(const fs::path& file) {
+  return trace::base::whole_text(file).value_or("not there");
+}
+
 TEST(ShardedLoad, IsSavedAsItWasRead) {
   const ModelFolder from, to;
   from.write_model(folder_shape());
   from.write("config.json", R"({"model_type": "gpt2", "n_embd": 8, "n_layer": 2, "n_head": 2,
                                 "n_positions": 16, "vocab_size": 30})");
-  from.write("tokenizer.json", "{}");
+  from.write("tokenizer.json", "the model's");
+  from.write("added_tokens.json", "the model's");
+  from.write("generation_config.json", "the model's");
+  const ModelFolder words;
+  for (const char* name : {"tokenizer.json", "vocab.txt", "tokenizer_config.json"})
+    words.write(name, "the words'");
   SaveModelOptions options;
   options.folder = to.path() / "saved";
   options.shape = folder_shape();
   options.source = from.path();
+  options.tokenizer = words.path();
   options.file_bytes = 2000;
   comm::on_ranks(kRanks, [&](comm::Communicator& communicator,
                              profiler::recorder::Recorder& recorder) {
@@ -160,9 +172,42 @@ TEST(ShardedLoad, IsSavedAsItWasRead) {
     for (const strategy::LocalParameter& part : strategy.local_parameters())
       expect_values(part, *saved);
   });
-  EXPECT_TRUE(fs::exists(options.folder / "tokenizer.json"));
+  EXPECT_EQ(text_of(options.folder / "tokenizer.json"), "the words'");
+  EXPECT_EQ(text_of(options.folder / "vocab.txt"), "the words'");
+  EXPECT_EQ(text_of(options.folder / "tokenizer_config.json"), "the words'");
+  EXPECT_FALSE(fs::exists(options.folder / "added_tokens.json")) << "of a tokenizer not used";
+  EXPECT_EQ(text_of(options.folder / "generation_config.json"), "the model's");
   EXPECT_TRUE(fs::exists(options.folder / kIndexFile));
   EXPECT_EQ(std::distance(fs::directory_iterator(to.path()), {}), 1) << "nothing else is left";
+}
+
+// A folder may have several tokenizers, of which the file that was named is the one that was used.
+TEST(ShardedLoad, IsSavedWithTheFileOfTheTokenizerThatWasNamed) {
+  const ModelFolder words, to;
+  for (const char* name : {"tokenizer.json", "mine.json", "vocab.txt", "special_tokens_map.json"})
+    words.write(name, name);
+  SaveModelOptions options;
+  options.shape = folder_shape();
+  comm::on_ranks(1, [&](comm::Communicator& communicator, profiler::recorder::Recorder&) {
+    const auto model = model::build_any_model(folder_shape(), {0.0, 5, torch::kCPU});
+    std::vector<strategy::LocalParameter> parts;
+    for (const auto& each : tensor::named_parameters_of(*model)) {
+      parts.push_back({each.name, each.tensor.sizes().vec(), 0, each.tensor.numel(), each.tensor});
+    }
+    const auto save_with = [&](const char* file) {
+      options.tokenizer = words.path() / file;
+      options.folder = to.path() / file;
+      const auto saved = save_model_folder(options, parts, communicator);
+      EXPECT_TRUE(saved) << saved.error().message;
+    };
+    save_with("mine.json");
+    save_with("vocab.txt");
+  });
+  EXPECT_EQ(text_of(to.path() / "mine.json" / "tokenizer.json"), "mine.json");
+  EXPECT_FALSE(fs::exists(to.path() / "mine.json" / "vocab.txt"));
+  EXPECT_EQ(text_of(to.path() / "vocab.txt" / "vocab.txt"), "vocab.txt");
+  EXPECT_FALSE(fs::exists(to.path() / "vocab.txt" / "tokenizer.json"));
+  EXPECT_TRUE(fs::exists(to.path() / "vocab.txt" / "special_tokens_map.json"));
 }
 
 }  // namespace

@@ -84,15 +84,15 @@ TEST_P(EveryKind, MergedRangesTogetherAreTheMatrixPlusItsAdapters) {
   with_strategy(training(), [&](model::Model& model, strategy::Strategy& strategy,
                                 comm::Communicator& communicator) {
     const auto trained = gather_trained(model, strategy.local_parameters(), communicator);
-    const MergedWeights merged(model, {3, 12}, trained);
+    const MergedWeights weights(model, {3, 12}, trained);
     for (const strategy::LocalParameter& part : strategy.local_parameters()) {
-      const auto range = merged.range_of(part);
+      const auto range = weights.merged(part);
       ASSERT_EQ(range.has_value(), !is_adapter_parameter(part.name)) << part.name;
       if (!range) continue;
       const torch::Tensor& matrix = expected.at(part.name);
       EXPECT_EQ(range->sizes, matrix.sizes().vec()) << part.name;
-      EXPECT_TRUE(torch::allclose(range->values,
-                                  matrix.flatten().slice(0, range->begin, range->end), 1e-6, 1e-6))
+      EXPECT_TRUE(torch::allclose(range->value, matrix.flatten().slice(0, range->begin, range->end),
+                                  1e-6, 1e-6))
           << part.name;
       const std::lock_guard guard(lock);
       if (part.is_primary) covered[part.name] += range->end - range->begin;
