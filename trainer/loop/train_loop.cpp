@@ -16,6 +16,7 @@
 #include "trainer/loop/step_failure.h"
 #include "trainer/model/decoder_model.h"
 #include "trainer/optimizer/learning_rate.h"
+#include "trainer/saving/shared_disk.h"
 #include "trainer/tensor/autocast_scope.h"
 
 namespace shardlens::trainer::loop {
@@ -66,6 +67,8 @@ TrainLoop::TrainLoop(const TrainParts& parts, const std::vector<trace::job::Inje
 
 trace::base::Result<void> TrainLoop::begin() {
   parts_.model.train();
+  TRY(saving::check_shared_disk(parts_.settings, parts_.run_folder, parts_.strategy,
+                                parts_.communicator));
   TRY_ASSIGN(first_step_, checkpoints_.resume());
   if (first_step_ > 0 && parts_.communicator.rank() == 0) {
     parts_.log.info("resumed after step " + std::to_string(first_step_ - 1));

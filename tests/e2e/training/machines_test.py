@@ -36,18 +36,19 @@ class Machines(harness.ShardlensTest):
             done = ip(*command.split())
             self.assertEqual(done.returncode, 0, f'{command}: {done.stderr}')
 
-    def start_machine(self, machine, folder, **variables):
-        """Its ranks, as torchrun starts them, each with the same folder on its own machine."""
+    def start_machine(self, machine, folder, disk=None, more=None, **variables):
+        """Its ranks, as torchrun starts them, each with the same folder on its own machine; a disk is its own as well."""
         settings = self.folder / 'settings.yaml'
-        settings.write_text(''.join(f'{key}: {value}\n' for key, value in SETTINGS.items()))
-        rename = f'echo machine-{"ab"[machine]} > /proc/sys/kernel/hostname; exec "$@"'
+        settings.write_text(''.join(f'{key}: {value}\n' for key, value in {**SETTINGS, **(more or {})}.items()))
+        mount = f'mount --bind "{disk}" "{folder.parent}" && ' if disk else ''
+        rename = f'{mount}echo machine-{"ab"[machine]} > /proc/sys/kernel/hostname; exec "$@"'
         processes = []
         for local in range(PER_MACHINE):
             environment = os.environ | {'RANK': str(machine * PER_MACHINE + local), 'LOCAL_RANK': str(local),
                                         'WORLD_SIZE': str(RANKS), 'LOCAL_WORLD_SIZE': str(PER_MACHINE),
                                         'MASTER_ADDR': FIRST, 'MASTER_PORT': '29517'} | variables
             processes.append(subprocess.Popen(
-                ['ip', 'netns', 'exec', self.names[machine], 'unshare', '--uts', 'sh', '-c', rename, 'sh',
+                ['ip', 'netns', 'exec', self.names[machine], 'unshare', '--uts', '--mount', 'sh', '-c', rename, 'sh',
                  str(harness.BIN / 'shardlens-rank'), '--settings', str(settings), '--run', str(folder)],
                 env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
         return processes
@@ -76,6 +77,29 @@ class Machines(harness.ShardlensTest):
         self.assertEqual(both['run']['status'], 'done')
         self.assertEqual(both['run']['world_size'], RANKS)
         self.assertEqual([step['loss'] for step in both['steps']], [step['loss'] for step in alone['steps']])
+
+    def test_without_a_shared_disk_what_ranks_would_write_together_is_refused_before_the_first_step(self):
+        folder = self.folder / 'run' / 'of both'
+        folder.parent.mkdir()
+        processes = []
+        for machine in (0, 1):
+            disk = self.folder / f'disk {machine}'
+            disk.mkdir()
+            processes += self.start_machine(machine, folder, disk, dict(save_every=2, shard_group_size=4))
+        for process in processes:
+            _, said = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, 2, said)
+            self.assertIn(f"rank 2: this rank, on machine-b, does not see rank 0's folder '{folder}'", said)
+        # Replicas of what the first machine has write nothing.
+        processes = []
+        for machine in (0, 1):
+            processes += self.start_machine(machine, folder.with_name('with replicas'), self.folder / f'disk {machine}',
+                                            dict(save_every=2))
+        for process in processes:
+            _, said = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, 0, said[-3000:])
+        saved = self.folder / 'disk 0' / 'with replicas' / 'checkpoints'
+        self.assertEqual(sorted(path.name for path in saved.iterdir()), ['step_000002', 'step_000004'])
 
     def test_the_interface_can_be_chosen(self):
         # One that is not there on either machine ends every rank, with its name.
