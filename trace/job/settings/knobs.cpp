@@ -389,7 +389,8 @@ constexpr Knob kOptimizationKnobs[] = {
      .explanation = "Steps between evaluations on the held-out text; 0 never evaluates"},
     {.name = "evaluation_batches", .label = "Batches of an evaluation",
      .member = &Settings::evaluation_batches, .unit = "batches", .minimum = 0, .maximum = kLarge,
-     .explanation = "Batches per rank of one evaluation at most; 0 takes all held-out text"},
+     .explanation = "Batches per rank of one evaluation at most, so that more ranks or larger batches see "
+                    "more text; 0 takes all held-out text"},
     {.name = "sample_tokens", .label = "Sample", .member = &Settings::sample_tokens,
      .unit = "tokens", .minimum = 0, .maximum = 4096,
      .explanation = "Tokens that the model writes into the log at every evaluation; 0 writes none"},
