@@ -368,6 +368,39 @@ TEST(DeepSpeedReader, SaysWhatContradictsItselfOrIsDamaged) {
                   "two numbers"));
 }
 
+// hjson, which DeepSpeed reads with, takes more than JSON.
+TEST(DeepSpeedReader, TakesCommentsAndACommaBehindTheLastItem) {
+  const job::Settings s = foreign_of(R"(# for "every" model {
+// and /* every
+/* machine, */
+{
+  "zero_optimization": {"stage": 2,},  # gradients, too
+  "optimizer": {"type": "AdamW", "params": {"betas": [0.8, 0.9, /* two */], "lr": 0.5 /* high */ , } },
+  "made_up": "a # b // c, }", "train_micro_batch_size_per_gpu": 3,
+})")
+                              .settings;
+  EXPECT_EQ(s.sharding_strategy, job::Strategy::kShardGradOp);
+  EXPECT_EQ(s.adam_beta2, 0.9);
+  EXPECT_EQ(s.batch_per_rank, 3);
+  EXPECT_EQ(foreign_of(R"({"train_batch_size": 8, "made_up": "a # b // c, }"})").ignored[0].value,
+            "a # b // c, }");
+  EXPECT_TRUE(has(why_not("# one\n{\"train_batch_size\": 8,\n \"bf16\": {,}}"),
+                  "line 3: this is not JSON"));
+  EXPECT_TRUE(has(why_not("{\"train_batch_size\": 8 /* never ends }"), "this is not JSON"));
+}
+
+// DeepSpeed lower-cases it.
+TEST(DeepSpeedReader, TakesTypesOfCommunicationInAnyCase) {
+  EXPECT_EQ(foreign_of(R"({"train_batch_size": 8, "communication_data_type": "FP16"})")
+                .settings.communication_hook,
+            job::CommunicationHook::kFp16Compress);
+  EXPECT_EQ(foreign_of(R"({"zero_optimization": {"stage": 3}, "communication_data_type": "BF16"})")
+                .settings.reduce_dtype,
+            job::DataType::kBf16);
+  EXPECT_TRUE(has(why_not(R"({"train_batch_size": 8, "communication_data_type": "FP8"})"),
+                  "'FP8' is no type"));
+}
+
 // Settings of ours are not taken for a file of another framework.
 TEST(DeepSpeedReader, LeavesOtherFilesAlone) {
   for (const char* text :

@@ -43,6 +43,21 @@ void add_item(ConfigEntry& entry, std::string text) {
 
 // ---- JSON
 
+// Of the comment with which the text begins; 0: it does not.
+std::size_t comment_size(std::string_view text) {
+  const bool is_block = text.starts_with("/*");
+  if (!is_block && !text.starts_with("//") && !text.starts_with('#')) return 0;
+  const auto end = is_block ? text.find("*/", 2) : text.find('\n');
+  return end == text.npos ? text.size() : end + (is_block ? 2 : 0);
+}
+
+// Of the string with which the text begins.
+std::size_t string_size(std::string_view text) {
+  std::size_t end = 1;
+  while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
+  return std::min(end + 1, text.size());
+}
+
 std::string json_text(const json& value) {
   return value.is_string() ? value.get<std::string>()
                            : value.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -144,6 +159,31 @@ bool ConfigFile::has_section(std::string_view key) const {
       entries, [&](const ConfigEntry& entry) { return entry.key.starts_with(prefix); });
 }
 
+std::string plain_json(std::string_view text) {
+  std::string plain(text);
+  char before = '{';                   // what is neither space nor comment
+  std::size_t last_comma = text.npos;  // behind an item, if nothing follows so far
+  for (std::size_t at = 0, size = 0; at < text.size(); at += size) {
+    const std::string_view rest = text.substr(at);
+    const char next = rest.front();
+    size = comment_size(rest);
+    if (size > 0) {
+      const auto begin = plain.begin() + static_cast<std::ptrdiff_t>(at);
+      std::replace_if(
+          begin, begin + static_cast<std::ptrdiff_t>(size), [](char c) { return c != '\n'; }, ' ');
+      continue;
+    }
+    size = next == '"' ? string_size(rest) : 1;
+    if (base::trimmed(rest.substr(0, 1)).empty()) continue;
+    const bool is_end = next == '}' || next == ']';
+    if (is_end && last_comma != text.npos) plain[last_comma] = ' ';
+    const bool follows_item = before != '{' && before != '[' && before != ',';
+    last_comma = next == ',' && follows_item ? at : text.npos;
+    before = next;
+  }
+  return plain;
+}
+
 Result<ConfigFile> parse_json_config(const std::string& text, const std::string& source) {
   ConfigFile file{source, {}};
   RepeatedKey repeated;
@@ -151,8 +191,7 @@ Result<ConfigFile> parse_json_config(const std::string& text, const std::string&
     const json::parser_callback_t see = [&](int, json::parse_event_t event, json& value) {
       return repeated.see(event, value);
     };
-    // DeepSpeed takes comments, too.
-    const json root = json::parse(text, see, /*allow_exceptions=*/true, /*ignore_comments=*/true);
+    const json root = json::parse(text, see);
     if (!repeated.key().empty()) return given_twice(source, repeated.key());
     if (!root.is_object()) return wrong_file(source, 0, "a map of keys is expected: {\"key\": …}");
     TRY(flatten_json(root, "", 0, file));

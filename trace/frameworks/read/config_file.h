@@ -26,6 +26,10 @@ struct ConfigFile {
   bool has_section(std::string_view key) const;         // a map of that name
 };
 
+// What DeepSpeed reads as JSON (by hjson) without what JSON has not: comments, with # too, and a
+// comma behind the last item. They become spaces, so that lines and columns stay.
+std::string plain_json(std::string_view text);
+
 // Errors (kUsage) name `source`, the line or the key, and what to do: no JSON or YAML, a key given
 // twice, maps nested too deeply, anything but a map at the top.
 base::Result<ConfigFile> parse_json_config(const std::string& text, const std::string& source);

@@ -335,13 +335,20 @@ class DeepSpeedReader {
 
   void read_communication_type() {
     const char* const kKey = "communication_data_type";
-    const auto type = in_.text(kKey);
-    if (type && *type != "fp32" && *type != "fp16" && *type != "bf16") {
-      return in_.fail(kKey, "'" + base::shortened(*type) + "' is no type; use fp32, fp16 or bf16");
-    }
-    if (type && has_units_) in_.set("reduce_dtype", *type, kKey);
-    if (type && !has_units_) {
-      in_.set("communication_hook", *type == "fp32" ? "none" : *type + "_compress", kKey);
+    if (const auto given = in_.text(kKey)) {
+      constexpr std::array<std::string_view, 3> kTypes{"fp32", "fp16", "bf16"};
+      const auto type = std::ranges::find_if(
+          kTypes, [&](std::string_view each) { return base::equal_but_for_case(*given, each); });
+      if (type == kTypes.end()) {
+        const std::string said = base::shortened(*given);
+        return in_.fail(kKey, "'" + said + "' is no type; use fp32, fp16 or bf16");
+      }
+      const std::string name(*type);
+      if (has_units_) {
+        in_.set("reduce_dtype", name, kKey);
+      } else {
+        in_.set("communication_hook", name == "fp32" ? "none" : name + "_compress", kKey);
+      }
     }
     if (!has_units_) return;
     if (const auto buffers = in_.text("data_types.buffer_dtype")) {

@@ -90,10 +90,11 @@ std::string remarks_text(const ForeignSettings& foreign) {
 
 Parsed parse_foreign_settings(const std::string& text, const std::string& source,
                               std::int64_t ranks) {
-  const bool is_json = base::trimmed(text).starts_with('{');
+  const std::string plain = plain_json(text);
+  const bool is_json = base::trimmed(plain).starts_with('{');
   const bool is_meant = names_a_foreign_key(text);
   if (!is_json && !is_meant) return std::nullopt;
-  const auto file = is_json ? parse_json_config(text, source) : parse_yaml_config(text, source);
+  const auto file = is_json ? parse_json_config(plain, source) : parse_yaml_config(text, source);
   if (file) return read_known(*file, ranks);
   if (is_meant) return tl::make_unexpected(file.error());
   return std::nullopt;  // settings of ours as a map of YAML, or nothing that is known
