@@ -164,6 +164,54 @@ TEST(AccelerateReader, ChangesOfAJobWhatItSpeaksOf) {
   EXPECT_EQ(deepspeed.max_grad_norm, 1.5);
 }
 
+// Accelerate clips at 1 where nothing else is said, and takes the program's steps.
+TEST(AccelerateReader, HasAcceleratesDefaultsOfDeepSpeed) {
+  job::Settings job;
+  job.gradient_accumulation_steps = 4;
+  job.max_grad_norm = 0.5;
+  job.precision = job::Precision::kFp16;
+  job.initial_loss_scale = 1024;
+  const std::string begin =
+      "distributed_type: DEEPSPEED\nmixed_precision: fp16\ndeepspeed_config:\n  zero_stage: 1\n";
+  for (const char* more : {"", "  gradient_clipping: auto\n  gradient_accumulation_steps: auto\n",
+                           "  gradient_clipping:\n  gradient_accumulation_steps:\n"}) {
+    const auto changed = changed_by(accelerate_of(begin + more), job);
+    EXPECT_EQ(changed.max_grad_norm, 1) << more;
+    EXPECT_EQ(changed.gradient_accumulation_steps, 4) << more;
+    EXPECT_EQ(changed.initial_loss_scale, 65536) << "DeepSpeed's own";
+  }
+  const auto none = changed_by(accelerate_of(begin + "  gradient_clipping: 0.0\n"), job);
+  EXPECT_EQ(none.max_grad_norm, 0);
+}
+
+// What the file says is taken over where it is our default, too.
+TEST(AccelerateReader, SwitchesOffWhatTheFileHasNot) {
+  job::Settings job;
+  job.sharding_strategy = job::Strategy::kFullShard;
+  job.activation_checkpointing = 1;
+  job.checkpoint_format = job::CheckpointFormat::kSharded;
+  job.device = job::DeviceChoice::kCpu;
+  const auto changed = [&](const std::string& text) {
+    return changed_by(accelerate_of(text), job);
+  };
+  const std::string fsdp = "distributed_type: FSDP\nfsdp_config:\n";
+  const job::Settings said = changed(
+      fsdp + "  fsdp_activation_checkpointing: false\n  fsdp_state_dict_type: FULL_STATE_DICT\n");
+  EXPECT_EQ(said.activation_checkpointing, 0);
+  EXPECT_EQ(said.checkpoint_format, job::CheckpointFormat::kFull);
+  EXPECT_EQ(said.device, job::DeviceChoice::kAuto);
+  const job::Settings first = changed(fsdp + "  fsdp_version: 1\n");
+  EXPECT_EQ(first.activation_checkpointing, 1) << "the program may say it";
+  EXPECT_EQ(first.checkpoint_format, job::CheckpointFormat::kFull);
+  job.checkpoint_format = job::CheckpointFormat::kFull;
+  EXPECT_EQ(changed(fsdp + "  fsdp_version: 2\n").checkpoint_format,
+            job::CheckpointFormat::kSharded);
+  EXPECT_EQ(changed("distributed_type: MULTI_GPU\n").device, job::DeviceChoice::kAuto);
+  job.device = job::DeviceChoice::kAuto;
+  EXPECT_EQ(changed("distributed_type: NO\nuse_cpu: true\n").device, job::DeviceChoice::kCpu);
+  EXPECT_EQ(changed("distributed_type: MULTI_CPU\n").device, job::DeviceChoice::kCpu);
+}
+
 TEST(AccelerateReader, IgnoresWhatIsNotChosen) {
   const ForeignSettings foreign = accelerate_of(
       "distributed_type: MULTI_GPU\nnum_processes: 2\nfsdp_config:\n  fsdp_offload_params: true\n");

@@ -288,6 +288,24 @@ TEST(DeepSpeedReader, ChangesOfAJobWhatItSpeaksOf) {
   EXPECT_EQ(changed.max_grad_norm, 0) << "likewise";
 }
 
+// What the file does not say of what it speaks of is as DeepSpeed has it, not as the job had it.
+TEST(DeepSpeedReader, ChangesWhatTheFileLeavesToDeepSpeedsDefaults) {
+  job::Settings job;
+  job.learning_rate = 0.3;
+  job.weight_decay = 0.2;
+  job.adam_beta1 = 0.5;
+  job.adam_epsilon = 1e-6;
+  job.initial_loss_scale = 1024;
+  const job::Settings changed = changed_by(
+      foreign_of(R"({"optimizer": {"type": "AdamW", "params": {}}, "fp16": {"enabled": true}})"),
+      job);
+  EXPECT_EQ(changed.learning_rate, 0.001);
+  EXPECT_EQ(changed.weight_decay, 0);
+  EXPECT_EQ(changed.adam_beta1, 0.9);
+  EXPECT_EQ(changed.adam_epsilon, 1e-8);
+  EXPECT_EQ(changed.initial_loss_scale, 65536);
+}
+
 TEST(DeepSpeedReader, SharesABatchOfAllRanksOutAmongThoseThatThereAre) {
   const std::string text = R"({"train_batch_size": 24, "zero_optimization": {"stage": 2}})";
   const auto foreign = parse_foreign_settings(text, "ds.json", 3);

@@ -16,7 +16,6 @@ namespace {
 
 using job::Strategy;
 
-constexpr const char* kDefaultStage = "2";  // Accelerate's own
 constexpr std::string_view kOneMachine = "ranks are started on this machine";
 // The first that a key begins with.
 constexpr KeyReason kAccelerateKeys[] = {
@@ -47,14 +46,19 @@ constexpr KeyReason kAccelerateKeys[] = {
     {"deepspeed_config.deepspeed_", kOneMachine},
 };
 
-// Accelerate's keys of DeepSpeed, and DeepSpeed's own.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kOfDeepSpeed{{
-    {"zero_stage", "zero_optimization.stage"},
-    {"gradient_accumulation_steps", "gradient_accumulation_steps"},
-    {"gradient_clipping", "gradient_clipping"},
-    {"offload_optimizer_device", "zero_optimization.offload_optimizer.device"},
-    {"offload_param_device", "zero_optimization.offload_param.device"},
-}};
+// Accelerate's keys of DeepSpeed, DeepSpeed's own, and what Accelerate 1.15 makes of those that are
+// absent or "auto" (DeepSpeedPlugin, Accelerator.prepare). Steps that stay "auto" are the
+// program's.
+struct DeepSpeedKey {
+  std::string_view ours, theirs;
+  const char* absent;
+};
+constexpr std::array kOfDeepSpeed{
+    DeepSpeedKey{"zero_stage", "zero_optimization.stage", "2"},
+    DeepSpeedKey{"gradient_accumulation_steps", "gradient_accumulation_steps", "auto"},
+    DeepSpeedKey{"gradient_clipping", "gradient_clipping", "1"},
+    DeepSpeedKey{"offload_optimizer_device", "zero_optimization.offload_optimizer.device", "none"},
+    DeepSpeedKey{"offload_param_device", "zero_optimization.offload_param.device", "none"}};
 
 class AccelerateReader {
  public:
@@ -110,13 +114,14 @@ class AccelerateReader {
       if (processes.value_or(1) != 1) {
         in_.fail("num_processes", "contradicts distributed_type: NO, which is one process");
       }
-      in_.settings().ranks = 1;
+      in_.set("ranks", "1", "distributed_type");
     }
     const bool on_cpu = in_.boolean("use_cpu").value_or(false);
     if (on_cpu && kind == "MULTI_GPU") {
       in_.fail("use_cpu", "contradicts distributed_type: MULTI_GPU; use MULTI_CPU, or false");
     }
-    if (on_cpu || kind == "MULTI_CPU") in_.settings().device = job::DeviceChoice::kCpu;
+    in_.set("device", on_cpu || kind == "MULTI_CPU" ? "cpu" : "auto",
+            in_.has("use_cpu") ? "use_cpu" : "distributed_type");
   }
 
   // ---- FSDP -------------------------------------------------------------------------------------
@@ -140,8 +145,9 @@ class AccelerateReader {
         in_.ignore(fsdp("offload_params"), "without shards there is nothing to offload");
       }
     }
-    if (in_.boolean(fsdp("activation_checkpointing")).value_or(false)) {
-      in_.settings().activation_checkpointing = 1;
+    const std::string key = fsdp("activation_checkpointing");
+    if (const auto recomputes = in_.boolean(key)) {
+      in_.set("activation_checkpointing", *recomputes ? "1" : "0", key);
     }
     read_state_dict();
   }
@@ -247,11 +253,11 @@ class AccelerateReader {
 
   void read_state_dict() {
     const std::string key = fsdp("state_dict_type");
-    const auto type = in_.text(key);
-    if (!type) return;
-    if (base::equal_but_for_case(*type, "FULL_STATE_DICT")) return;
-    in_.settings().checkpoint_format = job::CheckpointFormat::kSharded;
-    if (!base::equal_but_for_case(*type, "SHARDED_STATE_DICT")) {
+    const std::string type =
+        in_.text(key).value_or(version_ == 2 ? "SHARDED_STATE_DICT" : "FULL_STATE_DICT");
+    const bool is_full = base::equal_but_for_case(type, "FULL_STATE_DICT");
+    in_.set("checkpoint_format", is_full ? "full" : "sharded", key);
+    if (!is_full && !base::equal_but_for_case(type, "SHARDED_STATE_DICT")) {
       in_.ignore(key, "checkpoints are full or sharded");
     }
   }
@@ -266,15 +272,11 @@ class AccelerateReader {
                               "': give that file instead, and how many ranks");
     }
     ConfigFile given{file_.source, {}};
-    for (const auto& [ours, theirs] : kOfDeepSpeed) {
-      const std::string key = "deepspeed_config." + std::string(ours);
-      if (const ConfigEntry* entry = file_.find(key)) {
-        given.entries.push_back(*entry);
-        given.entries.back().key = theirs;
-      }
-    }
-    if (!in_.has("deepspeed_config.zero_stage")) {
-      given.entries.push_back({"zero_optimization.stage", kDefaultStage, {}, false, false});
+    for (const auto& [ours, theirs, absent] : kOfDeepSpeed) {
+      const ConfigEntry* entry = file_.find("deepspeed_config." + std::string(ours));
+      const bool is_given = entry != nullptr && !entry->is_null && entry->text != "auto";
+      given.entries.push_back(is_given ? *entry : ConfigEntry{"", absent, {}, false, false});
+      given.entries.back().key = theirs;
     }
     const std::string mixed = in_.text("mixed_precision").value_or("no");
     if (mixed == "bf16" || mixed == "fp16") {
@@ -286,7 +288,7 @@ class AccelerateReader {
     in_.settings() = read.settings;
     in_.settings().ranks = ranks;
     in_.settings().device = device;
-    for (const auto& [ours, theirs] : kOfDeepSpeed) {
+    for (const auto& [ours, theirs, absent] : kOfDeepSpeed) {
       const std::string key = "deepspeed_config." + std::string(ours);
       const auto ignored = std::ranges::find(read.ignored, theirs, &IgnoredKey::key);
       in_.text(key);  // taken over
@@ -294,6 +296,7 @@ class AccelerateReader {
     }
     for (const std::string& remark : read.remarks) in_.remark(remark);
     for (const std::string_view knob : read.left_to_program) in_.leave({knob});
+    for (const std::string_view knob : read.said) in_.say(knob);
     return {};
   }
 

@@ -125,7 +125,7 @@ void ConfigReader::take_empty_list(std::string_view key) {
 void ConfigReader::set(std::string_view knob, const std::string& value, std::string_view key) {
   const auto done = job::set_value(result_.settings, knob, value);
   if (!done) return fail(key, "as " + done.error().message);
-  if (has(key)) result_.said.push_back(job::find_knob(knob)->name);
+  say(job::find_knob(knob)->name);
 }
 
 void ConfigReader::ignore(std::string_view key, const std::string& reason) {

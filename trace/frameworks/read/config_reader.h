@@ -38,8 +38,11 @@ class ConfigReader {
   bool has(std::string_view key) const { return file_.find(key) != nullptr; }
   bool has_section(std::string_view key) const { return file_.has_section(key); }
 
-  // A knob from the value of a key; what the knob refuses is an error that names the key.
+  // A knob from the value of a key or, where that is absent, from the framework's default for it;
+  // what the knob refuses is an error that names the key.
   void set(std::string_view knob, const std::string& value, std::string_view key);
+  // A knob that was set by other words for the same.
+  void say(std::string_view knob) { result_.said.push_back(knob); }
   // A key that is not taken over after all, for a reason that depends on others.
   void ignore(std::string_view key, const std::string& reason);
   // Knobs that such a file does not speak of.

@@ -1,6 +1,7 @@
 #include "trace/frameworks/read/deepspeed_optimizer.h"
 
 #include <string>
+#include <vector>
 
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"
@@ -69,11 +70,11 @@ void read_number(ConfigReader& in, const std::string& name, std::string_view kno
 
 void read_betas(ConfigReader& in) {
   const std::string key = "optimizer.params.betas";
-  const auto betas = in.numbers(key);
-  if (!betas) return;
-  if (betas->size() != 2) return in.fail(key, "must be two numbers, as [0.9, 0.999]");
-  in.set("adam_beta1", base::shortest_text(betas->front()), key);
-  in.set("adam_beta2", base::shortest_text(betas->back()), key);
+  if (in.is_left(key, {"adam_beta1", "adam_beta2"})) return;
+  const auto betas = in.numbers(key).value_or(std::vector{0.9, 0.999});
+  if (betas.size() != 2) return in.fail(key, "must be two numbers, as [0.9, 0.999]");
+  in.set("adam_beta1", base::shortest_text(betas.front()), key);
+  in.set("adam_beta2", base::shortest_text(betas.back()), key);
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ struct ForeignSettings {
   job::Settings settings;              // what the file does not say, as that framework has it
   std::vector<IgnoredKey> ignored;     // keys without a counterpart, in the file's order
   std::vector<std::string> remarks;    // what is taken over, but not alike; no full stop
-  std::vector<std::string_view> said;  // knobs whose value stands in the file
+  std::vector<std::string_view> said;  // knobs of its keys, absent ones' defaults among them
   std::vector<std::string_view> left_to_program;  // knobs that it says or fills in, not the file
 };
 
