@@ -189,6 +189,9 @@ class Module {
     line(1, "blocks = blocks_of(model)");
     line(1, "for i in range(0, len(blocks), " + every + "):");
     line(2, "blocks[i] = checkpoint_wrapper(blocks[i])");
+    line(1, "if hasattr(getattr(model, \"config\", None), \"use_cache\"):");
+    line(2,
+         "model.config.use_cache = False  # a block that is computed again would add to it twice");
   }
 
   void add_distributed_data_parallel() {

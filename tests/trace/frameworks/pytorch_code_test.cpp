@@ -82,6 +82,15 @@ TEST(PytorchCode, ScalesTheLossOfUnitsInFp16) {
   EXPECT_FALSE(has(text, "autocast")) << text;
 }
 
+// Else a decoder's block that is computed again appends to the keys and values it kept.
+TEST(PytorchCode, KeepsNoKeysAndValuesWhereBlocksAreComputedAgain) {
+  for (const std::string strategy : {"ddp", "full_shard"}) {
+    const std::string kept = "sharding_strategy=" + strategy + " activation_checkpointing=";
+    EXPECT_TRUE(has(code_of(kept + "2"), "model.config.use_cache = False")) << strategy;
+    EXPECT_FALSE(has(code_of(kept + "0"), "use_cache")) << strategy;
+  }
+}
+
 // Else clipping fails: NCCL reduces nothing that is in the host's memory.
 TEST(PytorchCode, ReducesOnTheHostWhatIsOffloadedThere) {
   const std::string offloads = "sharding_strategy=full_shard cpu_offload=true device=";

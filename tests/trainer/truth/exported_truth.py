@@ -2,6 +2,7 @@
 
 exported_truth.py RANK_PROGRAM SHARDLENS [SEED [COUNT]]: COUNT combinations of each strategy, drawn by SEED.
 """
+import copy
 import pathlib
 import random
 import subprocess
@@ -10,7 +11,8 @@ import tempfile
 
 import ranks as rank_jobs
 import torch
-from transformers import get_scheduler
+import torch.distributed as dist
+from transformers import LlamaConfig, LlamaForCausalLM, get_scheduler
 
 import truth_jobs
 
@@ -96,6 +98,24 @@ def same_schedule(name, case, code):
     return worst < 1e-12
 
 
+def recomputes_decoders(code):
+    """A decoder of transformers, which keeps keys and values unless it is told not to: the same gradients as without recomputation."""
+    config = LlamaConfig(vocab_size=64, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2,
+                         attn_implementation="eager")  # which looks at every key, as all do behind a mask
+    plain = LlamaForCausalLM(config)
+    module = {}
+    exec(code, module)
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    model = module["parallelize"](copy.deepcopy(plain))
+    tokens = torch.randint(config.vocab_size, (2, 16))
+    for each in (plain, model):
+        each(input_ids=tokens, labels=tokens).loss.backward()
+    same = all(torch.allclose(a.grad, b.grad, atol=1e-6) for a, b in zip(plain.parameters(), model.parameters()))
+    dist.destroy_process_group()
+    print("recomputed decoder:", "the same gradients" if same else "other gradients", flush=True)
+    return same
+
+
 def buckets_of(run):
     return [size for size, in rank_jobs.query(run, 0, "select bytes from bucket where plan = "
                                               "(select max(plan) from bucket) order by bucket")]
@@ -118,6 +138,7 @@ def main():
     cases = {f"{strategy} {i}": drawn(chooser, strategy) for strategy in STRATEGIES for i in range(count)}
     for i in range(len(cases), len(SCHEDULES)):  # so that each schedule occurs
         cases[f"ddp {i}"] = drawn(chooser, "ddp")
+    cases["ddp recomputed"] = drawn(chooser, "ddp") | {"activation_checkpointing": 1, "communication_hook": "none"}
     for i, case in enumerate(cases.values()):
         case["lr_schedule"] = SCHEDULES[i % len(SCHEDULES)]
     with tempfile.TemporaryDirectory() as name:
@@ -129,7 +150,7 @@ def main():
             runs[case] = truth_jobs.train(program, folder, case, every["ranks"], every)
             settings["code"] = exported(shardlens, runs[case])
         theirs = truth_jobs.reference("exported_reference.py", program, folder, COMMON, cases=cases)
-        good = []
+        good = [recomputes_decoders(cases["ddp recomputed"]["code"])]
         for case, settings in cases.items():
             code = settings.pop("code")
             good.append(same_losses(case, settings, rank_jobs.losses(runs[case]), theirs[case]["losses"]))
