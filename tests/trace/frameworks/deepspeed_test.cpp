@@ -122,6 +122,16 @@ TEST(DeepSpeedConfig, HasASchedulerWhereOneFits) {
   EXPECT_EQ(type("linear"), "WarmupDecayLR");
   EXPECT_EQ(type("cosine"), "WarmupCosineLR");
   EXPECT_EQ(type("cosine_with_min_lr"), "WarmupCosineLR");
+  // Without a warm-up DeepSpeed's cosine would begin at no rate; ours does where there is one.
+  const auto cosine = [](const std::string& warmup) {
+    return written_of("lr_schedule=cosine warmup_steps=" + warmup).at("scheduler").at("params");
+  };
+  EXPECT_EQ(cosine("0").at("last_batch_iteration"), 0);
+  EXPECT_FALSE(cosine("5").contains("last_batch_iteration"));
+  EXPECT_TRUE(has(remarks_text(deepspeed_config(job_with("lr_schedule=cosine warmup_steps=0"))),
+                  "a step behind"));
+  EXPECT_FALSE(has(remarks_text(deepspeed_config(job_with("lr_schedule=constant warmup_steps=0"))),
+                   "a step behind"));
   const auto file = deepspeed_config(job_with("lr_schedule=inverse_sqrt"));
   EXPECT_FALSE(json::parse(file.text).contains("scheduler"));
   EXPECT_TRUE(has(reason_for(file, "lr_schedule"), "lr_scheduler="));

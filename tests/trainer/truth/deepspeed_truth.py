@@ -23,6 +23,7 @@ COMMON = dict(model="tiny", device="cpu", sequence_length=16, batch_per_rank=2, 
               record="none")
 PLAIN = dict(stage=0, bucket=500_000_000, overlaps=False, contiguous=True, prefetch=50_000_000, group=1, offloads=False,
              bf16=False, autocast=None, communicates=None, clips=0.5, micro=2, steps=2, total=4, optimizer="adamw")
+WITHIN_A_STEP = "never more than a step away"
 # Settings, what DeepSpeed then holds, how many steps its schedule is behind ours while it warms up, and after that.
 CASES = [
     (dict(sharding_strategy="ddp", communication_hook="bf16_compress", lr_schedule="constant"),
@@ -38,6 +39,7 @@ CASES = [
           lr_schedule="cosine_with_min_lr", lr_min_ratio=0.25),
      dict(stage=3, overlaps=True, prefetch=0, communicates=torch.bfloat16), (1, 0)),
     (dict(sharding_strategy="full_shard", lr_schedule="inverse_sqrt"), dict(stage=3, overlaps=True), None),
+    (dict(sharding_strategy="ddp", lr_schedule="cosine", warmup_steps=0), dict(), WITHIN_A_STEP),
 ]
 
 
@@ -68,6 +70,9 @@ def same_rates(config, ours, behind):
     if behind is None:
         return "scheduler" not in config
     theirs = rates_of(config)
+    if behind == WITHIN_A_STEP:
+        around = zip([ours[0], *ours], theirs, [*ours[1:], 0])
+        return all(after - 1e-9 <= rate <= before + 1e-9 for before, rate, after in around)
     warming, after = behind
     # The first step's rate is where the warm-up begins, which the second has again.
     pairs = [(theirs[n], ours[n - (warming if n <= WARMUP else after)]) for n in range(warming, STEPS)]

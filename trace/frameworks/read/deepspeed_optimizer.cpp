@@ -25,6 +25,10 @@ void read_warmup(ConfigReader& in, const std::string& from_key, double from, dou
   if (!in.is_left(key, {"warmup_steps"}) || !rises) {
     in.set("warmup_steps", std::to_string(rises ? steps : 0), key);
   }
+  const std::string begin_key = parameter("last_batch_iteration");
+  if (in.whole(begin_key).value_or(0) > 0) {
+    in.ignore(begin_key, "a schedule begins with the first step here");
+  }
   if (rises && from != 0) in.ignore(from_key, "a warm-up begins at zero here");
   if (in.text(parameter("warmup_type")).value_or("log") != "linear" && rises) {
     in.ignore(parameter("warmup_type"), "a warm-up is linear here");

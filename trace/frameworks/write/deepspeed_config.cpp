@@ -339,6 +339,8 @@ class DeepSpeedFile {
                     {"warmup_num_steps", warmup_steps()},
                     {"warmup_type", "linear"},
                     {"cos_min_ratio", lowest}};
+    // Before its first step DeepSpeed 0.19 has no rate, wherever a warm-up is to begin.
+    if (s_.warmup_steps == 0) parameters["last_batch_iteration"] = 0;
     add_total(parameters);
     add_schedule("WarmupCosineLR", std::move(parameters));
     said_elsewhere_.push_back("lr_cycles");
@@ -351,9 +353,10 @@ class DeepSpeedFile {
     file_.wrote({"steps"});
   }
   void add_schedule(const char* type, Json parameters) {
+    const bool is_flat = s_.warmup_steps == 0 && !parameters.contains("total_num_steps");
     json_["scheduler"] = {{"type", type}, {"params", std::move(parameters)}};
     file_.wrote({"lr_schedule", "warmup_steps"});
-    if (s_.warmup_steps > 0 || s_.lr_schedule == LrSchedule::kLinear) {
+    if (!is_flat) {
       file_.remark(
           "DeepSpeed's schedules are a step behind: the second step still has the first one's "
           "learning rate, and a warm-up takes two steps at least");
