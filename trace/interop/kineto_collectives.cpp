@@ -1,8 +1,8 @@
 #include "trace/interop/kineto_collectives.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
+#include <map>
 #include <unordered_map>
 #include <utility>
 
@@ -44,26 +44,6 @@ std::string_view own_name(const KinetoEvent& event) {
   if (!event.collective.empty()) return event.collective;
   const std::string_view name = event.name;
   return is_host_collective(name) ? name.substr(name.find(':') + 1) : std::string_view();
-}
-
-// "[0, 1, 2]", possibly cut off: "[0, 1, ..., 7]".
-std::vector<int> ranks_in(const std::string& list) {
-  std::vector<int> ranks;
-  const char* at = list.data();
-  const char* const end = at + list.size();
-  while (at != end) {
-    int rank = 0;
-    const auto [rest, error] = std::from_chars(at, end, rank);
-    if (error == std::errc()) ranks.push_back(rank);
-    at = error == std::errc() ? rest : at + 1;
-  }
-  return ranks;
-}
-
-// "3" tells nobody that it is a group.
-std::string title_of(const std::string& group) {
-  const bool is_number = group.find_first_not_of("0123456789") == std::string::npos;
-  return is_number ? "group " + group : group;
 }
 
 }  // namespace
@@ -159,54 +139,27 @@ std::int64_t KinetoCollectives::awaited_ns(const base::Interval& time) const {
   return end_ns;
 }
 
-void KinetoCollectives::make_groups(const KinetoJob& job, int world_size, RowIds& ids) {
+void KinetoCollectives::make_groups(const KinetoJob& job, int world_size, bool beside_nccl,
+                                    RowIds& ids) {
   if (job.groups.empty() && calls_.empty()) return;
-  const bool on_host = !calls_.empty() && !on_gpu_;
-  const model::StringId backend = ids.intern(!job.backend.empty() ? job.backend
-                                             : on_host            ? "gloo"
-                                                                  : "nccl");
-  for (const KinetoJob::Group& group : job.groups) {
-    const int id = static_cast<int>(groups_.size());
-    if (!groups_.try_emplace(group.name, id).second) continue;
-    const bool is_named = !group.description.empty() && group.description != "undefined";
-    group_rows_.push_back({0, id, ids.intern(title_of(is_named ? group.description : group.name)),
-                           backend, group.ranks});
-  }
+  const bool on_host = !calls_.empty() && !on_gpu_ && !beside_nccl;
+  groups_.list(job, beside_nccl, on_host ? "gloo" : "nccl", ids);
   if (!groups_.empty() || calls_.empty() || world_size == 0 || job.group_count > 1) return;
-  std::vector<int> all;
-  for (int rank = 0; rank < world_size; ++rank) all.push_back(rank);
-  groups_.emplace("", 0);
-  group_rows_.push_back({0, 0, ids.intern("world"), backend, all});
-}
-
-int KinetoCollectives::named_group(const KinetoEvent& event, RowIds& ids) {
-  const auto found = groups_.find(event.group);
-  if (found != groups_.end()) return found->second;
-  std::vector<int> ranks = ranks_in(event.group_ranks);
-  if (ranks.empty()) {
-    const auto world = groups_.find("");
-    const bool is_default = event.group == "0" || event.group == "default_pg";
-    return is_default && world != groups_.end() ? world->second : kNoGroup;
-  }
-  const int id = static_cast<int>(groups_.size());
-  groups_.emplace(event.group, id);
-  group_rows_.push_back(
-      {0, id, ids.intern(title_of(event.group)), ids.intern("nccl"), std::move(ranks)});
-  return id;
+  groups_.list_world(world_size, ids);
 }
 
 std::int64_t KinetoCollectives::ranks_of(const Call& call, int group) const {
   if (call.asked_ranks > 0) return call.asked_ranks;
   if (group == kNoGroup) return 0;
-  return std::max<std::int64_t>(1, std::ssize(group_rows_[static_cast<std::size_t>(group)].ranks));
+  return std::max<std::int64_t>(1, std::ssize(groups_.ranks(group)));
 }
 
-UnnamedCalls KinetoCollectives::unnamed() const {
+UnnamedCalls KinetoCollectives::unnamed(Carrier carrier) const {
   UnnamedCalls unnamed;
-  for (const model::ProcessGroup& group : group_rows_) unnamed.groups.push_back(group.ranks);
+  for (const int group : groups_.open_to(carrier)) unnamed.groups.push_back(groups_.ranks(group));
   for (const Call& call : calls_) {
+    if (!call.is_unnamed(carrier)) continue;
     const KinetoEvent& event = call.made.event;
-    if (!event.group.empty()) continue;
     unnamed.calls.push_back({.thread = event.process + " " + event.thread,
                              .asked = call.asked,
                              .executed = collective_function(event.collective, event.name),
@@ -219,28 +172,31 @@ UnnamedCalls KinetoCollectives::unnamed() const {
   return unnamed;
 }
 
-std::vector<std::int64_t> KinetoCollectives::times_of_unnamed_ns() const {
+void KinetoCollectives::set_groups(Carrier carrier, std::span<const int> of_unnamed) {
+  const auto groups = groups_.open_to(carrier);
+  auto next = of_unnamed.begin();
+  for (Call& call : calls_) {
+    if (!call.is_unnamed(carrier)) continue;
+    const int place = *next++;
+    if (place != kNoGroup) call.group = groups[static_cast<std::size_t>(place)];
+  }
+}
+
+std::vector<std::int64_t> KinetoCollectives::times_of_unnamed_ns(Carrier carrier) const {
   std::vector<std::int64_t> times;
   for (const Call& call : calls_) {
-    if (!call.made.event.group.empty()) continue;
-    times.push_back(call.asked_ns != kNoCall ? call.asked_ns : call.made.event.start_ns);
+    if (call.is_unnamed(carrier)) times.push_back(call.order_ns());
   }
   return times;
 }
 
 void KinetoCollectives::make_rows(RowIds& ids) {
-  std::size_t unnamed = 0;
   for (const Call& call : calls_) {
     const KinetoEvent& event = call.made.event;
     model::Collective row;
     row.lane = call.made.lane;
-    if (!event.group.empty()) {
-      row.process_group = named_group(event, ids);
-    } else {
-      row.process_group =
-          unnamed < groups_of_unnamed_.size() ? groups_of_unnamed_[unnamed] : kNoGroup;
-      ++unnamed;
-    }
+    const int group = event.group.empty() ? call.group : groups_.named_by(event, ids);
+    row.process_group = groups_.part_of(group, call.carrier(), ids);
     row.sequence = row.process_group == kNoGroup ? -1 : event.sequence;
     row.function = row.executed = collective_function(event.collective, event.name);
     if (call.asked != Function::kOther) row.function = call.asked;
@@ -321,9 +277,9 @@ void KinetoCollectives::tag(std::size_t call, model::TagKind kind, int index,
   row.tag_name = name;
 }
 
-void KinetoCollectives::move_to(model::Batch& rows) {
-  rows.process_groups = std::move(group_rows_);
+void KinetoCollectives::move_to(model::Batch& rows, GroupNumbers& numbers) {
   rows.collectives = std::move(rows_);
+  groups_.move_to(rows, numbers);
 }
 
 }  // namespace shardlens::trace::interop

@@ -4,13 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "trace/interop/event_runs.h"
 #include "trace/interop/json/kineto_event.h"
+#include "trace/interop/kineto_groups.h"
 #include "trace/interop/kineto_job.h"
 #include "trace/interop/kineto_phases.h"
 #include "trace/interop/marks/call_groups.h"
@@ -46,16 +46,16 @@ class KinetoCollectives {
   // the time's end.
   std::int64_t awaited_ns(const base::Interval& time) const;
 
-  // Those that name no group, for groups_of_calls(), each at its place in their order; the rank is
-  // left out. After make_groups().
-  UnnamedCalls unnamed() const;
-  // What became of that. None: as long as nothing tells, they are of no group that is known.
-  void set_groups(std::vector<int> of_unnamed) { groups_of_unnamed_ = std::move(of_unnamed); }
+  // Those of a carrier that name no group, for groups_of_calls(), each at its place in their order;
+  // the rank is left out. After make_groups().
+  UnnamedCalls unnamed(Carrier carrier) const;
+  // What became of that. As long as nothing tells, they are of no group that is known.
+  void set_groups(Carrier carrier, std::span<const int> of_unnamed);
   // When each of them was asked for, or began.
-  std::vector<std::int64_t> times_of_unnamed_ns() const;
+  std::vector<std::int64_t> times_of_unnamed_ns(Carrier carrier) const;
 
-  // `world_size`: 0 where nothing tells it.
-  void make_groups(const KinetoJob& job, int world_size, RowIds& ids);
+  // `world_size`: 0 where nothing tells it. `beside_nccl`: see KinetoGroups.
+  void make_groups(const KinetoJob& job, int world_size, bool beside_nccl, RowIds& ids);
   // After make_groups(). The number of a call within its group is -1 where the trace has none.
   void make_rows(RowIds& ids);
   // Once phases are known.
@@ -71,7 +71,7 @@ class KinetoCollectives {
   std::string why_calls_are_unclear() const;
   void tag(std::size_t call, model::TagKind kind, int index, model::StringId name = 0);
 
-  void move_to(model::Batch& rows);
+  void move_to(model::Batch& rows, GroupNumbers& numbers);
 
  private:
   struct Call {
@@ -80,22 +80,24 @@ class KinetoCollectives {
     // Of Gloo's, what was asked for, and of how many ranks; kOther, 0: not known.
     model::CollectiveFunction asked = model::CollectiveFunction::kOther;
     std::int64_t asked_ranks = 0;
+    int group = kNoGroup;  // of one that names none
 
     // When it was asked for, as far as that is known.
     std::int64_t order_ns() const { return asked_ns != kNoCall ? asked_ns : made.event.start_ns; }
+    Carrier carrier() const {
+      return made.event.category == KinetoCategory::kKernel ? Carrier::kGpu : Carrier::kHost;
+    }
+    bool is_unnamed(Carrier by) const { return made.event.group.empty() && carrier() == by; }
   };
   void find_launches(const EventRuns& runs, const NcclCalls& nccl_calls);
   void find_requests(const HostCalls& host_calls);
   void find_ranks_of_gathers();
-  int named_group(const KinetoEvent& event, RowIds& ids);
   std::int64_t ranks_of(const Call& call, int group) const;
 
   bool on_gpu_ = false;
   std::vector<Call> calls_;  // as rows_ has them
-  std::map<std::string, int> groups_;
-  std::vector<model::ProcessGroup> group_rows_;
-  std::vector<int> groups_of_unnamed_;
-  std::vector<model::Collective> rows_;
+  KinetoGroups groups_;
+  std::vector<model::Collective> rows_;  // with groups by their places
 };
 
 }  // namespace shardlens::trace::interop

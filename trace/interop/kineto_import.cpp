@@ -12,6 +12,7 @@
 #include "trace/base/text.h"
 #include "trace/interop/imported_rows.h"
 #include "trace/interop/json/json_events.h"
+#include "trace/interop/kineto_groups.h"
 #include "trace/interop/kineto_job.h"
 #include "trace/interop/kineto_rank.h"
 #include "trace/job/run_limits.h"
@@ -171,7 +172,7 @@ class Import {
   base::Result<void> number_ranks();
   base::Result<void> check_times(const KinetoFile& file, const ImportedTimes& times);
   base::Result<void> describe();
-  void tell_groups();
+  void tell_groups(Carrier carrier);
   void tell_unknown();
   void compare_collectives();
   base::Result<fs::path> create(const fs::path& runs_dir);
@@ -184,6 +185,8 @@ class Import {
   std::map<int, model::Batch> rows_;
   std::vector<KinetoFile> files_;
   int world_size_ = 0;
+  bool uses_nccl_ = false;
+  GroupNumbers group_numbers_;
   model::RunInfo info_;
   std::optional<base::FolderLock> claim_;  // of the run, until it is whole
   ImportedRun result_;
@@ -242,6 +245,7 @@ base::Result<void> Import::number_ranks() {
     named =
         std::max(named, file.job.world_size > 0 ? file.job.world_size : file.rows.named_ranks());
     communicates = communicates || file.rows.communicates();
+    uses_nccl_ = uses_nccl_ || file.rows.uses_nccl();
     world_size_ = std::max(world_size_, rank + 1);
     const std::string path = file.path.string();
     const auto [found, is_new] = by_rank_.try_emplace(rank, std::move(file));
@@ -294,14 +298,15 @@ base::Result<void> Import::describe() {
     if (!goes_on(1)) return stopped();
     if (file.rows.uses_gpu()) info_.device = "cuda";
     if (file.rows.has_parts()) should_tell_parts.insert(rank);
-    file.rows.collect(world_size_, file.job);
+    file.rows.collect(world_size_, uses_nccl_, file.job);
     TRY(check_steps(file));
   }
-  tell_groups();
+  for (const Carrier carrier : {Carrier::kGpu, Carrier::kHost}) tell_groups(carrier);
   for (auto& [rank, file] : by_rank_) {
     if (!goes_on(1)) return stopped();
-    model::Batch rows = file.rows.finish(rank, world_size_, file.job,
-                                         "imported from " + file.path.filename().string());
+    model::Batch rows =
+        file.rows.finish(rank, world_size_, file.job,
+                         "imported from " + file.path.filename().string(), group_numbers_);
     file.times = times_of(rows);
     TRY(check_times(file, file.times));
     for (const model::Lost& lost : rows.lost) {
@@ -325,12 +330,12 @@ base::Result<void> Import::describe() {
   return {};
 }
 
-void Import::tell_groups() {
+void Import::tell_groups(Carrier carrier) {
   std::vector<RankCalls> steps;
   std::vector<UnnamedCalls> unnamed;
   for (const auto& [rank, file] : by_rank_) {
-    steps.push_back(file.rows.steps_of_unnamed());
-    unnamed.push_back(file.rows.unnamed_calls(rank));
+    steps.push_back(file.rows.steps_of_unnamed(carrier));
+    unnamed.push_back(file.rows.unnamed_calls(carrier, rank));
   }
   const auto places = places_of_calls(steps);
   for (std::size_t i = 0; i < unnamed.size(); ++i) {
@@ -338,9 +343,9 @@ void Import::tell_groups() {
       unnamed[i].calls[call].place = places[i][call];
     }
   }
-  auto groups = groups_of_calls(unnamed);
+  const auto groups = groups_of_calls(unnamed);
   std::size_t i = 0;
-  for (auto& [rank, file] : by_rank_) file.rows.set_groups(std::move(groups[i++]));
+  for (auto& [rank, file] : by_rank_) file.rows.set_groups(carrier, groups[i++]);
 }
 
 void Import::tell_unknown() {

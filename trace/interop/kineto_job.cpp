@@ -6,6 +6,7 @@
 #include <climits>
 #include <string>
 
+#include "trace/base/text.h"
 #include "trace/job/run_limits.h"
 
 namespace shardlens::trace::interop {
@@ -25,6 +26,17 @@ std::string text_or_empty(const simdjson::simdjson_result<dom::element>& element
   return element.get(value) == simdjson::SUCCESS ? std::string(value) : std::string();
 }
 
+// Of "cpu:gloo,cuda:nccl", or "nccl".
+std::vector<std::string> backends_in(const std::string& config) {
+  std::vector<std::string> backends;
+  for (const std::string_view each : base::split(config, ',')) {
+    const std::string backend(base::trimmed(each.substr(each.rfind(':') + 1)));
+    if (backend.empty() || backend == "undefined") continue;
+    if (std::ranges::find(backends, backend) == backends.end()) backends.push_back(backend);
+  }
+  return backends;
+}
+
 void take_in_groups(KinetoJob& job, const simdjson::simdjson_result<dom::element>& config) {
   dom::array groups;
   if (config.get(groups) != simdjson::SUCCESS) return;
@@ -32,6 +44,7 @@ void take_in_groups(KinetoJob& job, const simdjson::simdjson_result<dom::element
     KinetoJob::Group& added = job.groups.emplace_back();
     added.name = text_or_empty(group["pg_name"]);
     added.description = text_or_empty(group["pg_desc"]);
+    added.backends = backends_in(text_or_empty(group["backend_config"]));
     dom::array ranks;
     if (group["ranks"].get(ranks) != simdjson::SUCCESS) continue;
     for (const dom::element rank : ranks) {

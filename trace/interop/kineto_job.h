@@ -18,6 +18,7 @@ struct KinetoJob {
   std::string versions;
   struct Group {
     std::string name, description;
+    std::vector<std::string> backends;  // each once, of whatever devices; empty: it does not say
     std::vector<int> ranks;
   };
   std::vector<Group> groups;

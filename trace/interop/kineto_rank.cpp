@@ -250,29 +250,35 @@ void set_rank_and_base(model::Batch& rows, int rank, std::int64_t base_ns) {
 
 }  // namespace
 
-void KinetoRank::collect(int world_size, const KinetoJob& job) {
+bool KinetoRank::uses_nccl() const {
+  return std::ranges::any_of(carried_out_, [](const CarriedOut& made) {
+    return made.event.category == KinetoCategory::kKernel;
+  });
+}
+
+void KinetoRank::collect(int world_size, bool beside_nccl, const KinetoJob& job) {
   leave_out_unbelievable();
   order_runs(runs_);
   if (!uses_gpu()) mark_compute(ids_.strings(), communicating(), runs_);
   collectives_.emplace(std::move(carried_out_), runs_, host_calls_, nccl_calls_, uses_gpu());
-  collectives_->make_groups(job, world_size, ids_);
+  collectives_->make_groups(job, world_size, beside_nccl, ids_);
   phases_.emplace(std::move(annotations_), recorded_);
 }
 
-UnnamedCalls KinetoRank::unnamed_calls(int rank) const {
-  UnnamedCalls calls = collectives_->unnamed();
+UnnamedCalls KinetoRank::unnamed_calls(Carrier carrier, int rank) const {
+  UnnamedCalls calls = collectives_->unnamed(carrier);
   calls.rank = rank;
   return calls;
 }
 
-RankCalls KinetoRank::steps_of_unnamed() const {
-  return calls_by_step(phases_->steps(), collectives_->times_of_unnamed_ns(),
+RankCalls KinetoRank::steps_of_unnamed(Carrier carrier) const {
+  return calls_by_step(phases_->steps(), collectives_->times_of_unnamed_ns(carrier),
                        phases_->where_steps_are_from().empty());
 }
 
 model::Batch KinetoRank::finish(int rank, int world_size, const KinetoJob& job,
-                                const std::string& source) {
-  if (!collectives_) collect(world_size, job);
+                                const std::string& source, GroupNumbers& numbers) {
+  if (!collectives_) collect(world_size, uses_nccl(), job);
   KinetoCollectives& collectives = *collectives_;
   KinetoPhases& phases = *phases_;
   const auto of_passes = passes();
@@ -292,7 +298,7 @@ model::Batch KinetoRank::finish(int rank, int world_size, const KinetoJob& job,
     rows.log.push_back({0, recorded_.start_ns, model::LogLine::Level::kInfo, untold});
   }
   phases.move_to(rows);
-  collectives.move_to(rows);
+  collectives.move_to(rows, numbers);
   // NCCL launches nothing for a rank that is alone.
   const bool lacks_kernels = world_size != 1 && nccl_calls_.has_any() && rows.collectives.empty();
   for (model::Step& step : rows.steps) step.full_detail = !lacks_kernels;

@@ -13,6 +13,7 @@
 #include "trace/interop/event_runs.h"
 #include "trace/interop/json/kineto_event.h"
 #include "trace/interop/kineto_collectives.h"
+#include "trace/interop/kineto_groups.h"
 #include "trace/interop/kineto_job.h"
 #include "trace/interop/kineto_phases.h"
 #include "trace/interop/marks/autograd_passes.h"
@@ -35,24 +36,29 @@ class KinetoRank {
   void note_cut_off() { host_calls_.note_cut_off(); }  // its file ended early
   void leave_out(const std::string& reason) { ++left_out_[reason]; }
 
-  // Once all is added, before what follows. `world_size`: 0 where nothing tells it.
-  void collect(int world_size, const KinetoJob& job);
+  // Once all is added, before what follows. `world_size`: 0 where nothing tells it. `beside_nccl`:
+  // NCCL communicates in the job.
+  void collect(int world_size, bool beside_nccl, const KinetoJob& job);
   std::optional<std::int64_t> repeated_step() const { return phases_->repeated_step(); }
   // Collectives that name no group: for groups_of_calls(), and by their steps.
-  UnnamedCalls unnamed_calls(int rank) const;
-  RankCalls steps_of_unnamed() const;
-  void set_groups(std::vector<int> of_unnamed) { collectives_->set_groups(std::move(of_unnamed)); }
+  UnnamedCalls unnamed_calls(Carrier carrier, int rank) const;
+  RankCalls steps_of_unnamed(Carrier carrier) const;
+  void set_groups(Carrier carrier, std::span<const int> of_unnamed) {
+    collectives_->set_groups(carrier, of_unnamed);
+  }
 
   // All rows, each list in order of time, less those whose times cannot be believed: `lost` says
   // how many and why. Collectives are numbered only where the trace does. Afterwards this object is
   // empty.
-  model::Batch finish(int rank, int world_size, const KinetoJob& job, const std::string& source);
+  model::Batch finish(int rank, int world_size, const KinetoJob& job, const std::string& source,
+                      GroupNumbers& numbers);
 
   bool uses_gpu() const { return gpu_events_ > 0; }
   // The job has so many at least, as ranks took part in its collectives; 0: none is named.
   int named_ranks() const { return interop::named_ranks(carried_out_); }
   // What waits for other ranks, before collect().
   bool communicates() const { return !carried_out_.empty(); }
+  bool uses_nccl() const;  // likewise
   // It should tell buckets or units: it is of DDP, or of modules that are sharded.
   bool has_parts() const { return is_ddp_ || fsdp1_.has_any() || fsdp2_.has_any(); }
 

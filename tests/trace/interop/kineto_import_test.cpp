@@ -418,7 +418,8 @@ TEST(KinetoRank, MoreNamesThanARunHoldsShareOne) {
     event.start_ns = i;
     rank.add(event);
   }
-  const model::Batch rows = rank.finish(0, 1, {}, "");
+  GroupNumbers numbers;
+  const model::Batch rows = rank.finish(0, 1, {}, "", numbers);
   ASSERT_EQ(rows.events.size(), 1u);
   EXPECT_EQ(rows.events[0].events.size(), model::kMostStringId + 10);
   EXPECT_LT(std::ranges::max(rows.strings, {}, &model::InternedString::id).id,
@@ -440,7 +441,8 @@ TEST(KinetoRank, OperatorsThatAllOverlapTakeNoLongerThanNestedOnes) {
     rank.add(event);
   }
   const auto begin = std::chrono::steady_clock::now();
-  const model::Batch rows = rank.finish(0, 1, {}, "");
+  GroupNumbers numbers;
+  const model::Batch rows = rank.finish(0, 1, {}, "", numbers);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15));
   ASSERT_EQ(rows.events.size(), 1u);
   EXPECT_EQ(rows.events[0].events.size(), static_cast<std::size_t>(kMany) + 1);

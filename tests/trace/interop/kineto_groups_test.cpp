@@ -1,0 +1,177 @@
+#include "trace/interop/kineto_groups.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <numeric>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/trace/interop/kineto_traces.h"
+
+namespace shardlens::trace::interop {
+namespace {
+
+struct ListedGroup {
+  std::string name, description, backends;
+  std::vector<int> ranks;
+};
+
+std::string info_of(int rank, int world_size, const std::vector<ListedGroup>& groups) {
+  std::string list;
+  for (const ListedGroup& group : groups) {
+    std::string ranks;
+    for (const int each : group.ranks) ranks += (ranks.empty() ? "" : ",") + std::to_string(each);
+    list += std::string(list.empty() ? "" : ",") + "{\"pg_name\":\"" + group.name +
+            "\",\"pg_desc\":\"" + group.description + "\",\"backend_config\":\"" + group.backends +
+            "\",\"ranks\":[" + ranks + "]}";
+  }
+  return "\"backend\":\"nccl\",\"rank\":" + std::to_string(rank) +
+         ",\"world_size\":" + std::to_string(world_size) +
+         (groups.empty() ? "" : ",\"pg_config\":[" + list + "]");
+}
+
+// `group`: what it names; "" as before PyTorch 2.2.
+std::string reduction_on_gpu(double start_us, const std::string& group) {
+  const std::string named = group.empty() ? "" : ",\"Process Group Name\":\"" + group + "\"";
+  return complete("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", "20", start_us, 5,
+                  "\"device\":0,\"stream\":20,\"Collective name\":\"allreduce\",\"In msg nelems\":"
+                  "1000,\"dtype\":\"Float\"" +
+                      named);
+}
+
+std::string reduction_on_host(double start_us) {
+  return complete("user_annotation", "gloo:all_reduce", "88", start_us, 30,
+                  "\"Input Dims\":[[10]],\"Input type\":[\"float\"]");
+}
+
+class KinetoGroupsTest : public KinetoImport {
+ protected:
+  Run import_of(const std::vector<std::string>& traces) {
+    std::vector<std::filesystem::path> files;
+    for (const std::string& trace : traces) {
+      files.push_back(write("rank" + std::to_string(files.size()) + ".json", trace));
+    }
+    ImportOptions options;
+    options.name = "job";
+    options.overwrite = true;
+    const auto imported = import_kineto(files, runs(), options);
+    EXPECT_TRUE(imported) << imported.error().message;
+    return open(imported->folder);
+  }
+
+  // By rank, title and backend of a group: the numbers of its calls.
+  using Calls = std::map<std::string, std::vector<std::int64_t>>;
+  static std::vector<Calls> calls_of(const Run& run) {
+    std::vector<Calls> ranks(run.figures.ranks.size());
+    for (const model::Batch& batch : run.batches) {
+      for (const model::Collective& row : batch.collectives) {
+        auto& calls = ranks.at(static_cast<std::size_t>(row.rank));
+        calls[title_of_group(run, row.rank, row.process_group)].push_back(row.sequence);
+      }
+    }
+    return ranks;
+  }
+  static std::string title_of_group(const Run& run, int rank, int id) {
+    for (const model::Batch& batch : run.batches) {
+      for (const model::ProcessGroup& group : batch.process_groups) {
+        if (group.rank != rank || group.id != id) continue;
+        return std::string(run.strings.get(rank, group.name)) + ", " +
+               std::string(run.strings.get(rank, group.backend));
+      }
+    }
+    return "not known";
+  }
+  static std::int64_t matched_in(const Run& run) {
+    const auto& all = run.figures.collectives;
+    return std::accumulate(all.begin(), all.end(), std::int64_t{0},
+                           [](std::int64_t sum, const auto& each) { return sum + each.matched; });
+  }
+};
+
+// A mesh of two by two behind a group of which ranks 1 and 3 are no members.
+std::vector<ListedGroup> groups_of_mesh(int rank) {
+  const int column = rank % 2, row = rank / 2;
+  std::vector<ListedGroup> groups{{"0", "default_pg", "cuda:nccl", {0, 1, 2, 3}}};
+  if (column == 0) groups.push_back({"1", "leaders", "cuda:nccl", {0, 2}});
+  groups.push_back(
+      {std::to_string(2 + column), "mesh_replicate", "cuda:nccl", {column, column + 2}});
+  groups.push_back({std::to_string(4 + row), "mesh_shard", "cuda:nccl", {2 * row, 2 * row + 1}});
+  return groups;
+}
+
+TEST_F(KinetoGroupsTest, HaveOneNumberOnAllTheirRanks) {
+  std::vector<std::string> traces;
+  std::int64_t calls = 0;
+  for (int rank = 0; rank < 4; ++rank) {
+    std::vector<std::string> events;
+    for (const ListedGroup& group : groups_of_mesh(rank)) {
+      events.push_back(reduction_on_gpu(100 + 10 * std::stod(group.name), group.name));
+      ++calls;
+    }
+    traces.push_back(trace_of(events, info_of(rank, 4, groups_of_mesh(rank))));
+  }
+  const Run run = import_of(traces);
+  std::map<std::pair<std::string, std::vector<int>>, std::set<int>> numbers;
+  std::set<int> different;
+  for (const model::Batch& batch : run.batches) {
+    for (const model::ProcessGroup& group : batch.process_groups) {
+      const std::string title(run.strings.get(group.rank, group.name));
+      numbers[{title, group.ranks}].insert(group.id);
+      different.insert(group.id);
+    }
+  }
+  EXPECT_EQ(numbers.size(), 6u);
+  EXPECT_EQ(different.size(), 6u);
+  for (const auto& [group, ids] : numbers) EXPECT_EQ(ids.size(), 1u) << group.first;
+  EXPECT_EQ(matched_in(run), calls) << "each met the other members' calls of its group";
+}
+
+// The host counts its own calls, wherever the GPU is by then; on rank 1 it is further.
+std::string trace_beside_gloo(int rank, const std::vector<ListedGroup>& groups,
+                              const std::string& named) {
+  const double late = rank == 0 ? 0 : 25;
+  return trace_of(
+      {reduction_on_gpu(100, named), reduction_on_host(112 + late), reduction_on_gpu(120, named),
+       reduction_on_host(134 + late), reduction_on_gpu(150, named)},
+      info_of(rank, 2, groups));
+}
+
+TEST_F(KinetoGroupsTest, OfTwoBackendsCountTheCallsOfEach) {
+  const std::vector<int> all{0, 1};
+  const std::vector<ListedGroup> one{{"0", "default_pg", "cpu:gloo,cuda:nccl", all}};
+  const std::vector<ListedGroup> of_each{{"0", "default_pg", "cuda:nccl", all},
+                                         {"1", "checkpoints", "cpu:gloo,cuda:gloo", all}};
+  const std::vector<ListedGroup> untold{{"0", "default_pg", "", all}};
+  struct Case {
+    std::vector<ListedGroup> groups;
+    std::string named, on_gpu, on_host;
+  };
+  for (const Case& each : {Case{one, "0", "default_pg, nccl", "default_pg (gloo), gloo"},
+                           Case{one, "", "default_pg, nccl", "default_pg (gloo), gloo"},
+                           Case{of_each, "0", "default_pg, nccl", "checkpoints, gloo"},
+                           Case{of_each, "", "default_pg, nccl", "checkpoints, gloo"},
+                           Case{untold, "0", "default_pg, nccl", "default_pg (gloo), gloo"},
+                           Case{{}, "", "world, nccl", "world (gloo), gloo"}}) {
+    const Run run = import_of({trace_beside_gloo(0, each.groups, each.named),
+                               trace_beside_gloo(1, each.groups, each.named)});
+    const KinetoGroupsTest::Calls expected{{each.on_gpu, {0, 1, 2}}, {each.on_host, {0, 1}}};
+    EXPECT_THAT(calls_of(run), testing::ElementsAre(expected, expected));
+    EXPECT_EQ(matched_in(run), 10) << each.on_host;
+  }
+}
+
+// Of rank 1 no kernel was recorded: its calls on the host are those that rank 0's met all the same.
+TEST_F(KinetoGroupsTest, OfTwoBackendsAreThoseOfTheJob) {
+  const std::vector<ListedGroup> groups{{"0", "default_pg", "cpu:gloo,cuda:nccl", {0, 1}}};
+  const Run run = import_of(
+      {trace_beside_gloo(0, groups, "0"),
+       trace_of({reduction_on_host(130), reduction_on_host(160)}, info_of(1, 2, groups))});
+  EXPECT_EQ(calls_of(run).at(1), (Calls{{"default_pg (gloo), gloo", {0, 1}}}));
+  EXPECT_EQ(matched_in(run), 4);
+}
+
+}  // namespace
+}  // namespace shardlens::trace::interop

@@ -1,0 +1,134 @@
+#include "trace/interop/kineto_groups.h"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+#include "trace/interop/json/nccl_names.h"
+#include "trace/interop/marks/call_groups.h"
+
+namespace shardlens::trace::interop {
+
+namespace {
+
+// "3" tells nobody that it is a group.
+std::string title_of(const std::string& group) {
+  const bool is_number = group.find_first_not_of("0123456789") == std::string::npos;
+  return is_number ? "group " + group : group;
+}
+
+bool is_of_host(const std::string& backend) { return is_host_collective(backend + ":"); }
+
+}  // namespace
+
+std::vector<int> ranks_in(const std::string& list) {
+  std::vector<int> ranks;
+  const char* at = list.data();
+  const char* const end = at + list.size();
+  while (at != end) {
+    int rank = 0;
+    const auto [rest, error] = std::from_chars(at, end, rank);
+    if (error == std::errc()) ranks.push_back(rank);
+    at = error == std::errc() ? rest : at + 1;
+  }
+  return ranks;
+}
+
+int GroupNumbers::number_of(const std::string& name, const std::vector<int>& ranks) {
+  const int next = static_cast<int>(numbers_.size());
+  return numbers_.try_emplace({name, ranks}, next).first->second;
+}
+
+bool KinetoGroups::Group::is_open_to(Carrier carrier) const {
+  return backends.empty() || std::ranges::any_of(backends, [&](const std::string& backend) {
+           return is_of_host(backend) == (carrier == Carrier::kHost);
+         });
+}
+
+int KinetoGroups::add(Group group, model::StringId backend, RowIds& ids) {
+  const int place = static_cast<int>(groups_.size());
+  group.row.name = ids.intern(group.title);
+  group.row.backend = backend;
+  groups_.push_back(std::move(group));
+  return place;
+}
+
+void KinetoGroups::list(const KinetoJob& job, bool beside_nccl, std::string_view backend,
+                        RowIds& ids) {
+  beside_nccl_ = beside_nccl;
+  usual_backend_ = ids.intern(job.backend.empty() ? backend : job.backend);
+  for (const KinetoJob::Group& group : job.groups) {
+    const auto [known, is_new] = by_name_.try_emplace(group.name, kNoGroup);
+    if (!is_new) continue;
+    const bool is_named = !group.description.empty() && group.description != "undefined";
+    const bool has_one = group.backends.size() == 1;
+    known->second = add({.name = group.name,
+                         .title = title_of(is_named ? group.description : group.name),
+                         .backends = group.backends,
+                         .row = {.ranks = group.ranks}},
+                        has_one ? ids.intern(group.backends.front()) : usual_backend_, ids);
+  }
+}
+
+void KinetoGroups::list_world(int world_size, RowIds& ids) {
+  std::vector<int> all(static_cast<std::size_t>(world_size));
+  std::iota(all.begin(), all.end(), 0);
+  by_name_[""] = add({.name = "", .title = "world", .backends = {}, .row = {.ranks = all}},
+                     usual_backend_, ids);
+}
+
+std::vector<int> KinetoGroups::open_to(Carrier carrier) const {
+  std::vector<int> all(groups_.size()), open;
+  std::iota(all.begin(), all.end(), 0);
+  if (!beside_nccl_) return all;
+  std::ranges::copy_if(all, std::back_inserter(open),
+                       [&](int group) { return at(group).is_open_to(carrier); });
+  return open.empty() ? all : open;
+}
+
+int KinetoGroups::named_by(const KinetoEvent& event, RowIds& ids) {
+  const auto found = by_name_.find(event.group);
+  if (found != by_name_.end()) return found->second;
+  std::vector<int> ranks = ranks_in(event.group_ranks);
+  if (ranks.empty()) {
+    const auto world = by_name_.find("");
+    const bool is_default = event.group == "0" || event.group == "default_pg";
+    return is_default && world != by_name_.end() ? world->second : kNoGroup;
+  }
+  return by_name_[event.group] = add({.name = event.group,
+                                      .title = title_of(event.group),
+                                      .backends = {},
+                                      .row = {.ranks = std::move(ranks)}},
+                                     ids.intern("nccl"), ids);
+}
+
+int KinetoGroups::part_of(int group, Carrier carrier, RowIds& ids) {
+  const bool is_whole = !beside_nccl_ || carrier == Carrier::kGpu || group == kNoGroup;
+  if (is_whole || !at(group).is_open_to(Carrier::kGpu)) return group;
+  const auto [known, is_new] = host_parts_.try_emplace(group, kNoGroup);
+  if (!is_new) return known->second;
+  Group part = at(group);
+  const auto of_host = std::ranges::find_if(part.backends, is_of_host);
+  const std::string backend = of_host == part.backends.end() ? "gloo" : *of_host;
+  part.name += " (" + backend + ")";
+  part.title += " (" + backend + ")";
+  return known->second = add(std::move(part), ids.intern(backend), ids);
+}
+
+void KinetoGroups::move_to(model::Batch& rows, GroupNumbers& numbers) {
+  std::vector<int> by_place;
+  for (Group& group : groups_) {
+    group.row.id = numbers.number_of(group.name, group.row.ranks);
+    by_place.push_back(group.row.id);
+    rows.process_groups.push_back(std::move(group.row));
+  }
+  for (model::Collective& row : rows.collectives) {
+    if (row.process_group == kNoGroup) continue;
+    row.process_group = by_place[static_cast<std::size_t>(row.process_group)];
+  }
+  *this = KinetoGroups();
+}
+
+}  // namespace shardlens::trace::interop
