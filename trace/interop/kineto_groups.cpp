@@ -19,7 +19,18 @@ std::string title_of(const std::string& group) {
   return is_number ? "group " + group : group;
 }
 
-bool is_of_host(const std::string& backend) { return is_host_collective(backend + ":"); }
+using Backends = std::vector<std::string>;
+
+bool carries(Carrier carrier, const std::string& backend) {
+  return is_host_collective(backend + ":") == (carrier == Carrier::kHost);
+}
+
+// `otherwise`: where none of them is the carrier's.
+std::string backend_of(const Backends& backends, Carrier carrier, std::string_view otherwise) {
+  const auto found = std::ranges::find_if(
+      backends, [&](const std::string& backend) { return carries(carrier, backend); });
+  return found == backends.end() ? std::string(otherwise) : *found;
+}
 
 }  // namespace
 
@@ -42,15 +53,13 @@ int GroupNumbers::number_of(const std::string& name, const std::vector<int>& ran
 }
 
 bool KinetoGroups::Group::is_open_to(Carrier carrier) const {
-  return backends.empty() || std::ranges::any_of(backends, [&](const std::string& backend) {
-           return is_of_host(backend) == (carrier == Carrier::kHost);
-         });
+  return backends.empty() || !backend_of(backends, carrier, "").empty();
 }
 
-int KinetoGroups::add(Group group, model::StringId backend, RowIds& ids) {
+int KinetoGroups::add(Group group, std::string_view backend, RowIds& ids) {
   const int place = static_cast<int>(groups_.size());
   group.row.name = ids.intern(group.title);
-  group.row.backend = backend;
+  group.row.backend = ids.intern(backend);
   groups_.push_back(std::move(group));
   return place;
 }
@@ -58,17 +67,20 @@ int KinetoGroups::add(Group group, model::StringId backend, RowIds& ids) {
 void KinetoGroups::list(const KinetoJob& job, bool beside_nccl, std::string_view backend,
                         RowIds& ids) {
   beside_nccl_ = beside_nccl;
-  usual_backend_ = ids.intern(job.backend.empty() ? backend : job.backend);
+  const Carrier carrier = beside_nccl ? Carrier::kGpu : Carrier::kHost;
+  const Backends of_job = backends_in(job.backend);
+  usual_backend_ = backend_of(of_job, carrier, of_job.empty() ? backend : of_job.front());
   for (const KinetoJob::Group& group : job.groups) {
     const auto [known, is_new] = by_name_.try_emplace(group.name, kNoGroup);
     if (!is_new) continue;
     const bool is_named = !group.description.empty() && group.description != "undefined";
-    const bool has_one = group.backends.size() == 1;
+    const std::string_view otherwise =
+        group.backends.empty() ? usual_backend_ : group.backends.front();
     known->second = add({.name = group.name,
                          .title = title_of(is_named ? group.description : group.name),
                          .backends = group.backends,
                          .row = {.ranks = group.ranks}},
-                        has_one ? ids.intern(group.backends.front()) : usual_backend_, ids);
+                        backend_of(group.backends, carrier, otherwise), ids);
   }
 }
 
@@ -101,7 +113,7 @@ int KinetoGroups::named_by(const KinetoEvent& event, RowIds& ids) {
                                       .title = title_of(event.group),
                                       .backends = {},
                                       .row = {.ranks = std::move(ranks)}},
-                                     ids.intern("nccl"), ids);
+                                     "nccl", ids);
 }
 
 int KinetoGroups::part_of(int group, Carrier carrier, RowIds& ids) {
@@ -110,11 +122,10 @@ int KinetoGroups::part_of(int group, Carrier carrier, RowIds& ids) {
   const auto [known, is_new] = host_parts_.try_emplace(group, kNoGroup);
   if (!is_new) return known->second;
   Group part = at(group);
-  const auto of_host = std::ranges::find_if(part.backends, is_of_host);
-  const std::string backend = of_host == part.backends.end() ? "gloo" : *of_host;
+  const std::string backend = backend_of(part.backends, Carrier::kHost, "gloo");
   part.name += " (" + backend + ")";
   part.title += " (" + backend + ")";
-  return known->second = add(std::move(part), ids.intern(backend), ids);
+  return known->second = add(std::move(part), backend, ids);
 }
 
 void KinetoGroups::move_to(model::Batch& rows, GroupNumbers& numbers) {

@@ -62,11 +62,11 @@ class KinetoGroups {
 
     bool is_open_to(Carrier carrier) const;
   };
-  int add(Group group, model::StringId backend, RowIds& ids);
+  int add(Group group, std::string_view backend, RowIds& ids);
   const Group& at(int group) const { return groups_[static_cast<std::size_t>(group)]; }
 
   bool beside_nccl_ = false;
-  model::StringId usual_backend_ = 0;
+  std::string usual_backend_;
   std::vector<Group> groups_;
   std::map<std::string, int> by_name_;
   std::map<int, int> host_parts_;

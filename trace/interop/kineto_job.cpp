@@ -26,17 +26,6 @@ std::string text_or_empty(const simdjson::simdjson_result<dom::element>& element
   return element.get(value) == simdjson::SUCCESS ? std::string(value) : std::string();
 }
 
-// Of "cpu:gloo,cuda:nccl", or "nccl".
-std::vector<std::string> backends_in(const std::string& config) {
-  std::vector<std::string> backends;
-  for (const std::string_view each : base::split(config, ',')) {
-    const std::string backend(base::trimmed(each.substr(each.rfind(':') + 1)));
-    if (backend.empty() || backend == "undefined") continue;
-    if (std::ranges::find(backends, backend) == backends.end()) backends.push_back(backend);
-  }
-  return backends;
-}
-
 void take_in_groups(KinetoJob& job, const simdjson::simdjson_result<dom::element>& config) {
   dom::array groups;
   if (config.get(groups) != simdjson::SUCCESS) return;
@@ -68,6 +57,16 @@ void take_in_distribution(KinetoJob& job, const dom::element& info) {
 }
 
 }  // namespace
+
+std::vector<std::string> backends_in(const std::string& config) {
+  std::vector<std::string> backends;
+  for (const std::string_view each : base::split(config, ',')) {
+    const std::string backend(base::trimmed(each.substr(each.rfind(':') + 1)));
+    if (backend.empty() || backend == "undefined") continue;
+    if (std::ranges::find(backends, backend) == backends.end()) backends.push_back(backend);
+  }
+  return backends;
+}
 
 void take_in_member(KinetoJob& job, std::string_view key, std::string_view text) {
   dom::parser parser;

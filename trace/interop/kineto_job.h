@@ -13,7 +13,7 @@ struct KinetoJob {
   int world_size = -1;
   int group_count = -1;      // process groups of all ranks, which `groups` need not hold
   std::int64_t base_ns = 0;  // of all times
-  std::string backend;       // of the collectives: "nccl", "gloo"; "": it does not say
+  std::string backend;       // of the collectives: see backends_in(); "": it does not say
   std::string device_name;
   std::string versions;
   struct Group {
@@ -23,6 +23,9 @@ struct KinetoJob {
   };
   std::vector<Group> groups;
 };
+
+// Each once, of "nccl" or "cpu:gloo,cuda:nccl".
+std::vector<std::string> backends_in(const std::string& config);
 
 // Takes in the member `key` of the trace's top level; `text` is its JSON. Unknown ones and those of
 // another form change nothing.

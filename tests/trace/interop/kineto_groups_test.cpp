@@ -28,7 +28,7 @@ std::string info_of(int rank, int world_size, const std::vector<ListedGroup>& gr
             "\",\"pg_desc\":\"" + group.description + "\",\"backend_config\":\"" + group.backends +
             "\",\"ranks\":[" + ranks + "]}";
   }
-  return "\"backend\":\"nccl\",\"rank\":" + std::to_string(rank) +
+  return "\"backend\":\"cpu:gloo,cuda:nccl\",\"rank\":" + std::to_string(rank) +
          ",\"world_size\":" + std::to_string(world_size) +
          (groups.empty() ? "" : ",\"pg_config\":[" + list + "]");
 }
