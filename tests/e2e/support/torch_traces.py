@@ -71,6 +71,9 @@ class UnitTracesTest(TorchTracesTest):
         for unit, held in zip(self.json('report', name)['units'], elements, strict=True):
             told = [unit[key] for key in ('bytes', 'reduced_bytes', 'shard_bytes', 'shard_count')]
             self.assertEqual(told, [4 * held, 4 * held, 2 * held, 2], unit)
+        numbered = self.rows(name, 'select distinct process_group, name, ranks from process_group')
+        self.assertEqual(len(numbered), len({number for number, *_ in numbered}), numbered)
+        self.assertEqual(len(numbered), len({(title, ranks) for _, title, ranks in numbered}), numbered)
         groups = self.rows(name, 'select distinct function, name, ranks from collective join process_group using '
                                  '(rank, process_group) where rank = 3 order by function')
         self.assertEqual(groups, [['all_gather', 'mesh_shard', '2,3'], ['all_reduce', 'mesh_replicate', '1,3'],

@@ -60,6 +60,7 @@ def train(trace, micro_batches=1, each=False, explicit=False, nested=False, **op
 
 def train_all(trace):
     halved = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
+    if {ranks} > 2: torch.distributed.new_group([0, 2])  # so that ranks list the mesh's groups at different places
     mesh = init_device_mesh('cpu', ({ranks} // 2, 2), mesh_dim_names=('replicate', 'shard')) if {ranks} > 2 else None
     jobs = {jobs}
     return {{name: train(trace(name), **options) for name, options in jobs.items()}}
