@@ -19,10 +19,11 @@ constexpr std::array<std::string_view, 2> kDeepSpeed{
  "bf16": {"enabled": true}, "communication_data_type": "fp32",
  "optimizer": {"type": "AdamW", "params": {"lr": 1e-4, "betas": [0.9, 0.99], "eps": "auto"}},
  "scheduler": {"type": "WarmupDecayLR", "params": {"total_num_steps": 100, "warmup_num_steps": 5}}})",
-    R"({"train_batch_size": 24, "zero_optimization": {"stage": 1, "reduce_bucket_size": 5e8},
+    R"(# of SGD
+{"train_batch_size": 24, "zero_optimization": {"stage": 1, "reduce_bucket_size": 5e8},
  "fp16": {"enabled": true, "loss_scale": 0, "initial_scale_power": 12},
- "optimizer": {"type": "SGD", "params": {"lr": 0.1}},
- "scheduler": {"type": "WarmupCosineLR", "params": {"cos_min_ratio": 0.1}}})"};
+ "optimizer": {"type": "SGD", "params": {"lr": 0.1,}},  // "high"
+ "scheduler": {"type": "WarmupCosineLR", "params": {"cos_min_ratio": 0.1}} /* , */ })"};
 constexpr std::array<std::string_view, 3> kAccelerate{
     "distributed_type: FSDP\nfsdp_config:\n  fsdp_sharding_strategy: FULL_SHARD\n"
     "  fsdp_version: 1\n  fsdp_auto_wrap_policy: SIZE_BASED_WRAP\n  fsdp_min_num_params: 1000\n"

@@ -172,7 +172,8 @@ std::string step_of(KinetoProgram program, double t, const std::string& n, int r
 std::string kineto_sample(KinetoProgram program, int rank, bool on_gpu) {
   std::string text = "{\"schemaVersion\":1,\"distributedInfo\":{\"backend\":\"nccl\",\"rank\":" +
                      std::to_string(rank) +
-                     ",\"world_size\":2,\"pg_config\":[{\"pg_name\":\"0\",\"ranks\":[0,1]}]},"
+                     ",\"world_size\":2,\"pg_config\":[{\"pg_name\":\"0\",\"backend_config\":"
+                     "\"cpu:gloo,cuda:nccl\",\"ranks\":[0,1]}]},"
                      "\"deviceProperties\":[{\"id\":0,\"name\":\"NVIDIA H100\",\"numSms\":132,"
                      "\"totalGlobalMem\":85000000000}],\"baseTimeNanoseconds\":1700000000000000000,"
                      "\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
