@@ -417,6 +417,13 @@ TEST(DeepSpeedReader, TakesCommentsAndACommaBehindTheLastItem) {
   EXPECT_TRUE(has(why_not("{\"train_batch_size\": 8 /* never ends }"), "this is not JSON"));
 }
 
+TEST(DeepSpeedReader, TakesListsOfAnyDepth) {
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  const std::string begin = R"({"train_batch_size": 8, "optimizer": {"type": "Adam", "params": {")";
+  EXPECT_TRUE(has(why_not(begin + "betas\": [0.9, " + deep + "]}}}"), "use a list of numbers"));
+  EXPECT_EQ(foreign_of(begin + "x\": [1, " + deep + ", {}]}}}").ignored[0].value, "1,[…],{…}");
+}
+
 // DeepSpeed lower-cases it.
 TEST(DeepSpeedReader, TakesTypesOfCommunicationInAnyCase) {
   EXPECT_EQ(foreign_of(R"({"train_batch_size": 8, "communication_data_type": "FP16"})")

@@ -58,7 +58,9 @@ std::size_t string_size(std::string_view text) {
   return std::min(end + 1, text.size());
 }
 
+// A list in a list is no knob's value, and may be of any depth.
 std::string json_text(const json& value) {
+  if (value.is_structured()) return value.is_array() ? "[…]" : "{…}";
   return value.is_string() ? value.get<std::string>()
                            : value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
