@@ -49,8 +49,14 @@ bool FoundSteps::replaces_believed(const Finder& finder, std::int64_t at_ns) {
   return ++steps_of_other_ >= kStepsOfSilence;
 }
 
-void FoundSteps::close_step(std::int64_t at_ns) {
+// A kernel's time may lie before the host's, at which ranges have opened theirs.
+void FoundSteps::close_phases(std::int64_t at_ns) {
+  at_ns = std::max(at_ns, phase_start_ns_);
   for (; open_phases_ > 0; --open_phases_) recorder_.end_phase(at_ns);
+}
+
+void FoundSteps::close_step(std::int64_t at_ns) {
+  close_phases(at_ns);
   recorder_.end_step(unknown_result(has_activity_), at_ns);
 }
 
@@ -58,6 +64,8 @@ void FoundSteps::begin_step(const Finder& finder, std::int64_t at_ns) {
   const std::lock_guard lock(mutex_);
   if (believed_ == nullptr) {
     source_ = finder.source();
+    // Those of ranges that are not believed: nobody will be heard who ends them.
+    if (source_ != StepSource::kRanges) close_phases(at_ns);
   } else if (believed_ != &finder) {
     if (!replaces_believed(finder, at_ns)) return;
     // It began a step when its last one ended, and has not been heard of since.
@@ -83,6 +91,7 @@ void FoundSteps::begin_phase(const Finder& finder, trace::base::Phase phase, std
   const std::lock_guard lock(mutex_);
   if (!is_believed(finder)) return;
   ++open_phases_;
+  phase_start_ns_ = at_ns;
   recorder_.begin_phase(phase, at_ns);
 }
 

@@ -58,6 +58,7 @@ class FoundSteps {
   void end_phase(const Finder& finder, std::int64_t at_ns);
   bool is_believed(const Finder& finder) const;
   bool replaces_believed(const Finder& finder, std::int64_t at_ns);
+  void close_phases(std::int64_t at_ns);
   void close_step(std::int64_t at_ns);
 
   recorder::Recorder& recorder_;
@@ -66,6 +67,7 @@ class FoundSteps {
   const Finder* other_ = nullptr;  // who found steps since the believed one began its last
   int steps_of_other_ = 0;
   int open_phases_ = 0;
+  std::int64_t phase_start_ns_ = 0;  // of the latest
   StepSource source_ = StepSource::kNone;
   std::int64_t next_step_ = 0;
   std::function<bool()> uses_gpu_;

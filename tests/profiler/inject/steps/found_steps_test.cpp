@@ -83,5 +83,29 @@ TEST(FoundSteps, AreNotThoseOfAnotherStreamWhileTheFirstGoesOn) {
   EXPECT_EQ(content.rows.steps[4].start_ns, 500);
 }
 
+// As DeepSpeed's ZeRO does, which marks its phases: the kernels' first step begins in one of them.
+TEST(FoundSteps, EndThePhasesOfThoseWhoAreNotBelieved) {
+  using trace::base::Phase;
+  RecordedRun run;
+  FoundSteps steps(run.recorder());
+  FoundSteps::Finder ranges(steps, StepSource::kRanges), kernels(steps, StepSource::kOptimizer);
+  ranges.begin_phase(Phase::kForward, 150);
+  kernels.begin_step(100);  // reported later than the host, which is ahead
+  kernels.begin_phase(Phase::kForward, 100);
+  ranges.end_phase(170);
+  kernels.end_phase(180);
+  kernels.begin_phase(Phase::kBackward, 180);
+  kernels.end_phase(190);
+  kernels.end_step(190);
+  EXPECT_EQ(run.recorder().phase(), Phase::kOther) << "none is open";
+  const auto content = run.finish();
+  ASSERT_EQ(content.rows.spans.size(), 3u);
+  EXPECT_EQ(content.rows.spans[0].end_ns, 150) << "cut short, never turned round";
+  for (const trace::model::Span& span : content.rows.spans) EXPECT_EQ(span.depth, 0);
+  EXPECT_EQ(content.rows.spans[1].phase, Phase::kForward);
+  EXPECT_EQ(content.rows.spans[1].end_ns, 180);
+  EXPECT_EQ(content.rows.spans[2].phase, Phase::kBackward);
+}
+
 }  // namespace
 }  // namespace shardlens::profiler::inject
