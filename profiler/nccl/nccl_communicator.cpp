@@ -26,9 +26,9 @@ void announce_group(recorder::Recorder& recorder, const NcclCommunicator& commun
   std::string text = "nccl" + trace::base::checksum_text(communicator.hash);
   if (!communicator.name.empty()) text += " (" + communicator.name + ")";
   if (which == NcclGroup::kGraphs) text += ", in CUDA graphs";
-  std::vector<int> ranks;
-  const int first = std::max(0, rank - communicator.rank);
-  for (int i = 0; i < communicator.ranks; ++i) ranks.push_back(first + i);
+  std::vector<int> ranks(static_cast<std::size_t>(std::max(1, communicator.ranks)),
+                         trace::model::kNotKnown);
+  ranks.back() = rank;
   recorder.add_process_group(nccl_group_id(communicator.hash, which), text, "nccl",
                              std::move(ranks));
 }

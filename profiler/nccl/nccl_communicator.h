@@ -35,8 +35,7 @@ inline constexpr int kFirstNcclGroup = 1 << 20;
 // The same on all ranks.
 int nccl_group_id(std::uint64_t communicator_hash, NcclGroup which = NcclGroup::kCalls);
 
-// `rank`: the global one of this process. NCCL does not say which global ranks are in a
-// communicator: those of neighbours are assumed.
+// `rank`: the global one of this process. NCCL does not say which global ranks the others have.
 void announce_group(recorder::Recorder& recorder, const NcclCommunicator& communicator,
                     NcclGroup which, int rank);
 

@@ -160,9 +160,9 @@ bool has_bytes(const auto& collective) { return collective.bytes >= 0; }
 struct ProcessGroup {
   int rank = 0;
   int id = 0;
-  StringId name = 0;     // "world", "shard", …
-  StringId backend = 0;  // "gloo", "nccl", "gloo, simulated link"
-  std::vector<int> ranks;
+  StringId name = 0;       // "world", "shard", …
+  StringId backend = 0;    // "gloo", "nccl", "gloo, simulated link"
+  std::vector<int> ranks;  // first kNotKnown for each member that only its own row tells of
 };
 
 // One bucket of DDP's plan. `plan` 0 is the first plan, 1 the one after the rebuild.

@@ -1,9 +1,11 @@
-// Hybrid sharding over 2 × 2 ranks: groups of different ranks have the same number and name.
+// Hybrid sharding over 2 × 2 ranks: groups of different ranks have the same number and name; or
+// they are communicators, of which each rank knows a number of their own and itself.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 #include "tests/trace/analysis/synthetic_run.h"
 #include "tests/trace/units.h"
@@ -24,7 +26,15 @@ constexpr std::int64_t kCallBytes = 4096;
 constexpr std::array<std::array<int, 2>, kHybridRanks> kShards{{{0, 1}, {0, 1}, {2, 3}, {2, 3}}};
 constexpr std::array<std::array<int, 2>, kHybridRanks> kReplicas{{{0, 2}, {1, 3}, {0, 2}, {1, 3}}};
 
-model::Batch announced(int rank) {
+enum class Told : std::uint8_t { kAll, kItself };
+
+int number_of(Told told, int rank, int group) {
+  if (told == Told::kAll) return group;
+  const auto r = static_cast<std::size_t>(rank);
+  return 100 * group + (group == kShard ? kShards[r] : kReplicas[r])[0];
+}
+
+model::Batch announced(int rank, Told told = Told::kAll) {
   const auto r = static_cast<std::size_t>(rank);
   model::Batch batch;
   batch.strings = {
@@ -32,6 +42,12 @@ model::Batch announced(int rank) {
   batch.process_groups = {{rank, 0, 1, 0, {0, 1, 2, 3}},
                           {rank, kShard, 2, 0, {kShards[r][0], kShards[r][1]}},
                           {rank, kReplicate, 3, 0, {kReplicas[r][0], kReplicas[r][1]}}};
+  if (told == Told::kAll) return batch;
+  for (model::ProcessGroup& group : batch.process_groups) {
+    if (group.id == 0) continue;
+    group.id = number_of(told, rank, group.id);
+    group.ranks = {model::kNotKnown, rank};
+  }
   return batch;
 }
 
@@ -48,16 +64,18 @@ model::Collective call(int rank, int group, model::CollectiveFunction function,
 
 // A step of 1000 ns. The shard group {0, 1} scatters at 100 to 200, {2, 3} at 500 to 700 with rank
 // 3 50 late; the replicas {0, 2} reduce at 750 to 800, {1, 3} at 750 to 900 with rank 1 30 late.
-model::Batch rows_of(int rank) {
+model::Batch rows_of(int rank, Told told = Told::kAll) {
   constexpr std::array<std::array<std::int64_t, 4>, kHybridRanks> kTimes{
       {{100, 200, 750, 800}, {100, 200, 780, 900}, {500, 700, 750, 800}, {550, 700, 750, 900}}};
   const auto& t = kTimes[static_cast<std::size_t>(rank)];
-  model::Batch batch = announced(rank);
+  model::Batch batch = announced(rank, told);
   model::Collective scatter =
-      call(rank, kShard, model::CollectiveFunction::kReduceScatter, kSecond + t[0], kSecond + t[1]);
+      call(rank, number_of(told, rank, kShard), model::CollectiveFunction::kReduceScatter,
+           kSecond + t[0], kSecond + t[1]);
   scatter.executed = model::CollectiveFunction::kAllReduce;  // as Gloo runs it
-  batch.collectives = {scatter, call(rank, kReplicate, model::CollectiveFunction::kAllReduce,
-                                     kSecond + t[2], kSecond + t[3])};
+  batch.collectives = {
+      scatter, call(rank, number_of(told, rank, kReplicate), model::CollectiveFunction::kAllReduce,
+                    kSecond + t[2], kSecond + t[3])};
   model::Step step;
   step.rank = rank;
   step.start_ns = kSecond;
@@ -67,15 +85,18 @@ model::Batch rows_of(int rank) {
   return batch;
 }
 
-class HybridGroups : public testing::TestWithParam<std::array<int, kHybridRanks>> {
+using Order = std::array<int, kHybridRanks>;
+
+class HybridGroups : public testing::TestWithParam<std::tuple<Order, Told>> {
  protected:
   void SetUp() override {
     model::RunInfo info;
     info.world_size = kHybridRanks;
     info.settings.skip_steps = 0;
     analysis = RunAnalysis(info);
-    for (const int rank : GetParam()) {
-      rows.push_back(rows_of(rank));
+    const auto& [order, told] = GetParam();
+    for (const int rank : order) {
+      rows.push_back(rows_of(rank, told));
       analysis.add(rows.back());
     }
     figures = analysis.figures();
@@ -93,6 +114,8 @@ TEST_P(HybridGroups, AreEachShownOnce) {
   };
   EXPECT_EQ(count("shard"), 2);
   EXPECT_EQ(count("replicate"), 2);
+  for (const ProcessGroupFigures& group : figures.process_groups)
+    EXPECT_THAT(group.ranks, testing::Each(testing::Ge(0))) << "all members are known";
 }
 
 TEST_P(HybridGroups, WaitsAndTransfersAreThoseOfTheirOwnMembers) {
@@ -118,18 +141,21 @@ TEST_P(HybridGroups, SendByTheirOwnSizeAndByWhatReallyRan) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Orders, HybridGroups,
-                         testing::Values(std::array{0, 1, 2, 3}, std::array{3, 2, 1, 0},
-                                         std::array{2, 0, 3, 1}));
+                         testing::Combine(testing::Values(Order{0, 1, 2, 3}, Order{3, 2, 1, 0},
+                                                          Order{2, 0, 3, 1}),
+                                          testing::Values(Told::kAll, Told::kItself)));
 
 // All ranks alive in step 5, all done with collective 0 of both groups.
 class HybridHang : public testing::Test {
  protected:
-  void SetUp() override {
+  void SetUp() override { set_up(Told::kAll, kHybridRanks); }
+
+  void set_up(Told told, int recorded) {
     model::RunInfo info;
     info.world_size = kHybridRanks;
     analysis = RunAnalysis(info);
-    for (int rank = 0; rank < kHybridRanks; ++rank) {
-      model::Batch batch = rows_of(rank);
+    for (int rank = 0; rank < recorded; ++rank) {
+      model::Batch batch = rows_of(rank, told);
       batch.heartbeat = model::Heartbeat{rank, kObserved, kObserved, 5, base::Phase::kBackward};
       analysis.add(batch);
     }
@@ -199,6 +225,24 @@ TEST_F(HybridHang, RanksThatWaitForEachOtherAreStillNamed) {
   const auto diagnosis = diagnose();
   EXPECT_EQ(diagnosis.cause, HangCause::kNotArrived);
   EXPECT_GE(diagnosis.rank, 0);
+}
+
+TEST_F(HybridHang, TheOthersOfACommunicatorAreThoseThatAnnouncedIt) {
+  set_up(Told::kItself, kHybridRanks);
+  wait_in(0, number_of(Told::kItself, 0, kReplicate), model::CollectiveFunction::kAllReduce);
+  const auto diagnosis = diagnose();
+  EXPECT_EQ(diagnosis.cause, HangCause::kNotArrived);
+  EXPECT_EQ(diagnosis.rank, 2) << diagnosis.sentence;
+}
+
+TEST_F(HybridHang, ARankOfACommunicatorThatIsNotRecordedIsNotSaidToHaveCome) {
+  set_up(Told::kItself, 2);
+  wait_in(1, number_of(Told::kItself, 1, kReplicate), model::CollectiveFunction::kAllReduce);
+  const auto diagnosis = diagnose();
+  EXPECT_EQ(diagnosis.cause, HangCause::kSlow);
+  EXPECT_THAT(diagnosis.sentence,
+              testing::AllOf(testing::StartsWith("rank 1 has entered all_reduce"),
+                             HasSubstr("look at the other 1 rank of that group")));
 }
 
 }  // namespace

@@ -15,10 +15,11 @@ bool ProcessGroups::add(const model::ProcessGroup& group, const model::StringTab
   ProcessGroupFigures figures{group.id, std::string(strings.get(group.rank, group.name)),
                               std::string(strings.get(group.rank, group.backend)), group.ranks};
   std::sort(figures.ranks.begin(), figures.ranks.end());
-  const auto is_member = std::binary_search(figures.ranks.begin(), figures.ranks.end(), group.rank);
-  const auto repeats =
-      std::adjacent_find(figures.ranks.begin(), figures.ranks.end()) != figures.ranks.end();
-  if (!is_member || repeats || figures.ranks.front() < 0 || figures.ranks.back() >= kMostMembers ||
+  const auto told = std::ranges::upper_bound(figures.ranks, model::kNotKnown);
+  const auto is_member = std::binary_search(told, figures.ranks.end(), group.rank);
+  const auto repeats = std::adjacent_find(told, figures.ranks.end()) != figures.ranks.end();
+  if (!is_member || repeats || figures.ranks.front() < model::kNotKnown ||
+      figures.ranks.back() >= kMostMembers || figures.ranks.size() > kMostMembers ||
       by_rank_and_id_.size() >= kMostGroups) {
     return false;
   }
@@ -41,8 +42,26 @@ const std::vector<int>& ProcessGroups::members(int id, int rank, int world_size)
 std::vector<ProcessGroupFigures> ProcessGroups::figures() const {
   std::vector<ProcessGroupFigures> result;
   std::set<std::pair<int, std::vector<int>>> seen;
+  struct Members {
+    const ProcessGroupFigures* group = nullptr;
+    std::set<int> told;
+  };
+  std::map<std::pair<int, std::size_t>, Members> partly_known;  // by number and size
   for (const auto& [key, group] : by_rank_and_id_) {
-    if (seen.emplace(group.id, group.ranks).second) result.push_back(group);
+    if (group.ranks.front() == model::kNotKnown) {
+      Members& members = partly_known[{group.id, group.ranks.size()}];
+      members.group = &group;
+      members.told.insert(std::ranges::upper_bound(group.ranks, model::kNotKnown),
+                          group.ranks.end());
+    } else if (seen.emplace(group.id, group.ranks).second) {
+      result.push_back(group);
+    }
+  }
+  for (const auto& [key, members] : partly_known) {
+    auto& group = result.emplace_back(*members.group);
+    group.ranks.assign(members.told.begin(), members.told.end());
+    const std::size_t size = std::max(key.second, group.ranks.size());
+    group.ranks.insert(group.ranks.begin(), size - group.ranks.size(), model::kNotKnown);
   }
   return result;
 }

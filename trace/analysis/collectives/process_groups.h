@@ -14,10 +14,11 @@ class ProcessGroups {
  public:
   bool add(const model::ProcessGroup& group,
            const model::StringTable& strings);  // false: contradictory
-  // The ranks of the group that `rank` calls `id`, ascending; all of the world where the group was
-  // not announced; none of one that is not known (id −1).
+  // The ranks of the group that `rank` calls `id`, ascending, as far as `rank` knows them (see
+  // model::ProcessGroup); all of the world where the group was not announced; none of one that is
+  // not known (id −1).
   const std::vector<int>& members(int id, int rank, int world_size);
-  // Each once, although every rank announces it.
+  // Each once, although every rank announces it, with all members that any rank told of.
   std::vector<ProcessGroupFigures> figures() const;
 
  private:

@@ -253,7 +253,7 @@ struct ProcessGroupFigures {
   int id = 0;
   std::string name;        // "world", …
   std::string backend;     // "gloo", "nccl", …
-  std::vector<int> ranks;  // ascending
+  std::vector<int> ranks;  // ascending; kNotKnown for each of whom nobody told
 
   bool operator==(const ProcessGroupFigures&) const = default;
 };

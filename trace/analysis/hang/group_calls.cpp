@@ -50,7 +50,13 @@ std::vector<GroupCalls> calls_by_group(const RunFigures& figures,
     auto& group = groups.emplace_back();
     group.group = announced.id;
     group.name = announced.name.empty() ? "group " + std::to_string(announced.id) : announced.name;
-    for (int rank : announced.ranks) group.by_rank[rank];
+    for (int rank : announced.ranks) {
+      if (rank == model::kNotKnown) {
+        ++group.untold;
+      } else {
+        group.by_rank[rank];
+      }
+    }
   }
   const auto rank_count = figures.ranks.size();
   for (std::size_t i = 0; i < rank_count; ++i) {

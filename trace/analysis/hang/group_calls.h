@@ -27,6 +27,7 @@ struct GroupCalls {
   std::string name;
   // By member rank, then sequence. Calls without a sequence number cannot be compared: left out.
   std::map<int, std::map<std::int64_t, GroupCall>> by_rank;
+  int untold = 0;  // members besides those, of which nobody told
 
   const GroupCall* find(int rank, std::int64_t sequence) const;
 };

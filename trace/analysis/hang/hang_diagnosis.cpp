@@ -6,6 +6,7 @@
 #include "trace/analysis/figures/labels.h"
 #include "trace/analysis/hang/group_calls.h"
 #include "trace/analysis/hang/group_waits.h"
+#include "trace/base/number_text.h"
 
 namespace shardlens::trace::analysis {
 
@@ -243,12 +244,24 @@ class Diagnoser {
     for (const auto& [rank, calls] : group.by_rank) {
       for (const auto& [sequence, call] : calls) {
         if (!call.pending || was_completed(group, sequence)) continue;
+        if (group.untold > 0) return report_untold(group, call);
         return conclude(HangCause::kSlow, -1,
                         "all ranks have entered " + full_text(call, group.name) +
                             ", and it does not end: look at the link between them");
       }
     }
     return false;
+  }
+
+  bool report_untold(const GroupCalls& group, const GroupCall& call) {
+    std::vector<int> told;
+    for (const auto& [rank, calls] : group.by_rank) told.push_back(rank);
+    return conclude(HangCause::kSlow, -1,
+                    ranks_text(told) + (told.size() == 1 ? " has" : " have") + " entered " +
+                        full_text(call, group.name) + ", and it does not end: look at the other " +
+                        base::counted(group.untold, "rank") +
+                        " of that group, of which nothing is recorded, and at the link between "
+                        "them");
   }
 
   const RunFigures& figures_;

@@ -1,6 +1,7 @@
 // Details of collectives: who waited for whom, how fast it was, what hid it.
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <span>
 
 #include "trace/analysis/figures/labels.h"
@@ -262,9 +263,24 @@ class CollectiveFacts {
     if (row_.sequence >= 0) text += " · " + timeline::format_integer(row_.sequence);
     sheet_.add("Group, sequence", text, "calls of one sequence number belong together");
     if (group == nullptr) return;
-    sheet_.add("Ranks", base::joined(group->ranks));
+    sheet_.add("Ranks", members_text(*group));
     const auto backend = rows_.text(group->backend);
     if (!backend.empty()) sheet_.add("Backend", std::string(backend));
+  }
+
+  // Where each knows only itself, those that announced it.
+  std::string members_text(const model::ProcessGroup& group) const {
+    if (group.ranks.empty() || group.ranks.front() != model::kNotKnown)
+      return base::joined(group.ranks);
+    std::set<int> told;
+    for (const RankSnapshot& rank : run_.ranks) {
+      const model::ProcessGroup* const same = rank.rows->group(group.id);
+      if (same != nullptr) told.insert(same->ranks.begin(), same->ranks.end());
+    }
+    told.erase(model::kNotKnown);
+    const auto missing = std::ssize(group.ranks) - std::ssize(told);
+    return base::joined(std::vector<int>(told.begin(), told.end())) +
+           (missing > 0 ? " and " + std::to_string(missing) + " not recorded" : "");
   }
 
   void add_host() {

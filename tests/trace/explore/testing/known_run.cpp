@@ -74,7 +74,8 @@ model::Batch definitions(int rank) {
     batch.lanes.push_back({rank, lane, kKinds[static_cast<std::size_t>(lane)],
                            static_cast<model::StringId>(kLaneNames + lane)});
   }
-  batch.process_groups.push_back({rank, 0, kWorld, kBackend, {0, 1}});
+  // As NCCL's communicators are announced: each rank knows itself.
+  batch.process_groups.push_back({rank, 0, kWorld, kBackend, {model::kNotKnown, rank}});
   batch.buckets.push_back({rank, 0, 0, 4'000'000, {kWeight, kBias}, {3'000'000, 1'000'000}});
   batch.rank_info = model::RankInfo{};
   batch.rank_info->rank = rank;
