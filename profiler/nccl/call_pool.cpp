@@ -30,8 +30,7 @@ void* NcclCallPool::claim(const Call& call) {
     const std::uint64_t uses = (state >> 2) + 1;
     if (!slot.state.compare_exchange_strong(state, (uses << 2) | kBusy, std::memory_order_acquire))
       continue;
-    slot.collective = call.collective;
-    slot.is_foreign = call.is_foreign;
+    slot.call = call;
     slot.called_ns.store(call.called_ns, std::memory_order_relaxed);
     slot.state.store((uses << 2) | kUsed, std::memory_order_release);
     return to_handle(index, uses);
@@ -47,7 +46,7 @@ std::optional<NcclCallPool::Call> NcclCallPool::take(void* handle) {
   std::uint64_t state = (uses << 2) | kUsed;
   if (!slot.state.compare_exchange_strong(state, (uses << 2) | kBusy, std::memory_order_acquire))
     return std::nullopt;
-  const Call call{slot.collective, slot.is_foreign, slot.called_ns.load(std::memory_order_relaxed)};
+  const Call call = slot.call;
   slot.state.store((uses << 2) | kFree, std::memory_order_release);
   return call;
 }

@@ -21,6 +21,8 @@ class NcclCallPool {
     std::uint64_t collective = 0;  // handle of Recorder::enter_collective
     bool is_foreign = false;       // nobody but us will tell when it has ended
     std::int64_t called_ns = 0;
+    bool ends_with_group = false;  // unless NCCL tells which kernel carries it
+    void* before = nullptr;        // of those that end with the same group
   };
 
   // nullptr: all slots are in use.
@@ -36,8 +38,7 @@ class NcclCallPool {
   struct Slot {
     std::atomic<std::uint64_t> state{kFree};
     std::atomic<std::int64_t> called_ns{0};
-    std::uint64_t collective = 0;
-    bool is_foreign = false;
+    Call call;
   };
   bool is_available(const Slot& slot, std::uint64_t state, std::int64_t now_ns) const;
 

@@ -15,6 +15,11 @@ class CapturedGroup {
   void add_call(std::uint64_t collective, bool is_numbered);
   // Whether the next call is the first of a group.
   bool starts_anew() const { return !is_open_ || has_launched_; }
+  // Another group begins. NCCL tells of no launch for one of broadcasts (see NcclEvents), which the
+  // next launch does not carry.
+  void begin_group() {
+    if (!has_launched_) end();
+  }
   // A call was not captured, so what follows is not either.
   void end();
   bool is_open() const { return is_open_; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "profiler/nccl/nccl_names.h"
 #include "profiler/recorder/callback_cost.h"
@@ -16,12 +17,17 @@ struct ThreadState {
   const NcclCommunicator* communicator = nullptr;
   bool is_marked = false;
   bool is_captured = false;  // the launch
+  // Calls that end with the group that is open on this thread: the handle of the latest, and the
+  // mark around all that is launched for them; 0: none.
+  void* ends_with_group = nullptr;
+  std::uint64_t group_launch = 0;
 };
 thread_local ThreadState thread_state;
 
 // Unlike handles of calls, addresses have their two lowest bits clear.
 alignas(4) char ignored_event;
 alignas(4) char launch_event;
+alignas(4) char group_event;
 
 std::uint64_t next_number() {
   static std::atomic<std::uint64_t> numbers{0};
@@ -115,6 +121,9 @@ void* NcclEvents::start(NcclCommunicator& communicator, const nccl::Event& event
       return start_call(communicator, event.collective_call);
     case nccl::kPointToPointCall:
       return start_call(communicator, event.point_to_point_call);
+    case nccl::kGroupCall:
+      communicator.captured.begin_group();
+      return &group_event;
     case nccl::kKernelLaunch:
       return start_launch(communicator);
     case nccl::kCollective:
@@ -135,6 +144,7 @@ void* NcclEvents::start(NcclCommunicator& communicator, const nccl::Event& event
 void NcclEvents::stop(void* handle) {
   const CostScope cost(recorder_);
   if (handle == &launch_event) end_mark();
+  if (handle == &group_event) end_group();
 }
 
 template <typename CallEvent>
@@ -151,7 +161,12 @@ void* NcclEvents::start_call(NcclCommunicator& communicator, const CallEvent& ev
     call.is_foreign = true;
     call.collective = recorder_.enter_collective(call_in(communicator, NcclGroup::kCalls, event));
   }
-  if (void* handle = calls_.claim(call)) return handle;
+  if (nccl_function(text_of(event.function)) == trace::model::CollectiveFunction::kBroadcast)
+    await_group_end(call);
+  if (void* handle = calls_.claim(call)) {
+    if (call.ends_with_group) thread_state.ends_with_group = handle;
+    return handle;
+  }
   calls_lost_.fetch_add(1, std::memory_order_relaxed);
   if (call.is_foreign) end_unseen(call);
   return &ignored_event;
@@ -194,6 +209,32 @@ void NcclEvents::end_mark() {
   if (marker_.end != nullptr) marker_.end();
 }
 
+// From 2.29.2 on NCCL queues broadcasts apart (bcastTaskQueue, unless NCCL_ALLGATHERV_ENABLE is 0),
+// and tells neither of their launch nor of what carries them: ncclProfilerStartKernelLaunchEvent
+// and ncclProfilerStartTaskEvents look at its other queues. What this thread launches before the
+// end of the group is marked in NCCL's place; a launch that NCCL does tell of has a mark of its own
+// inside.
+void NcclEvents::await_group_end(NcclCallPool::Call& call) {
+  if (is_told_of_broadcasts_.load(std::memory_order_relaxed)) return;
+  call.ends_with_group = true;
+  call.before = thread_state.ends_with_group;
+  if (marker_.begin == nullptr || thread_state.group_launch != 0) return;
+  thread_state.group_launch = next_launch();
+  marker_.begin(thread_state.group_launch, LaunchMarker::kNoOrder);
+}
+
+void NcclEvents::end_group() {
+  end_mark();  // if a stop was missing
+  const std::uint64_t launch = std::exchange(thread_state.group_launch, 0);
+  if (launch != 0 && marker_.end != nullptr) marker_.end();
+  void* handle = std::exchange(thread_state.ends_with_group, nullptr);
+  while (const auto call = calls_.take(handle)) {
+    recorder_.launch_collective(call->collective, {.launch = launch});
+    if (call->is_foreign) end_unseen(*call);
+    handle = call->before;
+  }
+}
+
 void NcclEvents::carry_out(NcclCommunicator& communicator, void* parent,
                            queue::CollectiveLaunch launch) {
   if (const auto captured = captured_.take(parent))
@@ -206,6 +247,7 @@ void NcclEvents::carry_out(NcclCommunicator& communicator, void* parent,
     parents_lost_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
+  if (call->ends_with_group) is_told_of_broadcasts_.store(true, std::memory_order_relaxed);
   // A host function of CUDA may tell of what another thread launched (NCCL uses one where it must
   // wait, as with CUDA_LAUNCH_BLOCKING): then the kernel stays unknown.
   if (thread_state.communicator == &communicator) launch.launch = thread_state.launch;
@@ -226,7 +268,7 @@ void NcclEvents::carry_out_captured(NcclCommunicator& communicator, const Captur
   recorder_.launch_captured(call.collective, launch);
 }
 
-// Nothing would end it ever: it would be shown as pending, and kept, to the end of the run.
+// Nothing else may end it ever: it would be shown as pending, and kept, to the end of the run.
 void NcclEvents::end_unseen(const NcclCallPool::Call& call) {
   std::call_once(has_lane_, [this] {
     lane_ =

@@ -57,6 +57,8 @@ class NcclEvents {
                           queue::CollectiveLaunch launch);
   void carry_out(NcclCommunicator& communicator, void* call, queue::CollectiveLaunch launch);
   void end_mark();
+  void await_group_end(NcclCallPool::Call& call);
+  void end_group();
   void end_unseen(const NcclCallPool::Call& call);
   template <typename CallEvent>
   queue::CollectiveCall call_in(NcclCommunicator& communicator, NcclGroup which,
@@ -77,6 +79,7 @@ class NcclEvents {
   std::atomic<std::int64_t> calls_lost_{0};
   std::atomic<std::int64_t> parents_lost_{0};
   std::atomic<bool> told_of_graphs_{false};
+  std::atomic<bool> is_told_of_broadcasts_{false};  // by NCCL, which kernel carries them
 };
 
 // While it lives, what NCCL is asked for on this thread belongs to `collective`, a handle of

@@ -84,6 +84,22 @@ TEST_F(GraphCaptureTest, EveryReplayIsARowOfWhatWasAskedFor) {
   ASSERT_EQ(content.rows.log.size(), 1u);
 }
 
+// From 2.29.2 on NCCL tells of no launch for a broadcast, as of a model's buffers.
+TEST_F(GraphCaptureTest, ABroadcastWithoutALaunchIsNoneOfTheNextOne) {
+  FakeNccl nccl(0xabc, 4, 1);
+  nccl.broadcast(1024, "ncclFloat32", /*is_captured=*/true);
+  void* group = nccl.start(FakeNccl::of_type(nccl::kGroupCall));
+  void* call = capture(nccl, "AllReduce", 512);
+  nccl.launch();
+  nccl.carry_out(call);
+  nccl.stop(group);
+  replay(last_launch(), 0);
+  const auto content = finish();
+  ASSERT_EQ(content.rows.collectives.size(), 1u);
+  EXPECT_EQ(content.rows.collectives[0].function, trace::model::CollectiveFunction::kAllReduce);
+  EXPECT_EQ(content.rows.collectives[0].sequence, 0);
+}
+
 TEST_F(GraphCaptureTest, LaunchesAreInTheOrderOfTheirCommunicatorWhereAllRanksMakeThem) {
   FakeNccl nccl(0xabc, 2, 0);
   capture(nccl, "AllReduce", 10);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <thread>
 
@@ -279,6 +280,65 @@ TEST_F(NcclPluginTest, WithoutGpuRecordsForeignCallsHaveTheHostsTimes) {
   EXPECT_LE(content.rows.collectives[0].end_ns, after);
   ASSERT_FALSE(content.rows.lanes.empty());
   EXPECT_EQ(content.text(content.rows.lanes.back().name), "nccl, as called by the host");
+}
+
+TEST_F(NcclPluginTest, ABroadcastOfWhichNcclTellsNoKernelHasThatWhichItsGroupLaunched) {
+  attach();
+  FakeNccl nccl(0xabc, 2, 0);
+  const auto handle = run_.recorder().enter_collective(bucket_call(3));
+  {
+    const HostCollectiveScope scope(handle);
+    nccl.broadcast(64, "ncclFloat32");
+  }
+  nccl.broadcast(64, "ncclFloat32");
+  EXPECT_EQ(FakeMarks::depth, 0);
+  ASSERT_EQ(FakeMarks::launches.size(), 2u);
+  end_launch(FakeMarks::launches[0], 100, 200);
+  end_launch(FakeMarks::launches[1], 300, 400);
+  auto content = finish();
+  ASSERT_EQ(content.rows.collectives.size(), 2u);
+  std::ranges::sort(content.rows.collectives, {}, &trace::model::Collective::start_ns);
+  const trace::model::Collective& of_host = content.rows.collectives[0];
+  EXPECT_EQ(of_host.tag_index, 3);
+  EXPECT_EQ(of_host.start_ns, 100);
+  EXPECT_EQ(of_host.end_ns, 200);
+  const trace::model::Collective& foreign = content.rows.collectives[1];
+  EXPECT_EQ(foreign.function, CollectiveFunction::kBroadcast);
+  EXPECT_EQ(foreign.start_ns, 300);
+  EXPECT_EQ(foreign.end_ns, 400);
+  EXPECT_TRUE(content.rows.lost.empty());
+}
+
+TEST_F(NcclPluginTest, BroadcastsWithoutAKernelHaveTheHostsTimes) {
+  attach(LaunchMarker{});
+  FakeNccl nccl(0xabc, 2, 0);
+  const std::int64_t before = recorder::Recorder::now_ns();
+  void* group = nccl.start(FakeNccl::of_type(nccl::kGroupCall));
+  for (int i = 0; i < 3; ++i) nccl.call("Broadcast", 64, "ncclFloat32");
+  nccl.stop(group);
+  const std::int64_t after = recorder::Recorder::now_ns();
+  run_.wait_until_written();
+  const auto content = finish();
+  ASSERT_EQ(content.rows.collectives.size(), 3u);
+  for (const trace::model::Collective& row : content.rows.collectives) {
+    EXPECT_GE(row.start_ns, before);
+    EXPECT_LE(row.end_ns, after);
+  }
+}
+
+TEST_F(NcclPluginTest, MarksNoGroupsWhereNcclTellsOfItsBroadcasts) {
+  attach();
+  FakeNccl nccl(0xabc, 2, 0);
+  nccl.run("Broadcast", 64, "ncclFloat32");
+  FakeMarks::reset();
+  nccl.run("Broadcast", 64, "ncclFloat32");
+  ASSERT_EQ(FakeMarks::launches.size(), 1u) << "the launch's";
+  EXPECT_EQ(FakeMarks::deepest, 1);
+  end_launch(FakeMarks::launches[0], 100, 200);
+  const auto content = finish();
+  EXPECT_EQ(content.lost("NCCL collective of an unknown call"), 0);
+  EXPECT_EQ(std::ranges::count(content.rows.collectives, 200, &trace::model::Collective::end_ns),
+            1);
 }
 
 TEST_F(NcclPluginTest, SaysOnceThatCapturedCollectivesAreNotRecorded) {
