@@ -60,6 +60,7 @@ void CollectiveJoin::add(const queue::CollectiveLaunched& launched, std::int64_t
   if (!parts.chosen) parts.chosen = launched.launch;
   if (launched.launch.launch == 0) return;
   ++parts.launches;
+  parts.latest_launch = std::max(parts.latest_launch, launched.launch.launch);
   const auto kernel = kernels_.find(launched.launch.launch);
   if (kernel != kernels_.end()) {
     parts.kernels = around(parts.kernels, kernel->second.times);
@@ -72,6 +73,7 @@ void CollectiveJoin::add(const queue::CollectiveLaunched& launched, std::int64_t
 
 void CollectiveJoin::add(const queue::LaunchEnded& ended, std::int64_t now_ns) {
   kernels_.try_emplace(ended.launch, Kernel{ended.times, now_ns});
+  latest_kernel_ = std::max(latest_kernel_, ended.launch);
   const auto [first, last] = launched_.equal_range(ended.launch);
   for (auto entry = first; entry != last; ++entry) {
     const auto found = parts_.find(entry->second);
@@ -108,10 +110,16 @@ bool CollectiveJoin::is_settled(Parts& parts, std::int64_t now_ns) const {
   if (parts.launches > 0 && parts.kernels_to_come == 0) return true;
   if (parts.observed && !parts.ended) {
     if (!waits_for_kernels_) return true;
-    if (parts.launches > 0) return now_ns - parts.observed_at_ns >= kKernelLimitNs;
+    if (parts.launches > 0) return lacks_kernels(parts, now_ns);
   }
   // Another thread's part may be in a queue that was drained before.
   return std::exchange(parts.waited, true);
+}
+
+bool CollectiveJoin::lacks_kernels(const Parts& parts, std::int64_t now_ns) const {
+  const bool later_one_came = latest_kernel_ > parts.latest_launch;
+  const bool is_short = later_one_came || complete_.size() > kMostWaiting;
+  return now_ns - parts.observed_at_ns >= (is_short ? kKernelLimitNs : kLongestKernelLimitNs);
 }
 
 void CollectiveJoin::finish(std::uint64_t handle, const Parts& parts, Finished& finished) {

@@ -15,8 +15,12 @@ namespace shardlens::profiler::collective {
 class CollectiveJoin {
  public:
   // CUPTI is flushed every 100 ms: a kernel that is not known so long after the host saw its
-  // collective end will not come.
+  // collective end, though one that was launched later is, will not come.
   static constexpr std::int64_t kKernelLimitNs = 5'000'000'000;
+  // But it hands over full buffers: of long kernels none may come for many seconds.
+  static constexpr std::int64_t kLongestKernelLimitNs = 60'000'000'000;
+  // With more than this waiting (some 30 MiB) kKernelLimitNs is all they get.
+  static constexpr std::size_t kMostWaiting = 65'536;
 
   // A host that has asked for more so long afterwards waits for no earlier one: that has ended, or
   // will never be seen to.
@@ -31,10 +35,10 @@ class CollectiveJoin {
   void add(const queue::LaunchEnded& ended, std::int64_t now_ns);
   void add(const queue::CollectiveObserved& observed, std::int64_t now_ns);
 
-  // Collectives that are complete now; called once per drain of all queues. Those that were entered
-  // while no detail was recorded are only counted, in `undetailed`.
-  // Times are those of who ran it, else the kernels', else, where a kernel was never announced or
-  // did not come in time, those that the host observed.
+  // Collectives that are complete now; called once per drain of all queues. Those of which no
+  // detail is recorded are only counted, in `undetailed`. Times are those of who ran it, else the
+  // kernels', else, where a kernel was never announced or did not come in time, those that the host
+  // observed.
   struct Finished {
     std::vector<trace::model::Collective> collectives;
     std::int64_t undetailed = 0;
@@ -62,6 +66,7 @@ class CollectiveJoin {
     std::optional<queue::CollectiveLaunch> chosen;  // of the first launch
     int launches = 0;
     int kernels_to_come = 0;
+    std::uint64_t latest_launch = 0;
     std::int64_t first_seen_ns = 0;
     std::int64_t observed_at_ns = 0;
     std::int64_t behind_ns = 0;  // when it was first found overtaken or left behind
@@ -83,6 +88,8 @@ class CollectiveJoin {
   void note_complete(std::uint64_t handle, Parts& parts);
   // Whether nothing better can come any more.
   bool is_settled(Parts& parts, std::int64_t now_ns) const;
+  // Whether the kernels of one that the host saw end are not waited for any longer.
+  bool lacks_kernels(const Parts& parts, std::int64_t now_ns) const;
   void finish(std::uint64_t handle, const Parts& parts, Finished& finished);
   // Whether a later one of its group has ended.
   bool is_overtaken(std::uint64_t handle, const queue::CollectiveCall& call) const;
@@ -97,6 +104,7 @@ class CollectiveJoin {
   std::vector<std::uint64_t> complete_;   // entered and ended, in the order of completion
   // By launch: the kernels that came, and the collectives that wait for theirs.
   std::map<std::uint64_t, Kernel> kernels_;
+  std::uint64_t latest_kernel_ = 0;  // launches are numbered in their order
   std::multimap<std::uint64_t, std::uint64_t> launched_;
   std::map<int, Latest> latest_ended_;          // by group
   std::map<int, std::int64_t> latest_seen_ns_;  // of those entered, by group

@@ -21,8 +21,8 @@ class CollectiveRecorder {
   // collective may need several kernels.
   void launch_collective(std::uint64_t handle, const queue::CollectiveLaunch& launch);
   void end_launch(std::uint64_t launch, int lane, std::int64_t start_ns, std::int64_t end_ns);
-  // 3. The host saw that it was over. Later than the truth, so it counts only where no kernel is
-  // known within CollectiveJoin::kKernelLimitNs.
+  // 3. The host saw that it was over. Later than the truth, so it counts only where no kernel comes
+  // (CollectiveJoin::lacks_kernels).
   void observe_collective(std::uint64_t handle, int lane, std::int64_t start_ns,
                           std::int64_t end_ns);
 

@@ -189,6 +189,7 @@ TEST(CollectiveJoin, FallsBackToTheHostOnlyWhenTheKernelDoesNotComeInTime) {
   join.add(launched(1, 70), kNow);
   join.add(queue::CollectiveObserved{1, {2, 120, 900}}, kNow);
   const std::int64_t limit = kNow + CollectiveJoin::kKernelLimitNs;
+  join.add(queue::LaunchEnded{71, {5, 950, 990}}, kNow);  // of a later launch
   EXPECT_TRUE(join.take_finished(limit - 1).collectives.empty());
   const auto finished = join.take_finished(limit);
   ASSERT_EQ(finished.collectives.size(), 1u);
@@ -197,6 +198,38 @@ TEST(CollectiveJoin, FallsBackToTheHostOnlyWhenTheKernelDoesNotComeInTime) {
   EXPECT_EQ(finished.collectives[0].algorithm, 11u) << "NCCL's choice is known all the same";
   join.add(queue::LaunchEnded{70, {5, 150, 250}}, limit);
   EXPECT_TRUE(join.take_finished(limit).collectives.empty()) << "one row is enough";
+}
+
+// CUPTI hands over full buffers: with long kernels seconds pass without any.
+TEST(CollectiveJoin, WaitsLongerForAKernelWhileNoneOfALaterLaunchHasCome) {
+  CollectiveJoin join(0);
+  for (const std::uint64_t handle : {1, 2}) {
+    join.add(entered(handle), kNow);
+    join.add(launched(handle, 70 + handle), kNow);
+    join.add(queue::CollectiveObserved{handle, {2, 120, 900}}, kNow);
+  }
+  const std::int64_t later = kNow + 3 * CollectiveJoin::kKernelLimitNs;
+  join.add(queue::LaunchEnded{70, {5, 10, 20}}, later);  // of an earlier one
+  EXPECT_TRUE(join.take_finished(later).collectives.empty());
+  join.add(queue::LaunchEnded{71, {5, 150, 250}}, later);
+  const auto finished = join.take_finished(later);
+  ASSERT_EQ(finished.collectives.size(), 1u);
+  EXPECT_EQ(finished.collectives[0].end_ns, 250);
+  const std::int64_t limit = kNow + CollectiveJoin::kLongestKernelLimitNs;
+  EXPECT_TRUE(join.take_finished(limit - 1).collectives.empty());
+  EXPECT_EQ(join.take_finished(limit).collectives.size(), 1u) << "not for ever";
+}
+
+TEST(CollectiveJoin, WaitsNoLongerWhereTooManyWait) {
+  CollectiveJoin join(0);
+  for (std::uint64_t handle = 1; handle <= CollectiveJoin::kMostWaiting + 1; ++handle) {
+    join.add(entered(handle), kNow);
+    join.add(launched(handle, handle), kNow);
+    join.add(queue::CollectiveObserved{handle, {2, 120, 900}}, kNow);
+  }
+  const std::int64_t limit = kNow + CollectiveJoin::kKernelLimitNs;
+  EXPECT_TRUE(join.take_finished(limit - 1).collectives.empty());
+  EXPECT_EQ(join.take_finished(limit).collectives.size(), CollectiveJoin::kMostWaiting + 1);
 }
 
 TEST(CollectiveJoin, TakesWhatTheHostObservedAfterOneDrainWhereNoLaunchIsKnown) {
