@@ -136,7 +136,7 @@ void CollectiveJoin::finish(std::uint64_t handle, const Parts& parts, Finished& 
   const bool is_latest = row.sequence >= latest.sequence;
   latest.sequence = std::max(latest.sequence, row.sequence);
   latest.handle = std::max(latest.handle, handle);
-  if (parts.entered->detail) {
+  if (has_detail_ ? has_detail_(row.start_ns) : parts.entered->detail) {
     finished.collectives.push_back(row);
     if (is_latest) latest_undetailed_.erase(row.process_group);
   } else {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "profiler/queue/records.h"
@@ -26,7 +28,11 @@ class CollectiveJoin {
   // will never be seen to.
   static constexpr std::int64_t kAheadLimitNs = 60'000'000'000;
 
-  explicit CollectiveJoin(int rank) : rank_(rank) {}
+  // `has_detail`: whether the step of a time is recorded in detail, where it is not known yet when
+  // a collective is entered; null: CollectiveEntered::detail says it.
+  using HasDetail = std::function<bool(std::int64_t time_ns)>;
+  explicit CollectiveJoin(int rank, HasDetail has_detail = nullptr)
+      : rank_(rank), has_detail_(std::move(has_detail)) {}
 
   void add(const queue::CollectiveEntered& entered, std::int64_t now_ns);
   void add(const queue::CollectiveStarted& started, std::int64_t now_ns);
@@ -99,6 +105,7 @@ class CollectiveJoin {
   void forget_launches(std::int64_t now_ns);
 
   const int rank_;
+  const HasDetail has_detail_;
   bool waits_for_kernels_ = true;
   std::map<std::uint64_t, Parts> parts_;  // handles grow in the order of entering
   std::vector<std::uint64_t> complete_;   // entered and ended, in the order of completion

@@ -19,12 +19,6 @@ namespace {
 
 using trace::base::Result;
 
-// Steps are known only while or after they run: what leads into the first one is recorded, too.
-trace::job::RecordSchedule widened(trace::job::RecordSchedule schedule) {
-  if (schedule.first > 0) --schedule.first;
-  return schedule;
-}
-
 cupti::CuptiOptions cupti_options() {
   cupti::CuptiOptions options;
   // The CUPTI that is loaded if the program has not loaded one itself.
@@ -78,7 +72,7 @@ Result<std::unique_ptr<ProcessRecorder>> ProcessRecorder::start(
   recorder::RecorderOptions recording;
   recording.file = trace::store::rank_file(options.run_folder, identity.rank);
   recording.rank_info = rank_info(identity);
-  recording.schedule = widened(options.schedule);
+  recording.schedule = options.schedule;
   recording.size_limit_bytes = options.size_limit_bytes;
   recording.late_steps = true;
   TRY_ASSIGN(auto recorder, recorder::Recorder::start(std::move(recording)));

@@ -15,7 +15,9 @@ namespace shardlens::profiler::recorder {
 
 class BatchBuilder {
  public:
-  explicit BatchBuilder(int rank) : rank_(rank), join_(rank), captured_(rank) {}
+  // `has_detail`: as of CollectiveJoin.
+  explicit BatchBuilder(int rank, collective::CollectiveJoin::HasDetail has_detail = nullptr)
+      : rank_(rank), join_(rank, std::move(has_detail)), captured_(rank) {}
 
   // Rows first, events second: so an event that ended before a step did is in the same batch as its
   // step, or in an earlier one.

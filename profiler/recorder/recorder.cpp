@@ -52,7 +52,7 @@ std::optional<int> Recorder::lane_of_thread(std::uint32_t thread) const {
 bool Recorder::recording_detail() const { return state_->detail.load(std::memory_order_relaxed); }
 
 bool Recorder::wanted_detail_at(std::int64_t time_ns) const {
-  return !state_->over_limit && !state_->stopped && state_->detail_windows.contains(time_ns);
+  return state_->has_detail_at(time_ns);
 }
 
 void Recorder::log(trace::model::LogLine::Level level, std::string_view text) {

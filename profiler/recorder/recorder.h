@@ -27,7 +27,8 @@ struct RecorderOptions {
   trace::job::RecordSchedule schedule;
   std::int64_t size_limit_bytes = INT64_MAX;
   // Steps are told after the fact, by what a GPU did: rows belong to the step of their time, not to
-  // the one that was open when they were reported.
+  // the one that was open when they were reported. The step before one with detail is recorded,
+  // too, for what leads into it.
   bool late_steps = false;
   // Records per thread until the recorder's thread empties the queue, every 50 ms or when asked.
   std::size_t event_queue_capacity = 1 << 16;

@@ -32,7 +32,9 @@ RecorderState::RecorderState(RecorderOptions recorder_options,
       rare(options.rank_info),
       queues(options.event_queue_capacity, options.row_queue_capacity),
       writer_(std::move(trace_writer)),
-      builder_(rank) {
+      builder_(rank, options.late_steps
+                         ? [this](std::int64_t time_ns) { return has_detail_at(time_ns); }
+                         : collective::CollectiveJoin::HasDetail()) {
   phases_lane = rare.add_lane(trace::model::LaneKind::kPhases, strings.intern("phases"));
   for (int i = 0; i < trace::base::kPhaseCount; ++i)
     phase_names[static_cast<std::size_t>(i)] =
@@ -41,9 +43,15 @@ RecorderState::RecorderState(RecorderOptions recorder_options,
   update_windows(0);
 }
 
+bool RecorderState::has_detail_at(std::int64_t time_ns) const {
+  return !over_limit && !stopped && detail_windows.contains(time_ns);
+}
+
 bool RecorderState::schedule_wants_detail() const {
   const auto& schedule = options.schedule;
   const std::int64_t index = step.load(std::memory_order_relaxed);
+  // A step that is told late has begun before: what leads into it is recorded with the one before.
+  if (options.late_steps && last_step >= 0 && schedule.includes(last_step + 1)) return true;
   if (index >= 0) return schedule.includes(index);
   // Outside of steps (set-up, evaluation) there is detail only if every step has it.
   return schedule.includes(0) && schedule.includes(1) &&

@@ -60,9 +60,10 @@ struct RecorderState {
   std::function<void(bool)> follow_detail;
   bool followed_detail = true;  // what it was told last
 
-  void update_windows(std::int64_t now_ns);  // after `step` has changed
-  void update_detail();                      // after `step` or what forbids detail has changed
-  void tell_follower();                      // after a step has begun or ended
+  bool has_detail_at(std::int64_t time_ns) const;  // any thread
+  void update_windows(std::int64_t now_ns);        // after `step` has changed
+  void update_detail();  // after `step` or what forbids detail has changed
+  void tell_follower();  // after a step has begun or ended
   bool push_row(const queue::RowRecord& row) { return queues.of_this_thread().rows.push(row); }
 
   // ---- the recorder's thread

@@ -28,7 +28,8 @@ void StepRecorder::begin_step(std::int64_t index, std::int64_t at_ns) {
   state_.update_detail();
   state_.update_windows(state_.step_start_ns);
   state_.tell_follower();
-  state_.step_detail = state_.detail.load(std::memory_order_relaxed);
+  state_.step_detail =
+      state_.detail.load(std::memory_order_relaxed) && state_.options.schedule.includes(index);
   state_.progress_ns = trace::base::wall_clock_ns();
   if (state_.options.late_steps) state_.step_times.begin(index, at_ns);
 }

@@ -232,6 +232,20 @@ TEST(CollectiveJoin, WaitsNoLongerWhereTooManyWait) {
   EXPECT_EQ(join.take_finished(limit).collectives.size(), CollectiveJoin::kMostWaiting + 1);
 }
 
+TEST(CollectiveJoin, TakesTheDetailOfItsTimeWhereTheStepIsKnownLater) {
+  CollectiveJoin join(0, [](std::int64_t time_ns) { return time_ns >= 1'000; });
+  for (const std::uint64_t handle : {1, 2}) {
+    join.add(entered(handle, /*detail=*/handle == 1), kNow);
+    const auto start_ns = static_cast<std::int64_t>(handle) * 600;
+    join.add(queue::CollectiveStarted{handle, 2, start_ns}, kNow);
+    join.add(queue::CollectiveEnded{handle, start_ns + 10}, kNow);
+  }
+  const auto finished = join.take_finished(kNow);
+  ASSERT_EQ(finished.collectives.size(), 1u);
+  EXPECT_EQ(finished.collectives[0].start_ns, 1'200);
+  EXPECT_EQ(finished.undetailed, 1);
+}
+
 TEST(CollectiveJoin, TakesWhatTheHostObservedAfterOneDrainWhereNoLaunchIsKnown) {
   CollectiveJoin join(0);
   join.add(entered(1), kNow);

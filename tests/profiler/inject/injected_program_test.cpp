@@ -252,6 +252,25 @@ TEST_F(InjectedProgram, CollectivesHaveTheirKernelsTimesAndNcclsChoices) {
   EXPECT_THAT(ask("select count(*) from lost"), ElementsAre(ElementsAre("0")));
 }
 
+// A step's first kernels come before the product that tells of it, and the host is ahead of both.
+TEST_F(InjectedProgram, StepsThatAreAskedForHaveAllThatRanInThem) {
+  EXPECT_EQ(run_on_gpus("optimizer", {{"SHARDLENS_RECORD_STEPS", "every 4th"}}), 0) << said_;
+  EXPECT_THAT(ask("select step from step where full_detail and step > 0 order by 1"),
+              ElementsAre(ElementsAre("4"), ElementsAre("8")));
+  for (const auto& [table, count] : {std::pair{"kernel", "25"}, std::pair{"collective", "2"}}) {
+    EXPECT_THAT(ask("select s.step, count(*) from step s join " + std::string(table) +
+                    " e on e.start_ns >= s.start_ns and e.start_ns < s.end_ns "
+                    "where s.full_detail and s.step > 0 group by 1 order by 1"),
+                ElementsAre(ElementsAre("4", count), ElementsAre("8", count)))
+        << table;
+    EXPECT_THAT(ask("select count(*) from step s join " + std::string(table) +
+                    " e on e.start_ns >= s.start_ns and e.start_ns < s.end_ns "
+                    "where s.step in (2, 6, 10)"),
+                ElementsAre(ElementsAre("0")))
+        << table;
+  }
+}
+
 // As with an NCCL that is too old for the plugin.
 TEST_F(InjectedProgram, SaysWhyThereAreNoCollectivesWhereNcclTellsNothing) {
   const auto of_plugin = "select text from log where text like '%profiler plugin%'";

@@ -277,6 +277,37 @@ TEST(Recorder, LateStepsHaveTheCollectivesOfTheirTime) {
   EXPECT_EQ(steps, (std::map<std::int64_t, std::int64_t>{{-50, -1}, {20, 0}, {120, 1}, {250, -1}}));
 }
 
+// The host asks before anybody knows of the steps, and a GPU works for one before it is told.
+TEST(Recorder, LateStepsHaveTheDetailOfTheirTime) {
+  RecorderOptions options;
+  options.late_steps = true;
+  options.schedule = {.every = 3};
+  RecordedRun run(options);
+  Recorder& recorder = run.recorder();
+  const int lane = recorder.add_lane(trace::model::LaneKind::kCommunication, "stream 9");
+  const std::int64_t start = Recorder::now_ns();
+  std::vector<std::uint64_t> handles;
+  for (int step = 0; step < 7; ++step) handles.push_back(recorder.enter_collective({}));
+  std::vector<bool> leads_into_it;
+  for (std::int64_t index = 0; index < 7; ++index) {
+    leads_into_it.push_back(recorder.wanted_detail_at(start + 100 * index));
+    recorder.begin_step(index, start + 100 * index);
+    const auto at = start + 100 * index + 50;
+    recorder.start_collective(handles[static_cast<std::size_t>(index)], lane, at);
+    recorder.end_collective(handles[static_cast<std::size_t>(index)], at + 10);
+    recorder.end_step({}, start + 100 * (index + 1));
+  }
+  EXPECT_EQ(leads_into_it, (std::vector<bool>{false, false, false, true, false, false, true}));
+  const auto content = run.finish();
+  std::vector<std::int64_t> with_collectives, with_detail;
+  for (const auto& row : content.rows.collectives) with_collectives.push_back(row.step);
+  for (const auto& step : content.rows.steps) {
+    if (step.full_detail) with_detail.push_back(step.index);
+  }
+  EXPECT_EQ(with_collectives, (std::vector<std::int64_t>{0, 2, 3, 5, 6}));
+  EXPECT_EQ(with_detail, (std::vector<std::int64_t>{0, 3, 6})) << "the others lack their beginning";
+}
+
 TEST(Recorder, WhatIsLearntOfARankReplacesWhatWasKnown) {
   RecorderOptions options;
   options.rank_info.device = "cpu";
