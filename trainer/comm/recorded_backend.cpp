@@ -33,7 +33,14 @@ RecordedBackend::RecordedBackend(c10::intrusive_ptr<c10d::Backend> inner,
       recorder_(recorder),
       group_(group) {}
 
-void RecordedBackend::shutdown() { executor_->close(); }
+void RecordedBackend::shutdown() {
+  if (take_fault()) {
+    recorder_.log(trace::model::LogLine::Level::kWarning,
+                  "A fault was injected that no collective came to show: name an earlier step or "
+                  "phase in `inject`.");
+  }
+  executor_->close();
+}
 
 void RecordedBackend::set_default_tag(CollectiveTag tag) {
   const std::lock_guard lock(mutex_);
@@ -50,15 +57,17 @@ CollectiveTag RecordedBackend::default_tag() {
   return default_tag_;
 }
 
-std::optional<trace::job::InjectedFault> RecordedBackend::take_fault() {
+std::optional<trace::job::InjectedFault> RecordedBackend::take_fault(bool has_size) {
   const std::lock_guard lock(mutex_);
+  if (!has_size && fault_ == trace::job::InjectedFault::kUnequalSize) return std::nullopt;
   return std::exchange(fault_, std::nullopt);
 }
 
 torch::Tensor RecordedBackend::with_fault(torch::Tensor tensor,
-                                          const std::optional<trace::job::InjectedFault>& fault) {
+                                          const std::optional<trace::job::InjectedFault>& fault,
+                                          int parts) {
   if (fault != trace::job::InjectedFault::kUnequalSize) return tensor;
-  return torch::zeros({tensor.numel() + 1}, tensor.options());
+  return torch::zeros({tensor.numel() + parts}, tensor.options());
 }
 
 trace::model::StringId RecordedBackend::interned(const std::string& text) {
@@ -120,19 +129,21 @@ WorkPointer RecordedBackend::broadcast_tagged(torch::Tensor tensor, CollectiveTa
 
 WorkPointer RecordedBackend::all_gather(torch::Tensor output, torch::Tensor input,
                                         CollectiveTag tag) {
-  if (take_fault() == trace::job::InjectedFault::kSkipCollective) return completed_work({output});
+  const auto fault = take_fault();
+  if (fault == trace::job::InjectedFault::kSkipCollective) return completed_work({output});
   const bool gloo = getBackendName() == "gloo";
+  torch::Tensor all = with_fault(output, fault, getSize()), own = with_fault(input, fault);
   Call call{CollectiveFunction::kAllGather,
             CollectiveFunction::kAllGather,
-            output.scalar_type(),
-            bytes_of(output),
+            all.scalar_type(),
+            bytes_of(all),
             std::move(tag),
             {output},
             {}};
-  call.launch = [output, input, gloo](c10d::Backend& backend) mutable -> WorkPointer {
-    if (!gloo) return backend._allgather_base(output, input);
-    static_cast<TaggedGloo&>(backend).gather_in_place(output, input);
-    return completed_work({output});
+  call.launch = [all, own, gloo](c10d::Backend& backend) mutable -> WorkPointer {
+    if (!gloo) return backend._allgather_base(all, own);
+    static_cast<TaggedGloo&>(backend).gather_in_place(all, own);
+    return completed_work({all});
   };
   return enter(std::move(call));
 }
@@ -140,33 +151,33 @@ WorkPointer RecordedBackend::all_gather(torch::Tensor output, torch::Tensor inpu
 WorkPointer RecordedBackend::reduce_scatter(torch::Tensor output, torch::Tensor input,
                                             CollectiveTag tag,
                                             const c10d::ReduceScatterOptions& options) {
-  if (take_fault() == trace::job::InjectedFault::kSkipCollective) return completed_work({output});
+  const auto fault = take_fault();
+  if (fault == trace::job::InjectedFault::kSkipCollective) return completed_work({output});
+  torch::Tensor all = with_fault(input, fault, getSize()), own = with_fault(output, fault);
   // Gloo has no reduce-scatter: it reduces everything everywhere.
   const bool gloo = getBackendName() == "gloo";
   Call call{CollectiveFunction::kReduceScatter,
             gloo ? CollectiveFunction::kAllReduce : CollectiveFunction::kReduceScatter,
-            input.scalar_type(),
-            bytes_of(input),
+            all.scalar_type(),
+            bytes_of(all),
             std::move(tag),
             {output},
             {}};
   TORCH_CHECK(!gloo || options.reduceOp == c10d::ReduceOp::SUM, "Gloo's reduce-scatter sums only");
-  call.launch = [output, input, gloo, options](c10d::Backend& backend) mutable -> WorkPointer {
-    if (!gloo) return backend._reduce_scatter_base(output, input, options);
+  call.launch = [all, own, gloo, options](c10d::Backend& backend) mutable -> WorkPointer {
+    if (!gloo) return backend._reduce_scatter_base(own, all, options);
     // In place: Gloo's own form copies the whole input first, and frees the copy a little late.
-    std::vector<torch::Tensor> tensors{input};
+    std::vector<torch::Tensor> tensors{all};
     wait_and_release(backend.allreduce(tensors));
-    const auto part =
-        input.view({-1}).narrow(0, backend.getRank() * output.numel(), output.numel());
-    output.view({-1}).copy_(part);
-    return completed_work({output});
+    own.view({-1}).copy_(all.view({-1}).narrow(0, backend.getRank() * own.numel(), own.numel()));
+    return completed_work({own});
   };
   return enter(std::move(call));
 }
 
 WorkPointer RecordedBackend::barrier_tagged(CollectiveTag tag,
                                             const c10d::BarrierOptions& options) {
-  if (take_fault() == trace::job::InjectedFault::kSkipCollective) return completed_work({});
+  if (take_fault(/*has_size=*/false)) return completed_work({});
   Call call{CollectiveFunction::kBarrier,
             CollectiveFunction::kBarrier,
             torch::kUInt8,
@@ -199,16 +210,20 @@ WorkPointer RecordedBackend::allgather(std::vector<std::vector<at::Tensor>>& out
                                        const c10d::AllgatherOptions& options) {
   TORCH_CHECK(inputs.size() == 1 && outputs.size() == 1, "an all-gather takes one tensor, not ",
               inputs.size());
-  if (take_fault() == trace::job::InjectedFault::kSkipCollective) return completed_work(outputs[0]);
+  const auto fault = take_fault();
+  if (fault == trace::job::InjectedFault::kSkipCollective) return completed_work(outputs[0]);
+  std::vector<at::Tensor> own{with_fault(inputs[0], fault)};
+  std::vector<std::vector<at::Tensor>> all{outputs[0]};
+  for (at::Tensor& part : all[0]) part = with_fault(part, fault);
   Call call{CollectiveFunction::kAllGather,
             CollectiveFunction::kAllGather,
-            inputs[0].scalar_type(),
-            bytes_of(inputs[0]) * getSize(),
+            own[0].scalar_type(),
+            bytes_of(own[0]) * getSize(),
             default_tag(),
             outputs[0],
             {}};
-  call.launch = [outputs, inputs, options](c10d::Backend& backend) mutable {
-    return backend.allgather(outputs, inputs, options);
+  call.launch = [all, own, options](c10d::Backend& backend) mutable {
+    return backend.allgather(all, own, options);
   };
   return enter(std::move(call));
 }

@@ -78,10 +78,12 @@ class RecordedBackend final : public c10d::Backend {
                                           const torch::Tensor& tensor, CollectiveTag tag,
                                           Start start);
   CollectiveTag default_tag();
-  std::optional<trace::job::InjectedFault> take_fault();
-  // The tensor to hand to the backend: as it is, or of another size if that fault is due.
+  // For a collective that may be left out and, if it `has_size`, have another.
+  std::optional<trace::job::InjectedFault> take_fault(bool has_size = true);
+  // The tensor to hand to the backend: as it is, or with a value more for each of its `parts` if
+  // that fault is due.
   torch::Tensor with_fault(torch::Tensor tensor,
-                           const std::optional<trace::job::InjectedFault>& fault);
+                           const std::optional<trace::job::InjectedFault>& fault, int parts = 1);
   trace::model::StringId interned(const std::string& text);
 
   c10::intrusive_ptr<c10d::Backend> inner_;

@@ -88,6 +88,55 @@ TEST(CommunicatorFailure, UnequalSizesFailAndOverwriteNothing) {
       with_timeout(seconds(1)));
 }
 
+// As sharded strategies ask for them, and DDP as it begins.
+TEST(CommunicatorFailure, UnequalSizesFailWhateverIsAskedFor) {
+  using Collective = void (*)(Communicator&, torch::Tensor all, torch::Tensor own);
+  const std::pair<const char*, Collective> collectives[] = {
+      {"all_gather",
+       [](Communicator& communicator, torch::Tensor all, torch::Tensor own) {
+         communicator.all_gather(all, own, bucket_tag(0))->wait();
+       }},
+      {"reduce_scatter",
+       [](Communicator& communicator, torch::Tensor all, torch::Tensor own) {
+         communicator.reduce_scatter(own, all, bucket_tag(0), c10d::ReduceOp::SUM)->wait();
+       }},
+      {"all_gather", [](Communicator& communicator, torch::Tensor all, torch::Tensor own) {
+         std::vector<std::vector<torch::Tensor>> outputs{all.view({-1}).chunk(2)};
+         std::vector<torch::Tensor> inputs{own};
+         communicator.process_group()->allgather(outputs, inputs)->wait();
+       }}};
+  for (const auto& [name, start] : collectives) {
+    std::barrier both_done(2);
+    on_ranks(
+        2,
+        [&](Communicator& communicator, profiler::recorder::Recorder&) {
+          if (communicator.rank() == 1)
+            communicator.inject_next(trace::job::InjectedFault::kUnequalSize);
+          const auto all = torch::ones({64}), own = torch::ones({32});
+          const auto message = message_thrown_by([&] { start(communicator, all, own); });
+          EXPECT_THAT(message,
+                      AllOf(HasSubstr(name),
+                            HasSubstr(communicator.rank() == 1 ? "264 bytes" : "256 bytes")));
+          EXPECT_TRUE(torch::equal(communicator.rank() == 1 ? all : own,
+                                   torch::ones({communicator.rank() == 1 ? 64 : 32})));
+          both_done.arrive_and_wait();
+        },
+        with_timeout(seconds(1)));
+  }
+}
+
+TEST(CommunicatorFailure, AFaultThatMeetsNoCollectiveIsSaid) {
+  const auto recordings =
+      on_ranks(2, [&](Communicator& communicator, profiler::recorder::Recorder&) {
+        if (communicator.rank() == 1)
+          communicator.inject_next(trace::job::InjectedFault::kUnequalSize);
+        communicator.barrier(bucket_tag(0));  // has no size
+      });
+  EXPECT_TRUE(recordings[0].rows.log.empty());
+  ASSERT_EQ(recordings[1].rows.log.size(), 1u);
+  EXPECT_THAT(recordings[1].rows.log[0].text, HasSubstr("no collective came to show"));
+}
+
 TEST(CommunicatorFailure, CollectivesAfterAFailedOneFailAtOnce) {
   std::barrier both_done(2);
   on_ranks(
