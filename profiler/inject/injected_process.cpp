@@ -73,7 +73,9 @@ trace::base::Result<std::unique_ptr<InjectedProcess>> InjectedProcess::make() {
 }
 
 InjectedProcess::InjectedProcess(ProcessOptions options, std::optional<RankIdentity> known)
-    : options_(std::move(options)), known_(known) {}
+    : options_(std::move(options)),
+      known_(known),
+      is_worker_(is_worker_of_multiprocessing(own_arguments())) {}
 
 void InjectedProcess::start_cuda() {
   {
@@ -83,8 +85,7 @@ void InjectedProcess::start_cuda() {
       recorder->watch_gpu();
     } else {
       ProcessRecorder::prepare_gpu();
-      const bool waits_for_nccl = !known_ && is_worker_of_multiprocessing(own_arguments());
-      first_work_ = std::make_unique<FirstWork>(waits_for_nccl, [this] { record(known_); });
+      first_work_ = std::make_unique<FirstWork>(is_worker_, [this] { record(known_); });
     }
   }
   // Once more: what is registered last runs first, and CUPTI, which may just have been loaded, has
@@ -93,7 +94,7 @@ void InjectedProcess::start_cuda() {
 }
 
 void InjectedProcess::enter(const nccl::CommunicatorPlace& place) {
-  record(known_ ? known_ : rank_from_communicator(place));
+  record(rank_once_connected(known_, place, is_worker_));
 }
 
 RangeRecorder* InjectedProcess::ranges_of_work() {

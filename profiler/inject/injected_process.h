@@ -41,6 +41,7 @@ class InjectedProcess {
 
   const ProcessOptions options_;
   const std::optional<RankIdentity> known_;  // by a launcher
+  const bool is_worker_;                     // of multiprocessing: NCCL may know more
   std::atomic<ProcessRecorder*> recorder_{nullptr};
   std::mutex mutex_;  // guards what follows
   bool uses_cuda_ = false;

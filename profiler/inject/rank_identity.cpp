@@ -33,7 +33,9 @@ constexpr std::array kLaunchers{
     Launcher{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE",
              "OMPI_COMM_WORLD_LOCAL_SIZE"},
     Launcher{"PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE", "MPI_LOCALNRANKS"},
-    Launcher{"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS", "SLURM_NTASKS_PER_NODE"},
+    // Of the step: a batch script, which is none, has SLURM_PROCID and the job's SLURM_NTASKS, too,
+    // and so has all that it starts.
+    Launcher{"SLURM_PROCID", "SLURM_LOCALID", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS_PER_NODE"},
 };
 
 // Commands, and modules behind "python -m".
@@ -112,8 +114,9 @@ Result<RankIdentity> claim_known(const std::filesystem::path& folder, const Rank
   const auto file = claim_file(folder, known.rank);
   TRY_ASSIGN(const bool is_ours, try_claim(file, known.world_size));
   if (is_ours) return known;
-  // Several groups may each have this rank.
-  if (known.told_by == RankSource::kCommunicator) return claim_free(folder);
+  // Several groups may each have this rank, and several processes the variables of one.
+  if (known.told_by == RankSource::kCommunicator || known.world_size == 0)
+    return claim_free(folder);
   return trace::base::fail(ErrorKind::kFailed, "Rank " + std::to_string(known.rank) +
                                                    " is recorded from process " + first_line(file) +
                                                    " already; process " + std::to_string(getpid()) +
@@ -133,6 +136,8 @@ Result<std::optional<RankIdentity>> rank_from_environment(const VariableLookup& 
     TRY_ASSIGN(identity.world_size, number(launcher.world_size, lookup(launcher.world_size), 0));
     TRY_ASSIGN(identity.local_world_size,
                number(launcher.local_world_size, lookup(launcher.local_world_size), 0));
+    // Who is alone has not been numbered among others, but may start them and pass this on.
+    if (identity.world_size == 1) identity.world_size = 0;
     return identity;
   }
   return std::nullopt;
@@ -147,6 +152,16 @@ std::optional<RankIdentity> rank_from_communicator(const nccl::CommunicatorPlace
     identity.local_world_size = place.ranks;
   }
   return identity;
+}
+
+std::optional<RankIdentity> rank_once_connected(const std::optional<RankIdentity>& known,
+                                                const nccl::CommunicatorPlace& place,
+                                                bool is_worker) {
+  const auto of_communicator = rank_from_communicator(place);
+  if (!known || !of_communicator) return of_communicator ? of_communicator : known;
+  const bool is_told =
+      known->world_size > place.ranks || (known->world_size == place.ranks && !is_worker);
+  return is_told ? known : of_communicator;
 }
 
 // "python -c 'from multiprocessing.spawn import spawn_main; …'", and the same of forkserver.

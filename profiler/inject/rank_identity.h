@@ -23,7 +23,7 @@ enum class RankSource : std::uint8_t {
 struct RankIdentity {
   int rank = 0;
   int local_rank = trace::model::kNotKnown;
-  int world_size = 0;        // 0: not known
+  int world_size = 0;        // 0: not known, or nobody else was numbered
   int local_world_size = 0;  // on this machine; as above
   RankSource told_by = RankSource::kLauncher;
 };
@@ -39,6 +39,12 @@ trace::base::Result<std::optional<RankIdentity>> rank_from_environment(
 // one with a single rank, of which every process may have some.
 std::optional<RankIdentity> rank_from_communicator(const nccl::CommunicatorPlace& place);
 
+// What holds once a communicator tells more: the launcher's, unless the communicator has more ranks
+// than that knew of, or as many in a worker of multiprocessing: variables are inherited.
+std::optional<RankIdentity> rank_once_connected(const std::optional<RankIdentity>& known,
+                                                const nccl::CommunicatorPlace& place,
+                                                bool is_worker);
+
 // Whether Python's multiprocessing started a process, as torch.multiprocessing.spawn does: it
 // learns its rank from its arguments, which nobody else sees.
 bool is_worker_of_multiprocessing(const std::vector<std::string>& arguments);
@@ -50,8 +56,8 @@ std::vector<std::string> own_arguments();
 
 // Takes the rank's place in the run's folder for this process, so that no second one, say a child
 // that inherited the variables, writes into the same file. Without a known rank, or where another
-// has a communicator's: the first that is free. Error: a launcher's rank is taken; the message says
-// by which process.
+// has one that is not sure (a communicator's, or one among none): the first that is free.
+// Error: a launcher's rank is taken; the message says by which process.
 trace::base::Result<RankIdentity> claim_rank(const std::filesystem::path& run_folder,
                                              std::optional<RankIdentity> known);
 // Says in the claim, for `shardlens record`, how many records the rank's file lacks: a disk that is

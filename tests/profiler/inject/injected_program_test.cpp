@@ -109,8 +109,8 @@ TEST_F(InjectedProgram, HasTheRankOfItsLauncher) {
 }
 
 TEST_F(InjectedProgram, ASecondOneOfTheSameRankIsLeftOutAndRuns) {
-  EXPECT_EQ(run("exit", {{"RANK", "0"}}), 0);
-  EXPECT_EQ(run("exit", {{"RANK", "0"}}), 0);
+  EXPECT_EQ(run("exit", {{"RANK", "0"}, {"WORLD_SIZE", "2"}}), 0);
+  EXPECT_EQ(run("exit", {{"RANK", "0"}, {"WORLD_SIZE", "2"}}), 0);
   EXPECT_THAT(said_, HasSubstr("this process is not recorded: Rank 0 is recorded from process"));
   EXPECT_THAT(ask("select count(*) from step"), ElementsAre(ElementsAre("3")));
 }
@@ -215,6 +215,12 @@ TEST_F(InjectedProgram, WithoutALauncherItsRankIsThatOfNcclsCommunicator) {
   EXPECT_THAT(ask("select rank, local_rank from rank"), ElementsAre(ElementsAre("1", "1")));
   EXPECT_THAT(ask("select sources from rank"),
               ElementsAre(ElementsAre(HasSubstr("rank: that of NCCL's communicator"))));
+}
+
+// As in a batch script of Slurm, whose variables all that it starts inherits.
+TEST_F(InjectedProgram, ItsRankIsThatOfNcclsCommunicatorWhereTheLauncherKnewOfOneProcess) {
+  EXPECT_EQ(run_on_gpus("'rank 1'", {{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "2"}}), 0) << said_;
+  EXPECT_THAT(ask("select rank, local_rank from rank"), ElementsAre(ElementsAre("1", "1")));
 }
 
 // What was loaded last ends first: the end of the recording must come before CUPTI's own.

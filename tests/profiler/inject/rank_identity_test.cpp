@@ -28,7 +28,7 @@ TEST(RankIdentity, ComesFromTheLauncher) {
   };
   const Launcher launchers[] = {
       {{{"RANK", "5"}, {"LOCAL_RANK", "1"}, {"WORLD_SIZE", "8"}, {"SLURM_PROCID", "0"}}, 5, 1, 8},
-      {{{"SLURM_PROCID", "3"}, {"SLURM_LOCALID", "2"}, {"SLURM_NTASKS", "4"}}, 3, 2, 4},
+      {{{"SLURM_PROCID", "3"}, {"SLURM_LOCALID", "2"}, {"SLURM_STEP_NUM_TASKS", "4"}}, 3, 2, 4},
       {{{"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_SIZE", "4"}}, 2, -1, 4},
   };
   for (const auto& [variables, rank, local_rank, world_size] : launchers) {
@@ -38,6 +38,34 @@ TEST(RankIdentity, ComesFromTheLauncher) {
     EXPECT_EQ((*identity)->local_rank, local_rank);
     EXPECT_EQ((*identity)->world_size, world_size);
   }
+}
+
+// A program that starts its own ranks hands its variables on to all of them.
+TEST(RankIdentity, OfWhoWasStartedAloneIsAmongAnUnknownNumber) {
+  for (const std::map<std::string, std::string>& variables :
+       {std::map<std::string, std::string>{{"RANK", "0"}, {"WORLD_SIZE", "1"}},
+        {{"RANK", "0"}},
+        // A batch script's: no task of a step.
+        {{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}}}) {
+    const auto identity = rank_from_environment(lookup_in(variables));
+    ASSERT_TRUE(identity && *identity) << testing::PrintToString(variables);
+    EXPECT_EQ((*identity)->world_size, 0) << testing::PrintToString(variables);
+  }
+}
+
+TEST(RankIdentity, IsThatOfALargerCommunicatorThanTheLauncherKnewOf) {
+  const auto once_connected = [](int world_size, int ranks, bool is_worker) {
+    return rank_once_connected(RankIdentity{.rank = 0, .world_size = world_size},
+                               {.rank = 1, .ranks = ranks, .nodes = 1}, is_worker)
+        ->told_by;
+  };
+  EXPECT_EQ(once_connected(4, 4, false), RankSource::kLauncher);
+  EXPECT_EQ(once_connected(4, 2, true), RankSource::kLauncher);
+  EXPECT_EQ(once_connected(0, 2, false), RankSource::kCommunicator);
+  EXPECT_EQ(once_connected(2, 8, false), RankSource::kCommunicator) << "RANK is a node's";
+  EXPECT_EQ(once_connected(4, 4, true), RankSource::kCommunicator) << "inherited by all workers";
+  EXPECT_EQ(once_connected(0, 1, false), RankSource::kLauncher);
+  EXPECT_EQ(rank_once_connected(std::nullopt, {.rank = 1, .ranks = 2, .nodes = 1}, false)->rank, 1);
 }
 
 TEST(RankIdentity, IsNotThatOfAProgramThatOnlyStartsRanks) {
@@ -104,6 +132,15 @@ TEST_F(ClaimRankTest, OneProcessHasARank) {
   std::ifstream(folder_ / "rank_1.claim") >> process >> world;
   EXPECT_EQ(process, getpid());
   EXPECT_EQ(world, 2);
+}
+
+TEST_F(ClaimRankTest, ProcessesThatInheritedTheVariablesOfOneAreRanksEach) {
+  const RankIdentity inherited{.rank = 0, .local_rank = 0};
+  ASSERT_EQ(claim_rank(folder_, inherited)->rank, 0);
+  const auto second = claim_rank(folder_, inherited);
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(second->rank, 1);
+  EXPECT_EQ(second->told_by, RankSource::kOrderOfStarting);
 }
 
 TEST_F(ClaimRankTest, WithoutALauncherTheFirstFreeOneIsTaken) {
