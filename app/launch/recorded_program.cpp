@@ -189,6 +189,7 @@ std::vector<RecordedProgram::Claim> RecordedProgram::claims() const {
     if (!name.starts_with(kPrefix) || entry.path().extension() != ".claim") continue;
     std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), claim.rank);
     std::ifstream(entry.path()) >> claim.process >> claim.world_size >> claim.unwritten;
+    claim.was_restarted = fs::exists(fs::path(entry.path()).replace_extension(".restarted"), error);
     found.push_back(claim);
   }
   return found;
@@ -240,13 +241,25 @@ std::int64_t RecordedProgram::count_unwritten() const {
   return all;
 }
 
+void RecordedProgram::tell_incomplete(const std::string& why) {
+  if (run_.status == trace::model::RunStatus::kDone)
+    run_.status = trace::model::RunStatus::kIncomplete;
+  run_.reason += (run_.reason.empty() ? "" : "; ") + why;
+}
+
 void RecordedProgram::name_unwritten() {
   const std::int64_t count = count_unwritten();
   if (count <= 0) return;
-  if (run_.status == trace::model::RunStatus::kDone)
-    run_.status = trace::model::RunStatus::kIncomplete;
-  run_.reason += (run_.reason.empty() ? "" : "; ") + trace::base::counted(count, "record") +
-                 " could not be written: the disk was full, or a limit for files was reached";
+  tell_incomplete(trace::base::counted(count, "record") +
+                  " could not be written: the disk was full, or a limit for files was reached");
+}
+
+void RecordedProgram::name_restarts() {
+  const auto restarted = std::ranges::count(claims(), true, &Claim::was_restarted);
+  if (restarted == 0) return;
+  tell_incomplete(trace::base::counted(restarted, "rank") +
+                  " ended and began again, as with torchrun --max-restarts, and what came then is "
+                  "not recorded: start the program again with shardlens record");
 }
 
 Result<void> RecordedProgram::conclude(bool stopped) {
@@ -274,8 +287,11 @@ Result<void> RecordedProgram::conclude(bool stopped) {
                       : "the program ended with exit code " + std::to_string(exit_code_);
   }
   name_unwritten();
-  for (const Claim& claim : claims())
-    fs::remove(folder_ / ("rank_" + std::to_string(claim.rank) + ".claim"), ignored);
+  name_restarts();
+  for (const Claim& claim : claims()) {
+    for (const char* suffix : {".claim", ".restarted"})
+      fs::remove(folder_ / ("rank_" + std::to_string(claim.rank) + suffix), ignored);
+  }
   run_.device = device_of(folder_);
   const auto merged = trace::store::checkpoint_run(folder_);
   if (!merged) save_errors_.push_back(merged.error().message);

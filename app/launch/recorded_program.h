@@ -57,11 +57,14 @@ class RecordedProgram {
     pid_t process = 0;
     int world_size = 0;
     std::int64_t unwritten = 0;
+    bool was_restarted = false;  // by another process, which is not recorded
   };
   std::vector<Claim> claims() const;
   bool adopt_ranks();
   std::int64_t count_unwritten() const;
   void name_unwritten();
+  void name_restarts();
+  void tell_incomplete(const std::string& why);
   void wait_for_ranks() const;
 
   trace::model::RunInfo run_;

@@ -1,6 +1,7 @@
 #include "profiler/inject/rank_identity.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -77,11 +78,21 @@ std::filesystem::path claim_file(const std::filesystem::path& folder, int rank) 
   return folder / ("rank_" + std::to_string(rank) + ".claim");
 }
 
+std::filesystem::path restart_file(const std::filesystem::path& folder, int rank) {
+  return folder / ("rank_" + std::to_string(rank) + ".restarted");
+}
+
 std::string first_line(const std::filesystem::path& file) {
   std::ifstream in(file);
   std::string line;
   std::getline(in, line);
   return line;
+}
+
+// Of this machine. What is no number may be about to be written.
+bool lives(const std::string& process) {
+  const auto number = trace::base::number_from<pid_t>(process);
+  return !number || kill(*number, 0) == 0 || errno != ESRCH;
 }
 
 // False: somebody else has it.
@@ -114,13 +125,24 @@ Result<RankIdentity> claim_known(const std::filesystem::path& folder, const Rank
   const auto file = claim_file(folder, known.rank);
   TRY_ASSIGN(const bool is_ours, try_claim(file, known.world_size));
   if (is_ours) return known;
+  const std::string owner = first_line(file), own = std::to_string(getpid());
+  const bool owner_lives = lives(owner);
   // Several groups may each have this rank, and several processes the variables of one.
-  if (known.told_by == RankSource::kCommunicator || known.world_size == 0)
+  if (known.told_by == RankSource::kCommunicator || (known.world_size == 0 && owner_lives))
     return claim_free(folder);
-  return trace::base::fail(ErrorKind::kFailed, "Rank " + std::to_string(known.rank) +
-                                                   " is recorded from process " + first_line(file) +
-                                                   " already; process " + std::to_string(getpid()) +
-                                                   ", which has the same rank, is left out.");
+  const std::string rank = "Rank " + std::to_string(known.rank);
+  if (owner_lives) {
+    return trace::base::fail(ErrorKind::kFailed, rank + " is recorded from process " + owner +
+                                                     " already; process " + own +
+                                                     ", which has the same rank, is left out.");
+  }
+  // What its file has stays: the steps of another start are others.
+  std::ofstream(restart_file(folder, known.rank));
+  return trace::base::fail(ErrorKind::kFailed,
+                           rank + " was recorded from process " + owner +
+                               ", which has ended; process " + own +
+                               " has taken its place and is not recorded. To record what a "
+                               "restarted program does, start it again with shardlens record.");
 }
 
 }  // namespace

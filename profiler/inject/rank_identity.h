@@ -57,7 +57,8 @@ std::vector<std::string> own_arguments();
 // Takes the rank's place in the run's folder for this process, so that no second one, say a child
 // that inherited the variables, writes into the same file. Without a known rank, or where another
 // has one that is not sure (a communicator's, or one among none): the first that is free.
-// Error: a launcher's rank is taken; the message says by which process.
+// Error: a launcher's rank is taken; the message says by which process. If that has ended, as after
+// a restart, a file beside the claim says so.
 trace::base::Result<RankIdentity> claim_rank(const std::filesystem::path& run_folder,
                                              std::optional<RankIdentity> known);
 // Says in the claim, for `shardlens record`, how many records the rank's file lacks: a disk that is

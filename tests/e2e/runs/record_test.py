@@ -347,6 +347,18 @@ class Record(harness.ShardlensTest):
         self.assertEqual(report['run']['status'], 'failed')
         self.assertEqual(len(report['steps']), 5)
 
+    def test_a_program_that_is_restarted_is_said_not_to_be_recorded_on(self):
+        script = self.script('import os, sys, torch\nfor i in range(5):\n'
+                             '    with torch.cuda.nvtx.range("step"): pass\n'
+                             'sys.exit(os.environ["TORCHELASTIC_RESTART_COUNT"] == "0")')
+        done = self.record('restarted', *torchrun(2), '--max-restarts', '1', script, code=1)
+        self.assertIn('2 ranks ended and began again', done.stderr)
+        report = self.json('report', 'restarted')
+        self.assertEqual(report['run']['status'], 'incomplete')
+        self.assertEqual(report['run']['world_size'], 2)
+        self.assertEqual(len(report['steps']), 5)
+        self.assertEqual(list(self.runs.glob('*/*.restarted')), [])
+
     def test_a_crash_is_reported_by_pythons_own_handler_and_what_came_before_is_kept(self):
         done = self.record('crashes', str(PYTHON), '-X', 'faulthandler', self.script(
             'import ctypes, torch\nfor i in range(5):\n'

@@ -1,6 +1,7 @@
 #include "profiler/inject/rank_identity.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -132,6 +133,23 @@ TEST_F(ClaimRankTest, OneProcessHasARank) {
   std::ifstream(folder_ / "rank_1.claim") >> process >> world;
   EXPECT_EQ(process, getpid());
   EXPECT_EQ(world, 2);
+}
+
+TEST_F(ClaimRankTest, WhoseProcessHasEndedIsKeptAndSaidToHaveBeenRestarted) {
+  const pid_t first = fork();
+  if (first == 0) _exit(claim_rank(folder_, RankIdentity{1, 1, 2}) ? 0 : 1);
+  int status = 0;
+  ASSERT_EQ(waitpid(first, &status, 0), first);
+  ASSERT_EQ(status, 0);
+  const auto second = claim_rank(folder_, RankIdentity{1, 1, 2});
+  ASSERT_FALSE(second);
+  EXPECT_NE(second.error().message.find("process " + std::to_string(first) + ", which has ended"),
+            std::string::npos)
+      << second.error().message;
+  EXPECT_TRUE(fs::exists(folder_ / "rank_1.restarted"));
+  int process = 0;
+  std::ifstream(folder_ / "rank_1.claim") >> process;
+  EXPECT_EQ(process, first);
 }
 
 TEST_F(ClaimRankTest, ProcessesThatInheritedTheVariablesOfOneAreRanksEach) {
