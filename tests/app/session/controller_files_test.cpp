@@ -1,0 +1,72 @@
+// What is opened, dropped on the window and copied from it.
+#include <fstream>
+#include <string>
+
+#include "tests/app/session/controller_fixture.h"
+
+namespace shardlens::app::session {
+namespace {
+
+TEST_F(ControllerTest, DroppedSettingsBecomeTheNextRuns) {
+  open();
+  controller->execute(ui::state::SetKnob{"model", "small"});
+  controller->execute(ui::state::SetKnob{"batch_per_rank", "3"});
+  const auto file = folder.path() / "ds_config.json";
+  std::ofstream(file) << R"({"train_micro_batch_size_per_gpu": "auto",
+                              "zero_optimization": {"stage": 3}, "steps_per_print": 10})";
+  controller->execute(ui::state::OpenFiles{{file.string()}});
+  const auto now = controller->snapshot();
+  EXPECT_EQ(now->knobs.next.sharding_strategy, trace::job::Strategy::kFullShard);
+  EXPECT_EQ(now->knobs.next.model, "small") << "of which the file says nothing";
+  EXPECT_EQ(now->knobs.next.batch_per_rank, 3) << "which the file leaves to its program";
+  EXPECT_NE(now->notice.find("taken over, but not steps_per_print"), std::string::npos);
+  const auto ours = folder.path() / "job.yaml";
+  std::ofstream(ours) << "bucket_cap_mb: 7\n";
+  controller->execute(ui::state::OpenFiles{{ours.string()}});
+  EXPECT_EQ(controller->snapshot()->knobs.next.bucket_cap_mb, 7);
+  std::ofstream(file) << R"({"zero_optimization": {"stage": 9}})";
+  controller->execute(ui::state::OpenFiles{{file.string()}});
+  EXPECT_TRUE(controller->snapshot()->notice_is_error);
+  EXPECT_NE(controller->snapshot()->notice.find("zero_optimization.stage"), std::string::npos);
+}
+
+// So many that they are not done before the window is asked to close.
+TEST_F(ControllerTest, ClosingAsksFirstWhileImportsGoOn) {
+  open();
+  const auto trace = folder.path() / "rank0.json";
+  std::ofstream(trace) << R"({"schemaVersion": 1, "traceEvents": [
+    {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 1000.0, "dur": 5.0,
+     "args": {"device": 0, "stream": 7, "correlation": 1}}]})";
+  for (int i = 0; i < 20; ++i) controller->execute(ui::state::OpenFiles{{trace.string()}});
+  controller->execute(ui::state::Quit{});
+  EXPECT_FALSE(controller->quit_requested());
+  const auto now = controller->snapshot();
+  EXPECT_TRUE(now->asks_to_close);
+  ASSERT_FALSE(now->file_work.empty());
+  EXPECT_EQ(now->file_work.front(), "the import of rank0.json");
+  EXPECT_TRUE(becomes([](const auto& later) { return !later.asks_to_close; })) << "they are done";
+  EXPECT_TRUE(controller->snapshot()->file_work.empty());
+}
+
+TEST_F(ControllerTest, ARunsSettingsAreCopiedForOtherFrameworks) {
+  const auto run = write_run("tuned", 4);
+  open();
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.ledger->rows.size() == 1; }));
+  controller->execute(ui::state::CopySettingsAs{run.string(), "pytorch"});
+  const auto code = controller->take_copied_text();
+  ASSERT_TRUE(code);
+  EXPECT_NE(code->find("as in the run 'tuned'"), std::string::npos);
+  EXPECT_NE(code->find("bucket_cap_mb=4,"), std::string::npos);
+  controller->execute(ui::state::CopySettingsAs{run.string(), "deepspeed"});
+  EXPECT_NE(controller->take_copied_text()->find("\"stage\": 0"), std::string::npos);
+  EXPECT_NE(controller->snapshot()->notice.find("Left out: bucket_cap_mb (stage 0"),
+            std::string::npos);
+  controller->execute(ui::state::CopySettingsAs{run.string(), "accelerate"});
+  EXPECT_NE(controller->take_copied_text()->find("distributed_type: MULTI_"), std::string::npos);
+  controller->execute(ui::state::CopySettingsAs{"/gone", "pytorch"});
+  EXPECT_FALSE(controller->take_copied_text());
+  EXPECT_TRUE(controller->snapshot()->notice_is_error);
+}
+
+}  // namespace
+}  // namespace shardlens::app::session
