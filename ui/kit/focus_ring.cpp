@@ -29,15 +29,21 @@ const ImGuiWindow* top_popup() {
 
 }  // namespace
 
+// The window lies below; of others the one that was drawn last is on top, but for overlays, which
+// may have no controls, and pop-ups.
+const ImGuiWindow* FocusRing::top_of(const std::vector<Control>& controls,
+                                     const ImGuiWindow* overlay) {
+  if (const ImGuiWindow* popup = top_popup()) return popup;
+  if (overlay != nullptr || controls.empty()) return overlay;
+  const ImGuiWindow* below = controls.front().root;
+  const auto above = std::find_if(controls.rbegin(), controls.rend(),
+                                  [&](const Control& control) { return control.root != below; });
+  return above == controls.rend() ? below : above->root;
+}
+
 std::vector<const FocusRing::Control*> FocusRing::reachable() const {
   std::vector<const Control*> found;
-  if (before_.empty()) return found;
-  // The window lies below; of others the one that was drawn last is on top, but for pop-ups.
-  const ImGuiWindow* top = before_.front().root;
-  for (const Control& control : before_) {
-    if (control.root != before_.front().root) top = control.root;
-  }
-  if (const ImGuiWindow* popup = top_popup()) top = popup;
+  const ImGuiWindow* top = top_of(before_, overlay_before_);
   for (const Control& control : before_) {
     if (control.root == top) found.push_back(&control);
   }
@@ -77,7 +83,10 @@ const state::Rect* FocusRing::rect() const {
   return nullptr;
 }
 
-bool FocusRing::enter_overlay() { return ++overlays_ >= overlays_before_; }
+bool FocusRing::enter_overlay() {
+  overlay_ = ImGui::GetCurrentWindow()->RootWindow;
+  return ++overlays_ >= overlays_before_;
+}
 
 void FocusRing::step(int direction) {
   const auto controls = reachable();
@@ -123,6 +132,7 @@ void FocusRing::begin_frame(bool keys) {
   const bool opened_menu = std::exchange(asks_menu_, false) && top_popup() != nullptr;
   entered_ = activated_ = took_key_ = false;
   overlays_before_ = std::exchange(overlays_, 0);
+  overlay_before_ = std::exchange(overlay_, nullptr);
   left_.clear();
   const ImGuiIO& io = ImGui::GetIO();
   for (const bool down : io.MouseDown) {
@@ -142,8 +152,12 @@ void FocusRing::begin_frame(bool keys) {
     return;
   }
   if (edits_text()) return;
-  activated_ = enter_pressed();
-  asks_menu_ = key_pressed(Key::kMenu, false) || (io.KeyShift && key_pressed(Key::kF10, false));
+  // What lies under a card or a pop-up keeps the ring, but no key.
+  const bool is_reachable = std::ranges::any_of(
+      reachable(), [this](const Control* control) { return control->name == name_; });
+  activated_ = is_reachable && enter_pressed();
+  asks_menu_ = is_reachable &&
+               (key_pressed(Key::kMenu, false) || (io.KeyShift && key_pressed(Key::kF10, false)));
   took_key_ = activated_ || asks_menu_;
   for (const auto& [key, way] : {std::pair{Key::kLeft, Way::kLeft},
                                  {Key::kRight, Way::kRight},
@@ -170,7 +184,7 @@ FocusRing::Visit FocusRing::visit(std::string_view name, const state::Rect& rect
 void FocusRing::end_frame(const Theme& theme) {
   if (!visible_) return;
   const auto at = std::ranges::find(controls_, name_, &Control::name);
-  if (at == controls_.end()) return;
+  if (at == controls_.end() || at->root != top_of(controls_, overlay_)) return;
   const float width = std::max(2.0f, theme.px(2));
   const state::Rect ring = at->rect.inset(-width, -width);
   ImGui::GetForegroundDrawList()->AddRect({ring.x, ring.y}, {ring.right(), ring.bottom()},

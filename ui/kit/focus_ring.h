@@ -41,7 +41,8 @@ class FocusRing {
   bool took_key() const { return took_key_; }
   // Where the control is that has the keyboard; null: none that is drawn has it.
   const state::Rect* rect() const;
-  // Each overlay, in the order in which they are drawn; true for the one on top of all.
+  // Each overlay, within its window, in the order in which they are drawn; true for the one on top
+  // of all.
   bool enter_overlay();
 
  private:
@@ -57,6 +58,9 @@ class FocusRing {
   void enter(const Control& control);
   void leave_popup();
   const Control* find_current(const std::vector<const Control*>& controls) const;
+  // Of `controls`, of one frame, the window that has the keyboard.
+  static const ImGuiWindow* top_of(const std::vector<Control>& controls,
+                                   const ImGuiWindow* overlay);
   // Those that can be reached: of what lies on top.
   std::vector<const Control*> reachable() const;
 
@@ -67,6 +71,7 @@ class FocusRing {
   bool visible_ = false, entered_ = false, activated_ = false, asks_menu_ = false;
   bool took_key_ = false;
   int overlays_ = 0, overlays_before_ = 0;  // of this frame so far, of the last one
+  const ImGuiWindow *overlay_ = nullptr, *overlay_before_ = nullptr;  // the last of them
 };
 
 }  // namespace shardlens::ui::kit

@@ -9,10 +9,7 @@ namespace shardlens::ui::kit {
 
 Overlay::Overlay(const Theme& theme, const char* id, const state::Rect& window,
                  const state::Rect& box)
-    : theme_(theme),
-      box_(box),
-      has_popup_(has_popup()),
-      is_on_top_(theme.focus == nullptr || theme.focus->enter_overlay()) {
+    : theme_(theme), box_(box), has_popup_(has_popup()) {
   const state::Palette& p = theme.colors();
   ImGui::SetNextWindowPos({window.x, window.y});
   ImGui::SetNextWindowSize({window.w, window.h});
@@ -23,6 +20,7 @@ Overlay::Overlay(const Theme& theme, const char* id, const state::Rect& window,
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav |
                    ImGuiWindowFlags_NoBackground);
   ImGui::PopStyleVar();
+  is_on_top_ = theme.focus == nullptr || theme.focus->enter_overlay();
   if (theme.probe != nullptr) theme.probe->layer += 10;
   fill(window, color(p.window, 0.62f));
   for (const float reach : {12.0f, 8.0f, 5.0f, 2.0f}) {  // a shadow with soft edges

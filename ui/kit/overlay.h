@@ -20,7 +20,7 @@ class Overlay {
  private:
   const Theme& theme_;
   state::Rect box_;
-  bool has_popup_, is_on_top_;
+  bool has_popup_, is_on_top_ = true;
 };
 
 }  // namespace shardlens::ui::kit

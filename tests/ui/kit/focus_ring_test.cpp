@@ -120,6 +120,33 @@ TEST_F(FocusRingTest, EscAndTheMouseLetGoOfIt) {
   EXPECT_FALSE(is_visible());
 }
 
+TEST_F(FocusRingTest, NoKeyReachesWhatLiesUnderACard) {
+  window_.frames(snapshot_, 3);
+  const std::string row = "ledger/" + snapshot_.ledger->rows[1].folder;
+  for (const bool has_controls : {true, false}) {
+    snapshot_.plan = nullptr;
+    window_.frames(snapshot_, 2);
+    for (const std::string& name : {std::string("top/stop"), row}) {
+      snapshot_.plan = nullptr;
+      window_.frames(snapshot_, 2);
+      go_to(name);
+      ASSERT_EQ(focused(), name);
+      if (has_controls) snapshot_.plan = plan_snapshot().plan;
+      if (!has_controls) window_.type(snapshot_, "?");  // what help lists cannot be clicked
+      window_.frames(snapshot_, 3);
+      window_.take_commands();
+      window_.press(snapshot_, Key::kEnter);
+      window_.press(snapshot_, Key::kMenu);
+      window_.frames(snapshot_, 2);
+      EXPECT_TRUE(window_.take_commands().empty()) << name;
+      EXPECT_EQ(window_.probe().find("menu/replay"), nullptr);
+      window_.press(snapshot_, Key::kTab);
+      EXPECT_EQ(focused() != name, has_controls) << name;
+      window_.press(snapshot_, Key::kEscape);
+    }
+  }
+}
+
 TEST_F(FocusRingTest, AFieldThatTabLeavesGivesUpItsValue) {
   window_.frames(snapshot_, 3);
   const std::string field = "knob/batch_per_rank";

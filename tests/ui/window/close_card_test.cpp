@@ -62,6 +62,20 @@ TEST_F(CloseCardTest, KeepsKeysFromWhatLiesBelow) {
   EXPECT_FALSE(window.probe().shows("Next run"));
 }
 
+TEST_F(CloseCardTest, EnterIsItsOwnWhateverHadTheKeyboardBefore) {
+  snapshot.asks_to_close = false;
+  window.frames(snapshot, 3);
+  for (int i = 0; i < 400 && window.view().focus().name() != "top/stop"; ++i) {
+    window.press(snapshot, kit::Key::kTab);
+  }
+  ASSERT_TRUE(window.view().focus().is_on("top/stop"));
+  snapshot.asks_to_close = true;
+  window.frames(snapshot, 3);
+  window.take_commands();
+  window.press(snapshot, kit::Key::kEnter);
+  EXPECT_TRUE(asked_to_quit());
+}
+
 TEST_F(CloseCardTest, TakesThePlaceOfOtherCards) {
   state::Snapshot plan = plan_snapshot();
   window.frames(plan, 3);
