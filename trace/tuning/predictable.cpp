@@ -100,6 +100,16 @@ bool has_no_effect(const job::Knob& knob, const Settings& before, const Settings
   return !is_off(before) && !is_off(after);
 }
 
+// Of a knob that acts in another way, although it stays as it is.
+bool is_implied(const job::Knob& knob, const Settings& before, const Settings& after) {
+  return value_text(before, knob) == value_text(after, knob);
+}
+
+// What only one of two strategies obeys is a part of their difference.
+bool is_of_strategy(const job::Knob& knob, const Settings& before, const Settings& after) {
+  return before.sharding_strategy != after.sharding_strategy && is_implied(knob, before, after);
+}
+
 }  // namespace
 
 Result<void> check_run(const analysis::RunFigures& figures) {
@@ -195,12 +205,22 @@ Result<void> check_values(Settings next) {
   return job::validate(next);
 }
 
-Result<Changes> changes_to(const model::RunInfo& info, const Settings& next) {
-  TRY(check_values(next));
+std::string_view other_job_knob(const model::RunInfo& info, const Settings& next) {
   // What acts is where the run's ranks were, whatever is asked for.
   const bool names_device = next.device != job::DeviceChoice::kAuto;
-  if (names_device && next.device != job::device_choice(info.device)) {
-    TRY(refuse_other_job("device"));
+  if (names_device && next.device != job::device_choice(info.device)) return "device";
+  const Settings before = acting_settings(info, info.settings);
+  const Settings after = acting_settings(info, next);
+  for (const job::Knob* knob : job::differing_knobs(before, after)) {
+    if (is_in(kAnotherJob, *knob) && !is_of_strategy(*knob, info.settings, next)) return knob->name;
+  }
+  return "";
+}
+
+Result<Changes> changes_to(const model::RunInfo& info, const Settings& next) {
+  TRY(check_values(next));
+  if (const auto knob = other_job_knob(info, next); !knob.empty()) {
+    TRY(refuse_other_job(knob));
   }
   Changes changes{.known = {}, .without_effect = {}, .unknown = {}, .settings = next};
   const job::Strategy strategy = next.sharding_strategy;
@@ -211,17 +231,11 @@ Result<Changes> changes_to(const model::RunInfo& info, const Settings& next) {
   }
   const Settings before = acting_settings(info, info.settings);
   const Settings after = acting_settings(info, changes.settings);
-  const bool is_same_strategy = before.sharding_strategy == after.sharding_strategy;
   for (const job::Knob* knob : job::differing_knobs(before, after)) {
-    const bool is_implied = value_text(info.settings, *knob) == value_text(next, *knob);
-    // What only one of two strategies obeys is a part of their difference.
-    if (is_implied && !is_same_strategy) continue;
-    if (is_in(kAnotherJob, *knob)) {
-      TRY(refuse_other_job(knob->name));
-    }
+    if (is_of_strategy(*knob, info.settings, next)) continue;
     if (is_predictable(*knob)) {
-      changes.known.push_back(
-          {knob, value_text(before, *knob), value_text(after, *knob), is_implied});
+      changes.known.push_back({knob, value_text(before, *knob), value_text(after, *knob),
+                               is_implied(*knob, info.settings, next)});
       continue;
     }
     changes.unknown.push_back(knob);

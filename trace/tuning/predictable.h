@@ -40,6 +40,9 @@ struct Changes {
   job::Settings settings;  // the next ones, but as recorded where nothing is known
 };
 
+// The first knob of `next` that makes the job another one, of which the run tells nothing; "": none
+// does.
+std::string_view other_job_knob(const model::RunInfo& info, const job::Settings& next);
 // Error kUsage: the settings contradict each other, or one of them makes the job another one, of
 // which the run tells nothing.
 base::Result<Changes> changes_to(const model::RunInfo& info, const job::Settings& next);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "trace/job/settings/settings.h"
+#include "trace/tuning/predictable.h"
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/tune/advice_text.h"
@@ -61,11 +62,20 @@ bool is_set(const Advice& advice, const trace::job::Settings& next) {
   });
 }
 
-// The next run is of another job than the run that is advised on: nothing can be predicted of it.
+// The next run is of another job than the run that is advised on, whatever advice was taken: what
+// was said of that one says nothing of it.
 bool is_of_another_job(const state::Snapshot& snapshot) {
-  const auto& view = snapshot.prediction;
-  return view != nullptr && view->folder == snapshot.advice->folder && !view->refused.empty() &&
-         snapshot.run != nullptr && trace::model::has_settings(snapshot.run->figures.info);
+  if (!snapshot.run || snapshot.run->figures.info.folder != snapshot.advice->folder) return false;
+  const trace::model::RunInfo& info = snapshot.run->figures.info;
+  if (!trace::model::has_settings(info)) return false;
+  trace::job::Settings next = snapshot.knobs.next;
+  for (const Advice& advice : snapshot.advice->advice) {
+    for (const auto& change : advice.changes) {
+      const trace::job::Knob* knob = trace::job::find_knob(change.knob);
+      if (knob != nullptr) trace::job::copy_value(*knob, info.settings, next);
+    }
+  }
+  return !trace::tuning::other_job_knob(info, next).empty();
 }
 
 // With its settings, where the next run has those of another job.

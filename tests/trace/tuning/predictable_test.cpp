@@ -147,6 +147,18 @@ TEST(Predictable, RefusesAnotherJob) {
   EXPECT_FALSE(changes_to(job.figures.info, next)) << "not a link";
 }
 
+TEST(Predictable, NamesWhatMakesTheJobAnotherOne) {
+  const RecordedJob job;
+  job::Settings next = job.figures.info.settings;
+  next.bucket_cap_mb = 4;
+  next.weight_decay = 0;
+  EXPECT_EQ(other_job_knob(job.figures.info, next), "") << "known or not";
+  next.model = "small";
+  EXPECT_EQ(other_job_knob(job.figures.info, next), "model");
+  next.device = job::DeviceChoice::kCuda;
+  EXPECT_EQ(other_job_knob(job.figures.info, next), "device");
+}
+
 TEST(Predictable, RefusesAnotherDevice) {
   const RecordedJob job;
   ASSERT_EQ(job.figures.info.device, "cpu");

@@ -119,8 +119,7 @@ TEST_F(AdvicePanelTest, TryItSetsAllItsKnobs) {
 
 // The next run may be of the run before, or of none that it could be compared with.
 TEST_F(AdvicePanelTest, TryItTakesTheSettingsOfTheRunItSpeaksOfWhereTheNextIsAnotherJob) {
-  snapshot_.prediction = std::make_shared<const state::PredictionView>(state::PredictionView{
-      .folder = view_.folder, .ordinal = "run 4", .refused = "What model does is not known"});
+  snapshot_.knobs.next.model = "gpt2";
   snapshot_.knobs.next.bucket_cap_mb = 4;
   EXPECT_THAT(texts(), Not(Contains("Set"))) << "of another job it is not";
   ASSERT_TRUE(window_.click(snapshot_, "advice/bucket_cap/try"));
@@ -130,6 +129,36 @@ TEST_F(AdvicePanelTest, TryItTakesTheSettingsOfTheRunItSpeaksOfWhereTheNextIsAno
   ASSERT_NE(settings, nullptr);
   EXPECT_EQ(settings->folder, view_.folder);
   EXPECT_TRUE(std::holds_alternative<state::SetKnob>(commands[1]));
+}
+
+// As of one rank: other changes are the user's.
+TEST_F(AdvicePanelTest, TryItLeavesOtherChangesWhereNothingCanBePredicted) {
+  snapshot_.prediction = std::make_shared<const state::PredictionView>(state::PredictionView{
+      .folder = view_.folder, .ordinal = "run 4", .refused = "One rank reduces nothing."});
+  snapshot_.knobs.next.batch_per_rank = 3;
+  texts();
+  ASSERT_TRUE(window_.click(snapshot_, "advice/bucket_cap/try"));
+  const auto commands = window_.take_commands();
+  EXPECT_EQ(HeadlessWindow::find<state::CopySettings>(commands), nullptr);
+  EXPECT_NE(HeadlessWindow::find<state::SetKnob>(commands), nullptr);
+  snapshot_.knobs.next.bucket_cap_mb = 4;
+  EXPECT_THAT(texts(), Contains("Set"));
+}
+
+// Without them gradients come in another order, of which nothing can be predicted.
+TEST_F(AdvicePanelTest, WhatAdviceSetsDoesNotMakeAnotherJob) {
+  auto run = std::make_shared<state::RunView>(*snapshot_.run);
+  run->figures.info.settings.find_unused_parameters = true;
+  snapshot_.run = run;
+  Advice unused = cap_advice();
+  unused.rule = "unused";
+  unused.changes = {{"find_unused_parameters", "false"}};
+  view_.advice.push_back(unused);
+  texts();
+  ASSERT_TRUE(window_.click(snapshot_, "advice/bucket_cap/try"));
+  const auto commands = window_.take_commands();
+  EXPECT_EQ(HeadlessWindow::find<state::CopySettings>(commands), nullptr);
+  EXPECT_THAT(texts(), Contains("Set")) << "of what is set already";
 }
 
 TEST_F(AdvicePanelTest, WhatIsSetAlreadyIsNotTriedAgain) {
