@@ -16,16 +16,26 @@ namespace {
 
 constexpr float kTitleRow = 20;
 
-const trace::timeline::StepPicture* step_of(const state::ComparedRun& run) {
-  const auto* step = run.run ? run.run->timeline.get() : nullptr;
-  return step != nullptr && !step->rows->ranks.empty() ? step : nullptr;
+std::string board_name(std::size_t run) { return "compare/timeline/" + std::to_string(run); }
+
+// Of one that has the step another may be on screen while it is read.
+bool lacks(const state::RunView& run, std::int64_t step) {
+  return step >= 0 && !std::ranges::binary_search(run.figures.steps, step, {},
+                                                  &trace::analysis::StepFigures::index);
+}
+
+// Of `step`, or of a typical one; null: the run has none to show.
+const trace::timeline::StepPicture* step_of(const state::ComparedRun& run, std::int64_t step) {
+  if (!run.run || lacks(*run.run, step)) return nullptr;
+  const auto* shown = run.run->timeline.get();
+  return shown != nullptr && !shown->rows->ranks.empty() ? shown : nullptr;
 }
 
 // The longest of the steps on screen, which all of them are drawn on the scale of.
 std::int64_t longest_step_ns(const state::ComparisonView& view) {
   std::int64_t longest = 0;
   for (const auto& run : view.runs) {
-    if (const auto* step = step_of(run)) {
+    if (const auto* step = step_of(run, view.step)) {
       longest = std::max(longest, step->rows->end_ns - step->rows->start_ns);
     }
   }
@@ -36,15 +46,14 @@ std::string why_no_timeline(const state::ComparedRun& run, std::int64_t step) {
   if (!run.problem.empty()) return run.problem;
   if (!run.run) return "Reading the run…";
   if (run.run->selected_step < 0) return "No step was recorded";
-  const auto* shown = step_of(run);
+  if (lacks(*run.run, step)) return "The run has no step " + present::format_integer(step);
+  const auto* shown = step_of(run, step);
   if (shown != nullptr && shown->awaits_detail)
     return "The GPU's records of this step have not come";
-  if (step >= 0) return "The run has no step " + present::format_integer(step);
   return "This step was recorded without detail";
 }
 
-std::string step_text(const state::ComparedRun& run) {
-  const auto* shown = step_of(run);
+std::string step_text(const trace::timeline::StepPicture* shown) {
   if (shown == nullptr) return "";
   const auto length = static_cast<double>(shown->rows->end_ns - shown->rows->start_ns);
   return "step " + present::format_integer(shown->step) + " · " +
@@ -55,12 +64,12 @@ std::string step_text(const state::ComparedRun& run) {
 
 void ComparedTimelines::follow(const state::ComparisonView& view) {
   while (boards_.size() < view.runs.size()) {
-    boards_.push_back(std::make_unique<inspect::TimelineBoard>());
+    boards_.push_back(std::make_unique<inspect::TimelineBoard>(board_name(boards_.size())));
   }
   boards_.resize(view.runs.size());
   const std::int64_t longest = longest_step_ns(view);
   for (std::size_t i = 0; i < boards_.size(); ++i) {
-    const auto* step = step_of(view.runs[i]);
+    const auto* step = step_of(view.runs[i], view.step);
     if (step == nullptr) continue;
     boards_[i]->follow(view.runs[i].folder, *step, step->rows->start_ns + longest);
   }
@@ -76,20 +85,19 @@ void ComparedTimelines::draw_run(const kit::Theme& theme, const state::Rect& rec
   state::Rect rest = rect.inset(theme.px(8), theme.px(2));
   state::Rect title = rest.take_top(theme.px(kTitleRow));
   draw_run_letter(theme, title.take_left(theme.px(18), theme.px(6)), index);
-  const std::string step = step_text(run);
+  const auto* shown = step_of(run, view.step);
+  const std::string step = step_text(shown);
   const float width = kit::text_width(theme, kit::Face::kSmall, step);
   kit::label_in(theme, title.take_right(width, theme.px(12)), kit::Face::kSmall, p.text_secondary,
                 step);
   kit::text_in(theme, title, kit::Face::kMedium, p.text, run.name);
-  const auto* shown = step_of(run);
   if (shown == nullptr || !shown->has_detail) {
     kit::text_in(theme, rest, kit::Face::kBody, run.problem.empty() ? p.text_muted : p.danger,
                  why_no_timeline(run, view.step), kit::Align::kCenter);
     return;
   }
-  // What can be clicked has the same names in all of them.
-  const std::string id = "compare/timeline/" + std::to_string(index);
-  const kit::Panel panel(theme, id.c_str(), rest, {.title = {}, .note = {}, .plain = true});
+  const kit::Panel panel(theme, board_name(index).c_str(), rest,
+                         {.title = {}, .note = {}, .plain = true});
   inspect::TimelineBoard& board = *boards_[index];
   board.state().step_window = window_;
   board.draw_content(theme, panel.body, {}, keys, commands);
@@ -118,7 +126,7 @@ void ComparedTimelines::draw(const kit::Theme& theme, const state::Rect& rect, f
     const state::Rect row = rest.take_top(height, theme.px(kTimelineGap));
     // One of them obeys the keyboard, all move.
     draw_run(theme, row, view, i, takes_keys, commands);
-    if (step_of(view.runs[i]) != nullptr) takes_keys = false;
+    if (step_of(view.runs[i], view.step) != nullptr) takes_keys = false;
   }
 }
 

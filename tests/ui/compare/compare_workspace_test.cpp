@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -288,7 +289,7 @@ TEST(CompareWorkspace, TimelinesZoomTogether) {
   EXPECT_LT(whole, 1.2 * longest);
   std::vector<state::Rect> plots;
   for (const auto& target : window.probe().targets) {
-    if (target.name == "inspect/plot") plots.push_back(target.rect);
+    if (target.name.ends_with("/plot")) plots.push_back(target.rect);
   }
   ASSERT_EQ(plots.size(), 3u);
   for (const auto& plot : plots) {
@@ -302,6 +303,48 @@ TEST(CompareWorkspace, TimelinesZoomTogether) {
   window.press(snapshot, kit::Key::kF);
   window.frames(snapshot, 2);
   EXPECT_EQ(window.view().compare().runs().timelines().window().span_ns(), whole);
+}
+
+// Each run is asked for the same step, which the second lacks; where one shows another, it is read.
+TEST(CompareWorkspace, TellsAStepWithoutDetailFromOneThatIsMissing) {
+  state::Snapshot snapshot = compared_snapshot(2);
+  auto view = std::make_shared<state::ComparisonView>(*snapshot.comparison);
+  const auto change = [&](std::size_t index) {
+    auto run = std::make_shared<state::RunView>(*view->runs[index].run);
+    view->runs[index].run = run;
+    return run;
+  };
+  view->step = change(0)->selected_step;
+  auto bare = std::make_shared<trace::timeline::StepPicture>(*view->runs[0].run->timeline);
+  bare->has_detail = bare->awaits_detail = false;
+  change(0)->timeline = bare;
+  change(1)->figures.steps.resize(100);
+  const std::string number = std::to_string(view->step);
+  snapshot.comparison = view;
+  HeadlessWindow window{1600, 1000, in_compare()};
+  window.frames(snapshot, 3);
+  EXPECT_TRUE(window.probe().shows("This step was recorded without detail"));
+  EXPECT_TRUE(window.probe().shows("The run has no step " + number));
+  for (const auto& target : window.probe().targets) {
+    EXPECT_FALSE(target.name.ends_with("/plot")) << "of another step";
+  }
+}
+
+TEST(CompareWorkspace, TabGoesThroughAllTimelines) {
+  HeadlessWindow window{1600, 1000, in_compare()};
+  const state::Snapshot snapshot = compared_snapshot(2);
+  window.frames(snapshot, 3);
+  std::set<std::string> wanted, reached;
+  for (const auto& target : window.probe().targets) {
+    const bool is_of_board = target.name.starts_with("compare/timeline/");
+    if (is_of_board && !target.name.ends_with("/plot")) wanted.insert(target.name);
+  }
+  ASSERT_GT(wanted.size(), 4u);
+  for (std::size_t i = 0; i < 2 * window.probe().targets.size(); ++i) {
+    window.press(snapshot, kit::Key::kTab);
+    reached.insert(window.view().focus().name());
+  }
+  for (const auto& name : wanted) EXPECT_TRUE(reached.contains(name)) << name;
 }
 
 TEST(CompareWorkspace, ShowsPhasesAndOneKindOfRowsWhenAskedTo) {
@@ -374,7 +417,7 @@ TEST(CompareWorkspace, SixTimelinesAreScrolledWhereTheyDoNotFit) {
   const auto plots = [&] {
     std::vector<state::Rect> found;
     for (const auto& target : window.probe().targets) {
-      if (target.name == "inspect/plot") found.push_back(target.rect);
+      if (target.name.ends_with("/plot")) found.push_back(target.rect);
     }
     return found;
   };

@@ -121,9 +121,8 @@ TimelineScene TimelineBoard::make_scene(const kit::Theme& theme, const state::Re
       canvas.lit_kind = run_.rows->rows[static_cast<std::size_t>(row)].kind;
     }
   }
-  return {canvas,        labels,         heads,
-          axis,          *run_.rows,     run_.steps,
-          run_.pictures, run_.backdrops, state_.known_until_ns};
+  return {canvas,     labels,        heads,          axis,  *run_.rows,
+          run_.steps, run_.pictures, run_.backdrops, name_, state_.known_until_ns};
 }
 
 std::int64_t TimelineBoard::end_of_row(trace::timeline::RowKind kind, int place) const {
@@ -204,7 +203,7 @@ void TimelineBoard::ask(const TimelineScene& scene, state::Commands& commands) {
 
 void TimelineBoard::choose_origin(const TimelineScene& scene) {
   const state::Rect box{scene.labels.x, scene.axis.y, scene.labels.w, scene.axis.h};
-  const kit::Hit hit = kit::hit_area(scene.theme(), "inspect/origin", box);
+  const kit::Hit hit = kit::hit_area(scene.theme(), scene.name + "/origin", box);
   if (hit.clicked) state_.axis_from_run = !state_.axis_from_run;
   if (!hit.hovered) return;
   kit::tooltip(scene.theme(), "What times count from",

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "trace/timeline/values/step_picture.h"
 #include "ui/inspect/draw/timeline_mouse.h"
@@ -17,6 +18,8 @@ namespace shardlens::ui::inspect {
 
 class TimelineBoard {
  public:
+  // `name` begins those of what can be clicked: where several boards are drawn each has its own.
+  explicit TimelineBoard(std::string name = "inspect") : name_(std::move(name)) {}
   // Before anything of the workspace is drawn: takes over what has come, and obeys what asks for a
   // part of the run to be shown.
   void follow(const state::InspectView& view);
@@ -94,6 +97,7 @@ class TimelineBoard {
     trace::timeline::PictureRequest asked;
   };
 
+  const std::string name_;
   TimelineState state_;
   OfRun run_;
 };

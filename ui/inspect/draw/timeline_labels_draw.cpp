@@ -56,7 +56,7 @@ void LabelColumn::explain_rank(const TimelineRank& rank) const {
 void LabelColumn::rest_heading(const ShownRow& shown, state::Rect box) {
   const state::Palette& p = theme_.colors();
   box.w = scene_.plot().right() - box.x;
-  const kit::Hit hit = kit::hit_area(theme_, "inspect/rest", box);
+  const kit::Hit hit = kit::hit_area(theme_, scene_.name + "/rest", box);
   const state::Rgb ink = hit.hovered ? p.accent_text : p.text_secondary;
   kit::shape(shown.unfolded ? kit::Shape::kUp : kit::Shape::kRight, box.x + theme_.px(4),
              box.center_y(), theme_.px(7), kit::color(ink));
@@ -83,8 +83,8 @@ state::Rect LabelColumn::heading(const ShownRow& shown, state::Rect box) {
   const std::string name = run ? "All ranks" : "Rank " + std::to_string(rank->rank);
   const float width = theme_.px(16) + kit::text_width(theme_, kit::Face::kStrong, name);
   const state::Rect area = box.take_left(std::min(width, box.w), theme_.px(8));
-  const kit::Hit hit = kit::hit_area(theme_, run ? std::string("inspect/run") : "inspect/" + name,
-                                     area.inset(0, -1));
+  const kit::Hit hit =
+      kit::hit_area(theme_, scene_.name + "/" + (run ? "run" : name), area.inset(0, -1));
   const state::Rgb ink = hit.hovered ? p.accent_text : p.text;
   kit::shape(shown.unfolded ? kit::Shape::kDown : kit::Shape::kRight, area.x + theme_.px(4),
              area.center_y(), theme_.px(7), kit::color(hit.hovered ? p.accent_text : p.text_muted));
@@ -126,7 +126,7 @@ void LabelColumn::row_label(const ShownRow& shown, const TimelineRow& row, state
     kit::text_in(theme_, beside, kit::Face::kSmall, p.text_muted, rank_of(shown).device);
   }
   const bool open = shown.lanes > 1 ? shown.shows_lanes : shown.shows_all_levels;
-  const kit::Hit hit = kit::hit_area(theme_, "inspect/row " + std::to_string(row.id), box);
+  const kit::Hit hit = kit::hit_area(theme_, scene_.name + "/row " + std::to_string(row.id), box);
   const bool loud = hit.hovered || state_.selected_row == row.id;
   state::Rect mark = box.take_right(theme_.px(12));
   if (folds) {

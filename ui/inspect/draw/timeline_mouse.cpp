@@ -137,11 +137,11 @@ void TimelineMouse::release(TimelineState& state, state::Commands& commands) {
 }
 
 void TimelineMouse::move(const TimelineScene& scene, float content, TimelineState& state) {
-  const kit::Hit plot = kit::mouse_area(scene.theme(), "inspect/plot", scene.plot());
+  const kit::Hit plot = kit::mouse_area(scene.theme(), scene.name + "/plot", scene.plot());
   ImGui::SetItemAllowOverlap();  // what lies over it has a button, or reaches into it
   const state::Rect head{scene.steps.x, scene.steps.y, scene.steps.w,
                          scene.axis.bottom() - scene.steps.y};
-  const kit::Hit axis = kit::hit_area(scene.theme(), "inspect/axis", head);
+  const kit::Hit axis = kit::hit_area(scene.theme(), scene.name + "/axis", head);
   hovers_ = plot.hovered;
   hovers_axis_ = axis.hovered;
   clicked_ = (plot.clicked || axis.clicked) && !moved_;

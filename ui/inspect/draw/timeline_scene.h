@@ -2,6 +2,7 @@
 // what is known of them. Interface thread, inside a frame.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "trace/timeline/values/name_hits.h"
@@ -21,6 +22,7 @@ struct TimelineScene {
   const PictureIndex& pictures;
   // An older picture of the whole run, for what the picture does not reach yet.
   const PictureIndex& backdrop;
+  const std::string& name;                  // begins those of what can be clicked
   std::int64_t known_until_ns = INT64_MAX;  // how far a replay has come
   std::vector<RowPlace> places = {};        // on screen, from the top
 
