@@ -297,7 +297,7 @@ void MainView::handle_keys(const state::Snapshot& snapshot, state::Commands& com
     commands.push_back(snapshot.plan ? state::Command(state::ClosePlan{})
                                      : state::Command(state::OpenPlan{}));
   }
-  if (!keys_are_free(snapshot)) return;
+  if (!keys_are_free(snapshot) || compares()) return;  // what Tune shows is not on screen there
   if (kit::key_pressed(kit::Key::kSpace, false)) follow_or_pause(snapshot, commands);
   if (inspects()) return;  // its other keys are obeyed where it draws
   for (const auto& [key, direction] :

@@ -305,6 +305,24 @@ TEST(CompareWorkspace, TimelinesZoomTogether) {
   EXPECT_EQ(window.view().compare().runs().timelines().window().span_ns(), whole);
 }
 
+TEST(CompareWorkspace, KeysAreNotThoseOfTheRunInTune) {
+  state::Snapshot snapshot = compared_snapshot(2);
+  snapshot.run = sample_snapshot().run;
+  HeadlessWindow window{1600, 1000, in_compare()};
+  window.frames(snapshot, 3);
+  window.take_commands();
+  window.press(snapshot, kit::Key::kLeft);
+  window.press(snapshot, kit::Key::kSpace);
+  const auto commands = window.take_commands();
+  EXPECT_EQ(HeadlessWindow::find<state::SelectStep>(commands), nullptr);
+  const auto* compared = HeadlessWindow::find<state::CompareRuns>(commands);
+  ASSERT_NE(compared, nullptr);
+  EXPECT_EQ(compared->step, snapshot.comparison->runs[0].run->selected_step - 1);
+  snapshot.replay.active = true;
+  window.press(snapshot, kit::Key::kSpace);
+  EXPECT_EQ(HeadlessWindow::find<state::SetReplayPlaying>(window.take_commands()), nullptr);
+}
+
 // Each run is asked for the same step, which the second lacks; where one shows another, it is read.
 TEST(CompareWorkspace, TellsAStepWithoutDetailFromOneThatIsMissing) {
   state::Snapshot snapshot = compared_snapshot(2);
