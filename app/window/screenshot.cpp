@@ -144,9 +144,7 @@ Result<Picture> draw_picture(const ScreenshotOptions& options, ui::state::Snapsh
   io.MousePos = {-FLT_MAX, -FLT_MAX};
   ui::window::MainView view(preferences_of(options));
   if (options.workspace == ui::state::kCompareWorkspace) view.compare().show(options.tab);
-  if (options.show == kPredictions) {
-    view.workspace().dock().show(ui::tune::DockPanel::Tab::kPredictions);
-  }
+  if (options.show == kPredictions) view.show_in_dock(ui::tune::DockPanel::Tab::kPredictions);
   view.prepare_fonts(*io.Fonts);
   ImGui_ImplOpenGL3_Init("#version 330");
   session::Notice notice;

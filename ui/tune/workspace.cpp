@@ -64,6 +64,12 @@ void TuneWorkspace::draw(const kit::Theme& theme, const TuneLayout& layout,
   if (const auto shown = advice_.take_shown()) timeline_.show(*shown);
 }
 
+void TuneWorkspace::show_in_dock(DockPanel::Tab tab, state::ViewPreferences& folds) {
+  dock_.show(tab);
+  folds.fold_dock = false;
+  open_dock_ = true;
+}
+
 std::int64_t neighbour_step(const state::Snapshot& snapshot, int direction) {
   if (!snapshot.run) return -1;
   const auto& steps = snapshot.run->figures.steps;

@@ -24,7 +24,8 @@ class TuneWorkspace {
 
   TimelinePanel& timeline() { return timeline_; }
   KnobsPanel& knobs() { return knobs_; }
-  DockPanel& dock() { return dock_; }
+  // Unfolds the dock, too.
+  void show_in_dock(DockPanel::Tab tab, state::ViewPreferences& folds);
   bool opens_dock() const { return open_dock_; }
 
  private:

@@ -326,13 +326,12 @@ void MainView::start_by_key(const state::Snapshot& snapshot, bool palette_was_op
 }
 
 void MainView::add_tune_actions(std::vector<Action>& out) {
+  using Tab = tune::DockPanel::Tab;
   add_timeline_actions(out, workspace_.timeline().state());
-  out.push_back({"Show the ledger of runs", "",
-                 [this] { workspace_.dock().show(tune::DockPanel::Tab::kRuns); }});
-  out.push_back({"Show all predictions beside what was measured", "",
-                 [this] { workspace_.dock().show(tune::DockPanel::Tab::kPredictions); }});
-  out.push_back(
-      {"Show the log", "", [this] { workspace_.dock().show(tune::DockPanel::Tab::kLog); }});
+  const auto show = [this](Tab tab) { return [this, tab] { show_in_dock(tab); }; };
+  out.push_back({"Show the ledger of runs", "", show(Tab::kRuns)});
+  out.push_back({"Show all predictions beside what was measured", "", show(Tab::kPredictions)});
+  out.push_back({"Show the log", "", show(Tab::kLog)});
 }
 
 void MainView::add_inspect_actions(std::vector<Action>& out) {

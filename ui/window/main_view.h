@@ -33,6 +33,8 @@ class MainView {
   // Another frame is needed although no event arrives: something settles or was just opened.
   bool wants_redraw() const { return settling_ > 0; }
 
+  // Of Tune, whose dock is unfolded for it.
+  void show_in_dock(tune::DockPanel::Tab tab) { workspace_.show_in_dock(tab, preferences_); }
   // Opens what the text names, once the run is there.
   void go_to(const state::ViewAddress& address);
 

@@ -369,6 +369,19 @@ TEST(MainView, ThePaletteOpensImportsAndExports) {
   EXPECT_EQ(pack->folder, snapshot.run->figures.info.folder);
 }
 
+TEST(MainView, ThePaletteUnfoldsWhatItShowsInTheDock) {
+  const state::Snapshot snapshot = sample_snapshot();
+  for (const bool is_low : {false, true}) {
+    state::ViewPreferences preferences;
+    preferences.fold_dock = !is_low;
+    HeadlessWindow window(1600, is_low ? 600 : 1000, preferences);
+    window.frames(snapshot, 3);
+    ASSERT_FALSE(window.probe().shows("buckets rebuilt"));
+    commanded(window, snapshot, "Show the log");
+    EXPECT_TRUE(window.probe().shows("buckets rebuilt")) << (is_low ? "low" : "high");
+  }
+}
+
 TEST(MainView, ThePaletteTakesADeletionBack) {
   state::Snapshot snapshot = sample_snapshot();
   HeadlessWindow window(1600, 1000);
