@@ -164,7 +164,7 @@ void MainView::draw_window(const kit::Theme& theme, const state::Rect& window,
   input.replay = snapshot.replay.active;
   input.learns = snapshot.run && learn::has_learning(snapshot.run->figures);
   input.lacks_memory = tune::lacks_memory(snapshot);
-  input.fold_knobs = preferences_.fold_knobs || theme.present;
+  input.fold_knobs = folds_knobs();
   input.fold_dock = preferences_.fold_dock || (theme.present && !workspace_.opens_dock());
   input.open_dock = workspace_.opens_dock();
   const tune::TuneLayout layout = tune::tune_layout(input);
@@ -230,7 +230,7 @@ void MainView::draw_overlays(const kit::Theme& theme, const state::Rect& window,
   palette_.draw(
       theme, window, actions(snapshot, commands),
       [this](std::string_view knob) {
-        preferences_.fold_knobs = false;
+        fold_knobs(false);
         preferences_.workspace = state::kTuneWorkspace;
         workspace_.knobs().reveal(knob);
       },
@@ -240,6 +240,18 @@ void MainView::draw_overlays(const kit::Theme& theme, const state::Rect& window,
 void MainView::choose_other_theme(state::ThemeKind than) {
   preferences_.theme =
       than == state::ThemeKind::kDark ? state::ThemeKind::kLight : state::ThemeKind::kDark;
+}
+
+bool MainView::folds_knobs() const {
+  return preferences_.present_mode ? !presents_knobs_ : preferences_.fold_knobs;
+}
+
+void MainView::fold_knobs(bool folds) {
+  if (preferences_.present_mode) {
+    presents_knobs_ = !folds;
+  } else {
+    preferences_.fold_knobs = folds;
+  }
 }
 
 void MainView::change_scale(float steps) {
@@ -282,7 +294,7 @@ void MainView::handle_keys(const state::Snapshot& snapshot, state::Commands& com
       change_scale(0);
     if (kit::key_pressed(kit::Key::kK, false) && !snapshot.asks_to_close)
       palette_.is_open() ? palette_.close() : palette_.open();
-    if (kit::key_pressed(kit::Key::kB, false)) preferences_.fold_knobs = !preferences_.fold_knobs;
+    if (kit::key_pressed(kit::Key::kB, false)) fold_knobs(!folds_knobs());
     if (kit::key_pressed(kit::Key::kT, false)) choose_other_theme(preferences_.theme);
     for (const auto& [key, workspace] : kWorkspaceKeys) {
       if (kit::key_pressed(key, false)) preferences_.workspace = workspace;
@@ -380,8 +392,7 @@ void MainView::add_view_actions(std::vector<Action>& out) {
   out.push_back({"Larger scale", "Ctrl++", [this] { change_scale(1); }, "scale zoom"});
   out.push_back({"Smaller scale", "Ctrl+−", [this] { change_scale(-1); }, "scale zoom"});
   out.push_back({"Normal scale", "Ctrl+0", [this] { change_scale(0); }, "scale zoom"});
-  out.push_back({"Fold or unfold the settings", "Ctrl+B",
-                 [this] { preferences_.fold_knobs = !preferences_.fold_knobs; }});
+  out.push_back({"Fold or unfold the settings", "Ctrl+B", [this] { fold_knobs(!folds_knobs()); }});
   out.push_back({"Show the keys", "?", [this] { help_ = true; }});
 }
 

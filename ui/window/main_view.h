@@ -54,6 +54,9 @@ class MainView {
   kit::Theme make_look();
   void choose_other_theme(state::ThemeKind than);
   void change_scale(float factor);
+  // Of the settings: while presenting they are folded until they are asked for.
+  bool folds_knobs() const;
+  void fold_knobs(bool folds);
   void handle_keys(const state::Snapshot& snapshot, state::Commands& commands);
   // Ctrl+Enter. Behind the commands of the panels, which start at `first`: the field that is being
   // edited gives up its value in the same frame.
@@ -95,7 +98,7 @@ class MainView {
   std::optional<state::ViewAddress> wanted_;  // in Tune: its step
   kit::Fonts fonts_{};
   float fonts_scale_ = 0;
-  bool help_ = false;
+  bool help_ = false, presents_knobs_ = false;
   int settling_ = 0;
   float seen_width_ = 0, seen_height_ = 0;
   std::uint64_t seen_version_ = 0;

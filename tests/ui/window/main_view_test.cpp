@@ -382,6 +382,23 @@ TEST(MainView, ThePaletteUnfoldsWhatItShowsInTheDock) {
   }
 }
 
+TEST(MainView, SettingsAreReachedWhilePresenting) {
+  const state::Snapshot snapshot = sample_snapshot();
+  state::ViewPreferences preferences;
+  preferences.present_mode = true;
+  HeadlessWindow window(1920, 1200, preferences);
+  window.frames(snapshot, 3);
+  ASSERT_EQ(window.probe().find("knob/bucket_cap_mb"), nullptr);
+  commanded(window, snapshot, "bucket cap");
+  EXPECT_NE(window.probe().find("knob/bucket_cap_mb"), nullptr);
+  window.press(snapshot, kit::Key::kB, true);
+  window.frames(snapshot, 2);
+  EXPECT_EQ(window.probe().find("knob/bucket_cap_mb"), nullptr) << "folded again";
+  window.press(snapshot, kit::Key::kF11);
+  window.frames(snapshot, 3);
+  EXPECT_NE(window.probe().find("knob/bucket_cap_mb"), nullptr) << "as it was before";
+}
+
 TEST(MainView, ThePaletteTakesADeletionBack) {
   state::Snapshot snapshot = sample_snapshot();
   HeadlessWindow window(1600, 1000);
