@@ -10,9 +10,9 @@
 namespace shardlens::ui::present {
 
 std::string running_ordinal(const state::Snapshot& snapshot) {
-  if (!snapshot.ledger) return "";
+  if (!snapshot.ledger || snapshot.job.folder.empty()) return "";
   for (const state::LedgerRow& row : snapshot.ledger->rows) {
-    if (row.name == snapshot.job.run_name) return row.ordinal;
+    if (row.folder == snapshot.job.folder) return row.ordinal;
   }
   return "";
 }
@@ -41,7 +41,9 @@ std::string lost_text(const trace::analysis::RecorderFigures& recorder) {
   return text;
 }
 
-ProgressText live_progress(const state::JobState& job) {
+// Beside the name of another run it says whose it is.
+ProgressText live_progress(const state::Snapshot& snapshot) {
+  const state::JobState& job = snapshot.job;
   ProgressText out;
   out.fraction =
       job.steps > 0
@@ -50,7 +52,11 @@ ProgressText live_progress(const state::JobState& job) {
   if (job.phase == state::JobPhase::kStarting) {
     out.left = "starting ranks…";
   } else {
-    out.left = "step " + format_integer(job.step);
+    if (snapshot.run && snapshot.run->figures.info.folder != job.folder) {
+      const std::string ordinal = running_ordinal(snapshot);
+      out.left = (ordinal.empty() ? job.run_name : ordinal) + ": ";
+    }
+    out.left += "step " + format_integer(job.step);
     if (job.steps > 0) out.left += " of " + format_integer(job.steps);
     out.right = job.phase == state::JobPhase::kStopping ? "stopping…"
                                                         : format_seconds_left(job.seconds_left);
@@ -189,7 +195,7 @@ ProgressText recorded_progress(const trace::analysis::RunFigures& figures) {
 }  // namespace
 
 ProgressText progress_text(const state::Snapshot& snapshot) {
-  if (snapshot.job.phase != state::JobPhase::kNone) return live_progress(snapshot.job);
+  if (snapshot.job.phase != state::JobPhase::kNone) return live_progress(snapshot);
   ProgressText out;
   if (!snapshot.run) return out;
   const trace::analysis::RunFigures& figures = snapshot.run->figures;

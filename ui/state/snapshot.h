@@ -118,9 +118,10 @@ enum class JobPhase : std::uint8_t { kNone, kStarting, kRunning, kStopping };
 
 struct JobState {
   JobPhase phase = JobPhase::kNone;
-  std::string run_name;
-  std::int64_t step = 0, steps = 0;
-  double seconds_left = -1;  // -1: not known
+  std::string run_name;              // that it was started with
+  std::string folder;                // of its run; "": it has none yet
+  std::int64_t step = 0, steps = 0;  // done, those before a checkpoint included; of so many
+  double seconds_left = -1;          // -1: not known
   struct Queued {
     std::uint64_t id = 0;
     std::string name;

@@ -88,6 +88,7 @@ ui::state::JobState CurrentJob::state(const WatchState& on_screen) {
   ui::state::JobState job;
   job.phase = state_.phase;
   job.run_name = state_.run_name;
+  job.folder = recorded_folder().string();
   job.queued = state_.queued;
   if (job.phase == JobPhase::kNone || job.phase == JobPhase::kStarting) return job;
   if (const auto shown = view(on_screen)) add_progress(shown->figures, job);

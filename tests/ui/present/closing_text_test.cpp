@@ -13,12 +13,14 @@ state::Snapshot running() {
   state::Snapshot snapshot;
   snapshot.job = {.phase = state::JobPhase::kRunning,
                   .run_name = "cap 4",
+                  .folder = "runs/cap-4",
                   .step = 34,
                   .steps = 300,
                   .queued = {}};
   auto ledger = std::make_shared<state::Ledger>();
   ledger->rows.emplace_back();
-  ledger->rows.back().name = "cap 4";
+  ledger->rows.back().name = "cap 4, once more";  // renamed since it was started
+  ledger->rows.back().folder = "runs/cap-4";
   ledger->rows.back().ordinal = "run 12";
   snapshot.ledger = ledger;
   return snapshot;

@@ -145,6 +145,15 @@ TEST(Progress, TellsTheLengthOfAShortRunThatEnded) {
   EXPECT_EQ(progress_text(snapshot).right, "1:15.0");
 }
 
+TEST(Progress, OfTheJobNamesItsRunBesideAnother) {
+  state::Snapshot snapshot = sample_snapshot();
+  EXPECT_EQ(progress_text(snapshot).left, "step 120 of 200");
+  auto other = std::make_shared<state::RunView>(*snapshot.run);
+  other->figures.info.folder = "runs/baseline";
+  snapshot.run = other;
+  EXPECT_EQ(progress_text(snapshot).left, "run 4: step 120 of 200");
+}
+
 TEST(Messages, TellOfLostRecordsAndOfAHangBeforeTheBanner) {
   state::Snapshot snapshot = sample_snapshot();
   EXPECT_EQ(messages(snapshot).size(), 1u) << "the banner alone";

@@ -106,6 +106,14 @@ TEST(LedgerTable, HidesColumnsWithoutAValue) {
   EXPECT_NE(find_column(table, "Step time"), nullptr);
 }
 
+TEST(LedgerTable, TellsHowFarTheRunThatRunsIsWhateverItIsCalledNow) {
+  state::LedgerRow row = sample_snapshot().ledger->rows.front();
+  const state::JobState job = sample_snapshot().job;
+  EXPECT_EQ(steps_cell(row, job).text, "120 of 200");
+  row.name = "renamed";
+  EXPECT_EQ(steps_cell(row, job).text, "120 of 200");
+}
+
 TEST(LedgerTable, HoldsWhatWasMeasuredAgainstWhatWasPredicted) {
   state::Ledger ledger = *sample_snapshot({.live = false}).ledger;
   EXPECT_EQ(find_column(ledger_table(ledger), "Predicted → measured"), nullptr);

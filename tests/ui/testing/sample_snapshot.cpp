@@ -309,6 +309,7 @@ state::Snapshot sample_snapshot(const SampleOptions& options) {
   if (options.live) {
     snapshot.job.phase = state::JobPhase::kRunning;
     snapshot.job.run_name = run->figures.info.name;
+    snapshot.job.folder = run->figures.info.folder;
     snapshot.job.step = options.steps;
     snapshot.job.steps = 200;
     snapshot.job.seconds_left = 0.16 * (200 - options.steps);

@@ -45,7 +45,7 @@ TableCell steps_cell(const state::LedgerRow& row, const state::JobState& job) {
     cell.text = "stopped at " + cell.text;
   } else if (row.status == trace::model::RunStatus::kIncomplete) {
     cell = TableCell::words("incomplete, " + cell.text, state::Tone::kDanger);
-  } else if (row.status == trace::model::RunStatus::kRunning && row.name == job.run_name &&
+  } else if (row.status == trace::model::RunStatus::kRunning && row.folder == job.folder &&
              job.steps > 0) {
     cell = TableCell::words(format_integer(job.step) + " of " + format_integer(job.steps));
   }
