@@ -17,6 +17,10 @@ std::string running_ordinal(const state::Snapshot& snapshot) {
   return "";
 }
 
+std::int64_t steps_reached(const trace::analysis::RunFigures& figures) {
+  return figures.steps.empty() ? 0 : figures.steps.back().index + 1;
+}
+
 namespace {
 
 StartControls while_running(const state::Snapshot& snapshot) {
@@ -182,7 +186,7 @@ namespace {
 
 ProgressText recorded_progress(const trace::analysis::RunFigures& figures) {
   ProgressText out;
-  const std::int64_t done = figures.summary.steps_executed;
+  const std::int64_t done = steps_reached(figures);
   const trace::job::Settings& settings = figures.info.settings;
   out.left = "step " + format_integer(done);
   if (!trace::model::has_settings(figures.info) || settings.epochs > 0 || settings.steps <= 0)

@@ -41,6 +41,9 @@ struct ProgressText {
   std::string details;  // "done after 500 steps, 1:58"; "" while it runs
   bool failed = false;
 };
+// How far a run has come of its settings' steps: those before the checkpoint that it was resumed
+// from count.
+std::int64_t steps_reached(const trace::analysis::RunFigures& figures);
 std::string steps_text(std::int64_t steps);  // "1 step", "1,200 steps"
 ProgressText progress_text(const state::Snapshot& snapshot);
 

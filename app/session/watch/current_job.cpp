@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "trace/model/run_info.h"
+#include "ui/present/job_text.h"
 
 namespace shardlens::app::session {
 
@@ -15,7 +16,7 @@ constexpr std::size_t kPaceSteps = 30;
 
 // The time left follows the pace of the last steps, what lies between them included.
 void add_progress(const trace::analysis::RunFigures& figures, ui::state::JobState& job) {
-  job.step = figures.summary.steps_executed;
+  job.step = ui::present::steps_reached(figures);
   const bool is_told =
       trace::model::has_settings(figures.info) && figures.info.settings.epochs == 0;
   if (is_told) job.steps = figures.info.settings.steps;

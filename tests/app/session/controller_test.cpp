@@ -353,6 +353,24 @@ TEST_F(ControllerTest, SelectsSteps) {
   EXPECT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.run->timeline->step == 1; }));
 }
 
+// Steps 100 to 149 of 150.
+TEST_F(ControllerTest, TheProgressOfAResumedJobCountsTheStepsBefore) {
+  SyntheticOptions options;
+  options.name = "resumed";
+  options.first_step = 100;
+  options.settings.steps = 150;
+  SyntheticRun run(runs, options);
+  run.add_steps(10);
+  jobs.record_in(run.folder());
+  open();
+  controller->execute(ui::state::StartRun{});
+  EXPECT_TRUE(becomes([](const auto& now) { return now.job.step == 110; }));
+  const auto job = controller->snapshot()->job;
+  EXPECT_EQ(job.steps, 150);
+  EXPECT_NEAR(job.seconds_left, 40 * 0.02, 1e-6);
+  EXPECT_EQ(job.folder, run.folder().string());
+}
+
 TEST_F(ControllerTest, CopiedTextIsHandedOutOnceAndQuitIsRemembered) {
   open();
   controller->execute(ui::state::CopyText{"bucket 3"});

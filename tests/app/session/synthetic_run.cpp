@@ -137,6 +137,7 @@ SyntheticRun::SyntheticRun(const std::filesystem::path& runs_dir, SyntheticOptio
   info_.settings.ranks = options_.ranks;
   folder_ = must(trace::store::create_run(runs_dir, info_, false));
   now_ns_ = options_.start_ns;
+  steps_ = options_.first_step;
   for (int rank = 0; rank < options_.ranks; ++rank) {
     writers_.push_back(must(
         trace::store::TraceWriter::create(trace::store::rank_file(folder_, rank), rank,

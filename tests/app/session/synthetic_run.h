@@ -15,12 +15,13 @@
 namespace shardlens::app::session {
 
 // Every step: 1 ms data, 4 ms forward, 10 ms backward, 3 ms optimizer, 2 ms rest; two buckets, each
-// 4 ms, the second exposed for 2 ms. Step i starts at start_ns + i × step_ns.
+// 4 ms, the second exposed for 2 ms. The i-th step starts at start_ns + i × step_ns.
 struct SyntheticOptions {
   std::string name = "synthetic";
   int ranks = 2;
   std::int64_t step_ns = 20'000'000;
   std::int64_t start_ns = 1'700'000'000'000'000'000;
+  std::int64_t first_step = 0;  // as of one that was resumed
   trace::job::Settings settings;
   std::string device = "cpu";
   std::vector<std::string> tags{};

@@ -154,6 +154,18 @@ TEST(Progress, OfTheJobNamesItsRunBesideAnother) {
   EXPECT_EQ(progress_text(snapshot).left, "run 4: step 120 of 200");
 }
 
+// Of steps 100 to 149 the first is done.
+TEST(Progress, OfARunThatWasResumedCountsTheStepsBefore) {
+  state::Snapshot snapshot = sample_snapshot({.steps = 1});
+  snapshot.job = {};  // another program runs it
+  auto run = std::make_shared<state::RunView>(*snapshot.run);
+  run->figures.info.settings.steps = 150;
+  run->figures.steps.front().index = 100;
+  snapshot.run = run;
+  EXPECT_EQ(progress_text(snapshot).left, "step 101 of 150");
+  EXPECT_FLOAT_EQ(progress_text(snapshot).fraction, 101.0f / 150);
+}
+
 TEST(Messages, TellOfLostRecordsAndOfAHangBeforeTheBanner) {
   state::Snapshot snapshot = sample_snapshot();
   EXPECT_EQ(messages(snapshot).size(), 1u) << "the banner alone";
