@@ -17,6 +17,11 @@ std::string running_ordinal(const state::Snapshot& snapshot) {
   return "";
 }
 
+bool awaits_first_step(const state::Snapshot& snapshot) {
+  if (!snapshot.run) return snapshot.job.phase != state::JobPhase::kNone;
+  return snapshot.run->is_live && snapshot.run->figures.steps.empty();
+}
+
 std::int64_t steps_reached(const trace::analysis::RunFigures& figures) {
   return figures.steps.empty() ? 0 : figures.steps.back().index + 1;
 }

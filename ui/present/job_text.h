@@ -21,6 +21,9 @@ struct StartControls {
 };
 StartControls start_controls(const state::Snapshot& snapshot);
 
+// The run on screen, or where there is none the job, has no step yet and is to have one.
+bool awaits_first_step(const state::Snapshot& snapshot);
+
 // "run 4": of the job that runs; "": the library does not know it yet.
 std::string running_ordinal(const state::Snapshot& snapshot);
 

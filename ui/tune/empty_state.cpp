@@ -68,7 +68,8 @@ void draw_empty_state(const kit::Theme& theme, const state::Rect& rect,
                       const state::Snapshot& snapshot, state::Commands& commands) {
   const state::Palette& p = theme.colors();
   kit::panel_surface(theme, rect);
-  const bool waiting = snapshot.job.phase != state::JobPhase::kNone;
+  const bool waiting = present::awaits_first_step(snapshot);
+  const bool has_ended = snapshot.run && !waiting;
   // Who has runs knows the way.
   const bool is_told_how = !waiting || recorded_run(snapshot) == nullptr;
   const float hint_height = theme.px(60);
@@ -78,9 +79,13 @@ void draw_empty_state(const kit::Theme& theme, const state::Rect& rect,
                   std::max(rect.y + theme.px(8), rect.center_y() - wanted / 2), width,
                   std::min(wanted, rect.h - theme.px(16))};
   kit::text_in(theme, box.take_top(theme.px(28)), kit::Face::kTitle, p.text,
-               waiting ? "The ranks are starting…" : "Nothing to show yet");
+               waiting     ? "The ranks are starting…"
+               : has_ended ? "No step was recorded"
+                           : "Nothing to show yet");
   kit::text_in(theme, box.take_top(theme.px(24), theme.px(24)), kit::Face::kBody, p.text_secondary,
-               waiting ? "The first step appears in a moment" : "Three things to do here");
+               waiting     ? "The first step appears in a moment"
+               : has_ended ? "What the run holds is in Inspect (Ctrl+2)"
+                           : "Three things to do here");
   state::Rect buttons = box.take_bottom(theme.px(34));
   int number = 1;
   for (const Hint& hint : kFirstSteps) {

@@ -226,10 +226,10 @@ std::string_view note_of(const kit::Theme& theme, const state::Rect& rect,
 }
 
 void draw_empty(const kit::Theme& theme, const state::Rect& body, const state::Snapshot& snapshot) {
-  const bool live = snapshot.job.phase != state::JobPhase::kNone;
   kit::empty_note(theme, body,
-                  live ? "Waiting for the first step…"
-                       : "Step times appear here once a run is started or replayed");
+                  present::awaits_first_step(snapshot)
+                      ? "Waiting for the first step…"
+                      : "Step times appear here once a run is started or replayed");
 }
 
 }  // namespace

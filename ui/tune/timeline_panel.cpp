@@ -94,7 +94,9 @@ std::string empty_text(const state::Snapshot& snapshot, const trace::timeline::S
   if (snapshot.is_loading) return "Reading the run…";
   if (!snapshot.run) return "Press Start, or double-click a run below to replay it";
   const state::RunView& run = *snapshot.run;
-  if (run.selected_step < 0) return "Waiting for the first step…";
+  if (run.selected_step < 0) {
+    return run.is_live ? "Waiting for the first step…" : "No step was recorded";
+  }
   const bool without_detail = shown != nullptr;
   if (without_detail && shown->awaits_detail) {
     return "Not read yet: the GPU's records of this step have not come";

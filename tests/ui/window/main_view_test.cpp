@@ -399,6 +399,20 @@ TEST(MainView, SettingsAreReachedWhilePresenting) {
   EXPECT_NE(window.probe().find("knob/bucket_cap_mb"), nullptr) << "as it was before";
 }
 
+TEST(MainView, WaitsForNoStepOfARunThatHasEnded) {
+  state::Snapshot snapshot = sample_snapshot({.steps = 0, .live = false});
+  snapshot.job.phase = state::JobPhase::kRunning;  // another one
+  HeadlessWindow window(1600, 1000);
+  window.frames(snapshot, 3);
+  EXPECT_TRUE(window.probe().shows("No step was recorded"));
+  EXPECT_FALSE(window.probe().shows("The first step appears in a moment"));
+  auto run = std::make_shared<state::RunView>(*snapshot.run);
+  run->is_live = true;
+  snapshot.run = run;
+  window.frames(snapshot, 3);
+  EXPECT_TRUE(window.probe().shows("The first step appears in a moment"));
+}
+
 TEST(MainView, ThePaletteTakesADeletionBack) {
   state::Snapshot snapshot = sample_snapshot();
   HeadlessWindow window(1600, 1000);
