@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -104,6 +105,23 @@ TEST(LedgerTable, HidesColumnsWithoutAValue) {
   EXPECT_EQ(find_column(table, "Loss"), nullptr);
   EXPECT_EQ(find_column(table, "Against baseline"), nullptr) << "nothing is compared with it";
   EXPECT_NE(find_column(table, "Step time"), nullptr);
+}
+
+TEST(LedgerTable, SortsWaitingByItsLength) {
+  state::Ledger ledger = *sample_snapshot({.live = false}).ledger;
+  ledger.rows[0].summary.exposed_wait_ns = 950e3;  // "950 µs"
+  ledger.rows[1].summary.exposed_wait_ns = 12.1e6;
+  const LedgerTable table = ledger_table(ledger);
+  const LedgerColumn* column = find_column(table, "Waiting");
+  ASSERT_NE(column, nullptr);
+  ASSERT_TRUE(column->number);
+  EXPECT_LT(column->number(ledger.rows[0]), column->number(ledger.rows[1]));
+  EXPECT_TRUE(std::isnan(column->number(ledger.rows[2])));
+  for (const LedgerColumn& each : table.columns) {
+    const std::string first = each.cell(ledger.rows[1], {}).text;
+    const bool is_figure = each.figure && first.find_first_of("0123456789") == 0;
+    EXPECT_TRUE(!is_figure || each.number) << each.title;
+  }
 }
 
 TEST(LedgerTable, TellsHowFarTheRunThatRunsIsWhateverItIsCalledNow) {

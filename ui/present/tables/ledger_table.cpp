@@ -157,7 +157,9 @@ void add_communication(Builder& builder) {
                      "apart to tell",
        .figure = true,
        .width = 80,
-       .priority = 39},
+       .priority = 39,
+       .number =
+           [](const state::LedgerRow& row) { return value_or_nan(row.summary.exposed_wait_ns); }},
       waiting_cell);
   builder.add_if_room(
       {.title = "Overlap",
