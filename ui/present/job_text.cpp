@@ -239,10 +239,15 @@ ProgressText progress_text(const state::Snapshot& snapshot) {
   return out;
 }
 
-std::vector<Message> messages(const state::Snapshot& snapshot) {
+std::vector<Message> messages(const state::Snapshot& snapshot, bool inspects) {
   std::vector<Message> out;
   if (!snapshot.notice.empty()) {
     out.push_back({{snapshot.notice}, snapshot.notice_is_error, !snapshot.notice_is_error});
+  }
+  // Where nothing can be shown the workspace says why.
+  const state::InspectView* inspect = inspects ? snapshot.inspect.get() : nullptr;
+  if (inspect != nullptr && inspect->rows && !inspect->problem.empty()) {
+    out.push_back({{inspect->problem}, true});
   }
   if (snapshot.run) {
     const state::RunView& run = *snapshot.run;

@@ -60,12 +60,12 @@ const char* overhead_bound(const trace::analysis::RecorderFigures& recorder);
 // estimated; none lost"
 std::string recorder_text(const trace::analysis::RecorderFigures& recorder);
 
-// All that stands above the workspace, most pressing first.
+// All that stands above the workspace, most pressing first; `inspects`: above Inspect.
 struct Message {
   std::vector<std::string> notes;  // each can be read by itself
   bool is_error = false;
   bool is_answer = false;  // what came of the last command, and it went well
 };
-std::vector<Message> messages(const state::Snapshot& snapshot);
+std::vector<Message> messages(const state::Snapshot& snapshot, bool inspects = false);
 
 }  // namespace shardlens::ui::present

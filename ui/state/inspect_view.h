@@ -56,7 +56,7 @@ struct InspectView {
   trace::model::Bookmarks bookmarks;
   SqlConsole sql;
   double progress = 1;  // of reading and rebuilding in the background
-  std::string problem;  // why nothing can be shown
+  std::string problem;  // why nothing can be shown, or not all that was asked for
 };
 
 }  // namespace shardlens::ui::state

@@ -158,7 +158,7 @@ void MainView::draw_window(const kit::Theme& theme, const state::Rect& window,
   input.width = area.w;
   input.height = area.h;
   input.scale = theme.scale;
-  const std::vector<present::Message> messages = present::messages(snapshot);
+  const std::vector<present::Message> messages = present::messages(snapshot, inspects());
   input.messages_height = messages_height(theme, area.w - theme.px(2 * tune::kPanelGap), messages);
   if (snapshot.ledger) input.dock_rows = static_cast<int>(snapshot.ledger->rows.size());
   input.replay = snapshot.replay.active;

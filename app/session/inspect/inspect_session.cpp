@@ -351,12 +351,11 @@ void InspectSession::pick(const Pick& pick, const Wanted& wanted) {
   if (!place) return;  // the first or the last one is on screen already
   if (place->start_ns > until()) return;
   auto details = explorer->details(place->ref);
+  if (!details && wanted()) notice_.say_why_not(details.error().message);
   publish(generation, [&](ui::state::InspectView& view) {
     if (!wanted()) return;
     if (details) {
       view.details = std::make_shared<const trace::timeline::EventDetails>(std::move(*details));
-    } else {
-      view.problem = details.error().message;
     }
     if (!pick.reveals) return;
     view.reveal = details ? view.details->place : *place;

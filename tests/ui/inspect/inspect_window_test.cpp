@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -79,6 +80,19 @@ INSTANTIATE_TEST_SUITE_P(
                        ::testing::Values(0.75f, 1.0f, 1.5f, 3.0f),
                        ::testing::Values(ShownView::kWholeRun, ShownView::kThreeSteps,
                                          ShownView::kNanoseconds, ShownView::kSteps)));
+
+TEST(InspectWorkspace, SaysWhyWhatItWaitsForDoesNotCome) {
+  InspectWindow inspect(1600, 1000, {}, {.steps = 20});
+  inspect.change().range = nullptr;
+  inspect.settle();
+  EXPECT_TRUE(inspect.probe().shows("Counting the events of the whole run…"));
+  inspect.change().problem = "rank_1.sqlite is damaged";
+  inspect.settle();
+  EXPECT_FALSE(inspect.probe().shows("Counting the events of the whole run…"));
+  const auto said = std::ranges::count(inspect.probe().texts, "rank_1.sqlite is damaged",
+                                       &kit::DrawProbe::Text::text);
+  EXPECT_EQ(said, 2) << "above the workspace and in place of the table";
+}
 
 TEST(InspectWorkspace, IsChosenInTheTopBarAndByKeys) {
   InspectWindow inspect(1600, 1000, {}, {.steps = 20});

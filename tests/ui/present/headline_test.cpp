@@ -166,6 +166,21 @@ TEST(Progress, OfARunThatWasResumedCountsTheStepsBefore) {
   EXPECT_FLOAT_EQ(progress_text(snapshot).fraction, 101.0f / 150);
 }
 
+TEST(Messages, TellWhatInspectCannotShowBesideWhatItShows) {
+  state::Snapshot snapshot = sample_snapshot();
+  auto inspect = std::make_shared<state::InspectView>();
+  inspect->problem = "rank_1.sqlite is damaged";
+  snapshot.inspect = inspect;
+  EXPECT_EQ(messages(snapshot, true).size(), 1u) << "the workspace says it";
+  inspect = std::make_shared<state::InspectView>(*inspect);
+  inspect->rows = std::make_shared<const trace::timeline::TimelineRows>();
+  snapshot.inspect = inspect;
+  ASSERT_EQ(messages(snapshot, true).size(), 2u);
+  EXPECT_EQ(messages(snapshot, true)[0].notes, std::vector<std::string>{inspect->problem});
+  EXPECT_TRUE(messages(snapshot, true)[0].is_error);
+  EXPECT_EQ(messages(snapshot).size(), 1u) << "of another workspace";
+}
+
 TEST(Messages, TellOfLostRecordsAndOfAHangBeforeTheBanner) {
   state::Snapshot snapshot = sample_snapshot();
   EXPECT_EQ(messages(snapshot).size(), 1u) << "the banner alone";

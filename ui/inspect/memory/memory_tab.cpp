@@ -272,7 +272,8 @@ std::optional<trace::timeline::TimeRange> MemoryTab::draw(const kit::Theme& them
   ask(commands);
   if (view.memory) take(view.memory);
   if (!run_.memory) {
-    kit::empty_note(theme, rect, "Reading the step's allocations…");
+    kit::empty_note(theme, rect,
+                    view.problem.empty() ? "Reading the step's allocations…" : view.problem);
     return std::nullopt;
   }
   state::Rect area = rect;

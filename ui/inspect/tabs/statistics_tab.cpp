@@ -181,7 +181,8 @@ void StatisticsTab::draw(const kit::Theme& theme, const state::Rect& rect,
   const bool is_to_come = view.range && view.range->fraction < 1 &&
                           find_range_table(*view.range, kind_, GroupBy::kName) == nullptr;
   if (!view.range || is_to_come) {
-    kit::empty_note(theme, rect, "Counting the events of the whole run…");
+    kit::empty_note(theme, rect,
+                    view.problem.empty() ? "Counting the events of the whole run…" : view.problem);
     return;
   }
   update(view);

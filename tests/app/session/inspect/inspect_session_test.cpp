@@ -222,6 +222,19 @@ TEST_F(InspectSessionTest, SaysWhyAFileCannotBeShown) {
   EXPECT_FALSE(session.view());
 }
 
+TEST_F(InspectSessionTest, SaysWhyAnEventThatIsPickedCannotBeTold) {
+  run.finish();
+  session.show(run.folder(), false);
+  settled();
+  trace::timeline::EventRef gone;
+  gone.table = trace::timeline::EventTableKind::kSpan;
+  gone.rank = 9;
+  session.carry_out(ui::state::PickEvent{gone});
+  EXPECT_FALSE(settled()->details);
+  EXPECT_TRUE(notice.words().is_error);
+  EXPECT_EQ(settled()->problem, "") << "all else is shown";
+}
+
 TEST_F(InspectSessionTest, KeepsBookmarksWithTheRun) {
   run.finish();
   session.show(run.folder(), false);
