@@ -42,7 +42,9 @@ void Baseline::choose_first(LedgerRows rows, const std::string& pinned_folder) {
   if (pinned != nullptr) take(*pinned);
 }
 
-void Baseline::follow_words(LedgerRows rows) {
+void Baseline::follow_library(LedgerRows rows) {
+  const auto* back = is_expected_back_ ? row_of(rows, left_) : nullptr;
+  if (back != nullptr && !back->is_being_read) return pin(*back);
   const auto* row = row_of(rows, folder_);
   if (row != nullptr && !row->is_being_read) take(*row);
 }
@@ -56,12 +58,14 @@ void Baseline::begin_change(LedgerRows rows) {
 
 void Baseline::pin(const ui::state::LedgerRow& row) {
   is_pinned_ = true;
+  left_.clear();
   library_.pin_baseline(row.folder);
   take(row);
 }
 
 void Baseline::unpin(LedgerRows rows) {
   is_pinned_ = false;
+  left_.clear();
   library_.pin_baseline("");
   if (const auto* last = newest_own_run(rows, true); last != nullptr) take(*last);
 }
@@ -72,7 +76,11 @@ void Baseline::leave(LedgerRows rows, const std::vector<std::string>& folders) {
   };
   const auto* base = row_of(rows, folder_);
   if (base == nullptr || !goes(*base)) return;
-  if (std::exchange(is_pinned_, false)) library_.pin_baseline("");
+  if (std::exchange(is_pinned_, false)) {
+    left_ = folder_;
+    is_expected_back_ = false;
+    library_.pin_baseline("");
+  }
   const auto last = std::ranges::find_if(rows, [&](const ui::state::LedgerRow& row) {
     return !goes(row) && is_own(row) && has_ended_usefully(row);
   });

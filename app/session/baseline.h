@@ -26,8 +26,8 @@ class Baseline {
   // "What changed" is said against the last run: it becomes the baseline when the next change
   // begins, so that its own difference can be read until then.
   void begin_change(LedgerRows rows);
-  // It may have been renamed.
-  void follow_words(LedgerRows rows);
+  // It may have been renamed, or be there again.
+  void follow_library(LedgerRows rows);
   // What is being run is what the user wants to see.
   void keep_settings() { edited_ = true; }
 
@@ -35,6 +35,8 @@ class Baseline {
   void unpin(LedgerRows rows);
   // These runs are about to be deleted.
   void leave(LedgerRows rows, const std::vector<std::string>& folders);
+  // Deleted runs are asked back: the one that was pinned is so again, once it is there.
+  void expect_back() { is_expected_back_ = true; }
 
  private:
   void take(const ui::state::LedgerRow& row);
@@ -44,6 +46,8 @@ class Baseline {
   std::string folder_;
   bool is_pinned_ = false;  // by the user
   bool edited_ = false;     // so the settings are no longer those of the last run
+  std::string left_;        // was deleted while it was pinned; "": none was
+  bool is_expected_back_ = false;
 };
 
 }  // namespace shardlens::app::session

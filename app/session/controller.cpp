@@ -173,7 +173,7 @@ void Controller::follow_library() {
     if (library_state_.loaded && !baseline_.is_chosen()) {
       baseline_.choose_first(rows(), library_state_.pinned_baseline);
     }
-    baseline_.follow_words(rows());
+    baseline_.follow_library(rows());
     sweeps_.follow_library();
     comparison_.follow_library(rows());
     touch();
@@ -481,6 +481,7 @@ void Controller::carry_out(const ui::state::ChangeBookmark& command) {
 
 void Controller::carry_out(const ui::state::UndoDelete&) {
   notice_.clear();
+  baseline_.expect_back();
   library_.undo_remove();
 }
 

@@ -105,6 +105,28 @@ TEST_F(BaselineTest, AnImportedOneLeavesTheSettingsBesideTheRunBefore) {
   EXPECT_EQ(later_knobs.draft({}).baseline_name, "run 3");
 }
 
+TEST_F(BaselineTest, APinnedOneThatWasDeletedIsPinnedAgainWhenItComesBack) {
+  const std::vector<LedgerRow> rows{run(2), run(1)};
+  baseline.choose_first(rows, "");
+  baseline.pin(rows[1]);
+  baseline.leave(rows, {"/runs/1"});
+  ASSERT_TRUE(is_pinned_for_next_start(""));
+  baseline.follow_library(rows);  // as it was before
+  EXPECT_EQ(compared_with(), "run 2");
+  baseline.expect_back();
+  baseline.follow_library(std::vector<LedgerRow>{run(2)});
+  EXPECT_EQ(compared_with(), "run 2") << "it is not there yet";
+  baseline.follow_library(rows);
+  EXPECT_EQ(compared_with(), "run 1");
+  EXPECT_TRUE(is_pinned_for_next_start("/runs/1"));
+
+  baseline.leave(rows, {"/runs/1"});
+  baseline.unpin(std::vector<LedgerRow>{run(2)});
+  baseline.expect_back();
+  baseline.follow_library(rows);
+  EXPECT_EQ(compared_with(), "run 2") << "the user wanted the last one since";
+}
+
 TEST_F(BaselineTest, LeavesARunThatGoes) {
   const std::vector<LedgerRow> rows{run(4), run(3, RunStatus::kFailed), run(2, RunStatus::kStopped),
                                     run(1)};
