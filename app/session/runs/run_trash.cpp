@@ -4,10 +4,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
 
+#include "app/launch/job_request.h"
+#include "app/session/runs/run_words.h"
 #include "trace/base/file_system.h"
 #include "trace/base/text.h"
 #include "trace/base/this_machine.h"
@@ -97,9 +100,24 @@ Result<void> RunTrash::take(const std::vector<fs::path>& runs) {
   return trace::base::fail(trace::base::ErrorKind::kIo, problem);
 }
 
+namespace {
+
+// Another run may have been given its name meanwhile.
+Result<void> take_free_name(const fs::path& run, std::set<std::string>& taken) {
+  const auto info = trace::store::read_run_info(run);
+  if (!info || taken.insert(info->name).second) return {};
+  const fs::path runs_dir = run.parent_path();
+  const std::string free = launch::unique_run_name(info->name, runs_dir);
+  return change_words(runs_dir, run, {.name = free, .note = {}, .tags = {}});
+}
+
+}  // namespace
+
 Result<void> RunTrash::give_back() {
   if (taken_.empty()) return {};
   std::string problem;
+  std::set<std::string> taken;
+  for (const auto& run : trace::store::list_runs(runs_dir_).runs) taken.insert(run.name);
   // What does not come back can be asked for again, as long as it is there.
   std::erase_if(taken_.back(), [&](const Move& move) {
     const auto& [from, to] = move;
@@ -110,6 +128,8 @@ Result<void> RunTrash::give_back() {
       return false;
     }
     fs::rename(to, from, error);
+    const auto renamed = error ? Result<void>() : take_free_name(from, taken);
+    if (!renamed) problem = renamed.error().message;
     if (error) problem = "Could not restore " + trace::base::quoted(from) + ": " + error.message();
     std::error_code unknown;
     return !error || !fs::exists(to, unknown);

@@ -21,7 +21,8 @@ class RunTrash {
   // All of them or none. Folders and packed files of the library with the marks of a run, which
   // nobody records at the moment.
   trace::base::Result<void> take(const std::vector<std::filesystem::path>& runs);
-  trace::base::Result<void> give_back();  // what was taken last, or is left of it
+  // What was taken last, or is left of it. A run whose name another one has by now gets a new one.
+  trace::base::Result<void> give_back();
   std::size_t last() const { return taken_.empty() ? 0 : taken_.back().size(); }  // how many
 
  private:

@@ -323,6 +323,20 @@ TEST_F(LibraryTest, DeletedRunsComeBackWithTheirNumbersUntilTheWindowCloses) {
   EXPECT_TRUE(std::filesystem::exists(b));
 }
 
+TEST_F(LibraryTest, ADeletedRunWhoseNameIsTakenComesBackWithAnother) {
+  const auto a = write_run(runs, "a", 4, kLongAgo);
+  const auto b = write_run(runs, "b", 4, kLongAgo + 1'000'000'000);
+  RunLibrary library({runs, {}}, notice, [] {});
+  ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
+  library.remove({a.string()});
+  library.change_words({{b.string()}, "a", {}, {}});
+  library.undo_remove();
+  EXPECT_TRUE(eventually([&] {
+    return ordinals(library) ==
+           std::map<std::string, std::string>{{"a 2", "run 1"}, {"a", "run 2"}};
+  }));
+}
+
 TEST_F(LibraryTest, ADeletedRunWhosePlaceIsTakenComesBackOnceThatIsFree) {
   const auto a = write_run(runs, "a", 4, kLongAgo);
   RunLibrary library({runs, {}}, notice, [] {});
