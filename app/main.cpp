@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
   };
   cli::Surroundings surroundings;
   surroundings.preferences = preferences();
+  if (set("HOME")) surroundings.home = std::getenv("HOME");
   surroundings.has_display = set("DISPLAY") || set("WAYLAND_DISPLAY");
   try {
     return cli::run_command_line(argc, argv, surroundings);

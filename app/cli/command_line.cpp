@@ -91,6 +91,7 @@ int open_window(WindowChoice choice, const Surroundings& surroundings) {
   options.runs_dir = choice.runs_dir;
   options.trainer_status = choice.trainer_status;
   options.preferences = surroundings.preferences;
+  options.home = surroundings.home;
   for (const auto& name : choice.runs) {
     if (trace::interop::may_be_kineto(name) || names_settings(name)) {
       options.traces.emplace_back(name);
@@ -143,7 +144,7 @@ void add_commands(CLI::App& app, Action& chosen, const Surroundings& surrounding
   add_runs_command(app, chosen);
   add_report_command(app, chosen);
   add_compare_command(app, chosen);
-  add_replay_command(app, chosen, surroundings.preferences);
+  add_replay_command(app, chosen, surroundings);
   add_screenshot_command(app, chosen);
   add_query_command(app, chosen);
   add_pack_command(app, chosen);

@@ -10,6 +10,7 @@ struct Surroundings {
   bool has_display = false;
   std::filesystem::path trainer_status;  // see WindowOptions
   std::filesystem::path preferences;     // see WindowOptions
+  std::filesystem::path home;            // the user's folder; empty: not known
 };
 
 // Returns the exit code. Messages go to standard error, results to standard output.

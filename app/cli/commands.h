@@ -2,7 +2,6 @@
 // out after parsing. Main thread.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 
 namespace CLI {
@@ -10,6 +9,8 @@ class App;
 }
 
 namespace shardlens::app::cli {
+
+struct Surroundings;
 
 // Filled in by the command that was named; returns the exit code.
 using Action = std::function<int()>;
@@ -22,7 +23,7 @@ void add_record_command(CLI::App& app, Action& chosen);
 void add_runs_command(CLI::App& app, Action& chosen);
 void add_report_command(CLI::App& app, Action& chosen);
 void add_compare_command(CLI::App& app, Action& chosen);
-void add_replay_command(CLI::App& app, Action& chosen, const std::filesystem::path& preferences);
+void add_replay_command(CLI::App& app, Action& chosen, const Surroundings& surroundings);
 void add_screenshot_command(CLI::App& app, Action& chosen);
 void add_query_command(CLI::App& app, Action& chosen);
 void add_verify_command(CLI::App& app, Action& chosen);

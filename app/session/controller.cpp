@@ -27,6 +27,12 @@ fs::path one_spelling(const fs::path& path) {
   return normal.has_filename() ? normal : normal.parent_path();
 }
 
+// As a shell has it.
+fs::path full_path(std::string_view path, const fs::path& home) {
+  if (home.empty() || !path.starts_with("~/")) return path;
+  return home / path.substr(2);
+}
+
 constexpr const char* kRunIsGone = "This run is no longer in the library. Was its folder deleted?";
 
 std::string copied_notice(const trace::frameworks::FrameworkFile& file) {
@@ -350,12 +356,14 @@ void Controller::carry_out(const ui::state::SaveText& command) {
 }
 
 void Controller::carry_out(const ui::state::OpenFiles& command) {
+  notice_.clear();
   std::vector<fs::path> traces, runs;
   std::string left_out;  // beside what is opened
   const auto leave_out = [&](const fs::path& path) {
     left_out += (left_out.empty() ? "" : ", ") + path.filename().string();
   };
-  for (const fs::path path : command.paths) {
+  for (const std::string& asked : command.paths) {
+    const fs::path path = full_path(asked, options_.home);
     if (const auto settings = read_dropped_settings(path, knobs_.next())) {
       take_over(*settings);
       if (!*settings) leave_out(path);
@@ -366,7 +374,7 @@ void Controller::carry_out(const ui::state::OpenFiles& command) {
   if (!traces.empty()) {
     std::ranges::for_each(runs, leave_out);
   } else if (!runs.empty()) {
-    carry_out(ui::state::ShowRun{one_spelling(runs.front())});
+    watcher_.show(one_spelling(runs.front()));
   }
   import_.add(std::move(traces), std::move(left_out));
 }

@@ -42,6 +42,7 @@ struct ControllerOptions {
   trace::job::Settings first_settings;   // of the first job, as long as no run says otherwise
   std::filesystem::path trainer_status;  // see TrainerStatus
   std::filesystem::path save_dir = ".";  // where tables and pictures are saved
+  std::filesystem::path home;            // what "~" stands for in a path; "": not known
   Machine machine;                       // for which estimates are made
   std::function<bool()> trainer_found = [] { return true; };
   StartJob start_job = start_job_session;

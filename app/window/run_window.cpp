@@ -55,6 +55,7 @@ session::ControllerOptions controller_options(const WindowOptions& options,
   result.first_settings = launch::default_job(result.machine.cuda).settings;
   result.replay = options.replay;
   result.replay_speed = options.replay_speed > 0 ? options.replay_speed : preferences.replay_speed;
+  result.home = options.home;
   result.trainer_status = options.trainer_status;
   result.trainer_found = [] { return launch::find_rank_program().has_value(); };
   return result;

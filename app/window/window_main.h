@@ -24,6 +24,7 @@ struct WindowOptions {
       bundled_runs;  // recorded runs that came with the program; empty: found beside it
   // What the window remembers ($XDG_CONFIG_HOME/shardlens/preferences.yaml); empty: nothing.
   std::filesystem::path preferences;
+  std::filesystem::path home;  // what "~" stands for in a path that is typed; empty: not known
 };
 
 struct ScreenshotOptions {

@@ -1,6 +1,7 @@
 // `shardlens replay`: plays a recorded run through the window.
 #include <CLI/CLI.hpp>
 
+#include "app/cli/command_line.h"
 #include "app/cli/commands.h"
 #include "app/cli/commands/add_command.h"
 #include "app/cli/terminal/between.h"
@@ -15,7 +16,7 @@ struct ReplayArguments {
   std::string run;
   double speed = 0;  // as last time
   std::filesystem::path runs_dir = "runs";
-  std::filesystem::path preferences;
+  std::filesystem::path preferences, home;
 };
 
 int replay(const ReplayArguments& options) {
@@ -25,6 +26,7 @@ int replay(const ReplayArguments& options) {
   window.runs_dir = options.runs_dir;
   window.runs = {*run};
   window.preferences = options.preferences;
+  window.home = options.home;
   window.replay = true;
   window.replay_speed = options.speed;
   return exit_code_of(window::run_window(window));
@@ -32,10 +34,11 @@ int replay(const ReplayArguments& options) {
 
 }  // namespace
 
-void add_replay_command(CLI::App& app, Action& chosen, const std::filesystem::path& preferences) {
+void add_replay_command(CLI::App& app, Action& chosen, const Surroundings& surroundings) {
   const auto [command, options] = add_command(
       app, chosen, "replay", "Plays a recorded run in the window, as if it were live", replay);
-  options->preferences = preferences;
+  options->preferences = surroundings.preferences;
+  options->home = surroundings.home;
   add_run(*command, options->run);
   command
       ->add_option("--speed", options->speed,

@@ -30,6 +30,28 @@ TEST_F(ControllerTest, DroppedSettingsBecomeTheNextRuns) {
   EXPECT_NE(controller->snapshot()->notice.find("zero_optimization.stage"), std::string::npos);
 }
 
+TEST_F(ControllerTest, SettingsDroppedWithARunAreToldOf) {
+  const auto run = write_run("a", 25);
+  open();
+  const auto file = folder.path() / "ds_config.json";
+  std::ofstream(file) << R"({"zero_optimization": {"stage": 3}, "steps_per_print": 10})";
+  controller->execute(ui::state::OpenFiles{{file.string(), run.string()}});
+  EXPECT_NE(controller->snapshot()->notice.find("taken over"), std::string::npos);
+  EXPECT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.run != nullptr; }));
+}
+
+TEST_F(ControllerTest, OpensAPathInTheUsersFolder) {
+  const auto old = write_run("old", 25);
+  write_run("new", 4, 1'000'000'000);
+  open([this](ControllerOptions& options) { options.home = folder.path(); });
+  const auto shows = [this](const char* name) {
+    return becomes([&](const auto& now) { return now.run && now.run->figures.info.name == name; });
+  };
+  ASSERT_TRUE(shows("new"));
+  controller->execute(ui::state::OpenFiles{{"~/runs/" + old.filename().string()}});
+  EXPECT_TRUE(shows("old"));
+}
+
 // So many that they are not done before the window is asked to close.
 TEST_F(ControllerTest, ClosingAsksFirstWhileImportsGoOn) {
   open();
