@@ -8,6 +8,7 @@
 
 #include "app/session/files/text_file.h"
 #include "app/session/runs/run_words.h"
+#include "app/session/tuning/prediction_source.h"
 #include "trace/frameworks/write/framework_export.h"
 #include "trace/interop/kineto_import.h"
 
@@ -312,11 +313,13 @@ std::optional<trace::model::StepPrediction> Controller::predicted_step(
     const ui::state::KnobDraft& draft) {
   const auto view = predictor_.view(draft, library_state_.ledger);
   if (!view || !view->prediction || view->prediction->changes.empty()) return std::nullopt;
-  // Of another job than the one that starts.
-  if (!trace::model::has_settings(watch_state_->view->figures.info)) return std::nullopt;
+  // Of another job than the one that starts, or of what it takes elsewhere.
+  const auto& run = watch_state_->view->figures;
+  if (!trace::model::has_settings(run.info)) return std::nullopt;
+  if (!would_run_where(run, draft.next, options_.machine)) return std::nullopt;
   // Of a part of what changes: no prediction of this run.
   if (!view->prediction->left_out.empty()) return std::nullopt;
-  return trace::tuning::kept_prediction(*view->prediction, watch_state_->view->figures.info.name);
+  return trace::tuning::kept_prediction(*view->prediction, run.info.name);
 }
 
 void Controller::carry_out(const ui::state::StartRun& command) {

@@ -217,6 +217,7 @@ Machine this_machine() {
   Machine machine;
   machine.cuda = launch::probe_cuda();
   machine.host_bytes = trace::base::memory_bytes();
+  machine.host = trace::base::host_name();
   return machine;
 }
 

@@ -22,6 +22,7 @@ namespace shardlens::app::session {
 struct Machine {
   launch::CudaProbe cuda;
   std::int64_t host_bytes = 0;  // physical memory; 0: not known
+  std::string host{};           // as ranks name it; "": not known
 };
 
 // Asks the driver and the kernel: once, at the start.

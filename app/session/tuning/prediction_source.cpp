@@ -1,7 +1,9 @@
 #include "app/session/tuning/prediction_source.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "app/launch/job_request.h"
 #include "app/session/runs/library_run.h"
 #include "trace/predict/costs/costs_library.h"
 #include "trace/store/run/run_folder.h"
@@ -84,6 +86,15 @@ LearntRun PredictionSource::learn(const trace::analysis::RunFigures& figures) {
                       predictor.error().kind == trace::base::ErrorKind::kMissing;
   }
   return learnt;
+}
+
+bool would_run_where(const trace::analysis::RunFigures& run, const trace::job::Settings& next,
+                     const Machine& machine) {
+  const auto device = launch::resolve_device(next, machine.cuda);
+  return device && *device == run.info.device &&
+         std::ranges::all_of(run.ranks, [&](const auto& rank) {
+           return !rank.info.host.empty() && rank.info.host == machine.host;
+         });
 }
 
 search::ForecastSources forecast_sources(const Machine& machine) {

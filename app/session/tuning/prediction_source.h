@@ -30,6 +30,10 @@ struct LearntRun {
 trace::base::Result<std::shared_ptr<const trace::tuning::Predictor>> learn_run(
     const std::filesystem::path& run);
 
+// Whether a job with these settings would run on the machine and the device that the run had.
+bool would_run_where(const trace::analysis::RunFigures& run, const trace::job::Settings& next,
+                     const Machine& machine);
+
 // What a search on this machine learns from: recorded runs, and models' shapes for memory.
 search::ForecastSources forecast_sources(const Machine& machine);
 

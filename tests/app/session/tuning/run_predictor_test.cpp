@@ -204,6 +204,23 @@ TEST_F(RunPredictorTest, ForgetsARunThatLeftTheScreen) {
   EXPECT_TRUE(answer()->prediction);
 }
 
+TEST_F(RunPredictorTest, KnowsWhetherAJobWouldRunWhereTheRunDid) {
+  const auto& figures = run_->figures;
+  trace::job::Settings next = figures.info.settings;
+  next.simulate_link = "off";  // which the CPU is for
+  next.device = trace::job::DeviceChoice::kAuto;
+  Machine machine;
+  EXPECT_FALSE(would_run_where(figures, next, machine)) << "nothing is known of it";
+  machine.host = figures.ranks.front().info.host;
+  EXPECT_TRUE(would_run_where(figures, next, machine));
+  machine.cuda.devices.resize(2);
+  EXPECT_FALSE(would_run_where(figures, next, machine)) << "on GPUs";
+  next.device = trace::job::DeviceChoice::kCpu;
+  EXPECT_TRUE(would_run_where(figures, next, machine));
+  machine.host = "elsewhere";
+  EXPECT_FALSE(would_run_where(figures, next, machine));
+}
+
 // Of another program's run only what it tells is asked, and what describes its job only once moved.
 TEST(ImportedRun, IsAskedForWhatItTells) {
   const trace::test::Folder folder;
