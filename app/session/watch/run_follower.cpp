@@ -263,20 +263,31 @@ Result<std::shared_ptr<const ui::state::RunView>> RunFollower::view(std::int64_t
   return view;
 }
 
+namespace {
+
+// Of a run whose launcher was killed nothing says it but what was recorded last.
+std::int64_t end_of(const RunFigures& figures) {
+  if (figures.info.end_ns != 0) return figures.info.end_ns;
+  return figures.steps.empty() ? figures.info.start_ns : figures.steps.back().end_ns;
+}
+
+}  // namespace
+
 void RunFollower::add_diagnosis(ui::state::RunView& view, std::int64_t now_ns) const {
   const auto diagnosis = diagnosis_of(view.figures, analysis_.strings(), now_ns);
   if (diagnosis.cause == trace::analysis::HangCause::kNone) return;
   view.diagnosis = diagnosis.sentence;
+  const std::int64_t time_ns = view.is_live ? now_ns : end_of(view.figures);
   for (const auto& state : diagnosis.states) {
     view.log.push_back({.rank = state.rank,
-                        .time_ns = info_.end_ns != 0 ? info_.end_ns : now_ns,
+                        .time_ns = time_ns,
                         .level = LogLine::Level::kWarning,
                         .text = trace::analysis::state_text(state)});
   }
 }
 
 void RunFollower::add_rank_logs(ui::state::RunView& view) const {
-  if (info_.status != RunStatus::kFailed) return;
+  if (view.figures.info.status != RunStatus::kFailed) return;
   constexpr std::string_view kErrorPrefix = "error: ";  // which records do without
   // Most of it the rank has recorded, too.
   const auto is_recorded = [&](const LogLine& line) {
@@ -287,7 +298,7 @@ void RunFollower::add_rank_logs(ui::state::RunView& view) const {
     });
   };
   for (int rank = 0; rank < info_.world_size; ++rank) {
-    for (auto& line : rank_log_lines(info_.folder, rank, kRankLogLines, info_.end_ns)) {
+    for (auto& line : rank_log_lines(info_.folder, rank, kRankLogLines, end_of(view.figures))) {
       if (!is_recorded(line)) view.log.push_back(std::move(line));
     }
   }

@@ -192,12 +192,16 @@ TEST(RunWatcher, ARunWhoseProgramWasKilledIsNotLive) {
   SyntheticRun run(folder.path());  // long ago, and its status still says running
   run.add_steps(4);
   run.beat(run.info().start_ns + 1'000'000'000);
+  std::ofstream(trace::store::rank_log(run.folder(), 1)) << "error: out of memory\n";
   RunWatcher watcher([] {});
   watcher.show(run.folder());
   const auto state = wait_for(watcher, has_steps(4));
   EXPECT_FALSE(state->view->is_live);
   EXPECT_EQ(state->view->figures.info.status, RunStatus::kFailed);
   EXPECT_NE(state->view->figures.info.reason, "");
+  ASSERT_FALSE(state->view->log.empty());
+  EXPECT_EQ(state->view->log.back().text, "error: out of memory");
+  EXPECT_EQ(state->view->log.back().time_ns, state->view->figures.steps.back().end_ns);
 }
 
 TEST(RunWatcher, SaysWhyARunCannotBeShown) {
