@@ -71,6 +71,7 @@ StepChart step_chart(const std::vector<trace::analysis::StepFigures>& steps,
   const std::size_t count = steps.size() - first;
   chart.bin = static_cast<std::int64_t>((count + room - 1) / std::max<std::size_t>(room, 1));
   chart.bin = std::max<std::int64_t>(chart.bin, 1);
+  if (count > 0) chart.first_step = steps[first].index;
   for (std::size_t i = first; i < steps.size(); ++i) {
     const StepBar bar = bar_from(steps[i], i);
     chart.has_copies = chart.has_copies || bar.parts_ns[2] > 0;
@@ -109,7 +110,7 @@ std::optional<std::size_t> bar_at(const StepChart& chart, double x) {
 
 std::optional<std::size_t> bar_of_step(const StepChart& chart, std::int64_t step) {
   for (std::size_t i = 0; i < chart.bars.size(); ++i) {
-    const std::int64_t first = i == 0 ? INT64_MIN : chart.bars[i - 1].last + 1;
+    const std::int64_t first = i == 0 ? chart.first_step : chart.bars[i - 1].last + 1;
     if (step >= first && step <= chart.bars[i].last) return i;
   }
   return std::nullopt;

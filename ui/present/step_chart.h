@@ -32,7 +32,8 @@ struct StepChart {
   double bar_width = 0;  // pixels, with the gap
   double top_ns = 1;     // of the axis
   bool has_copies = false, has_throttled = false, has_unread = false;
-  std::int64_t bin = 1;  // steps per bar
+  std::int64_t bin = 1;         // steps per bar
+  std::int64_t first_step = 0;  // of the first bar
 };
 
 struct StepChartInput {

@@ -99,6 +99,9 @@ TEST(StepChart, FindsBarsByPixelAndByStep) {
   EXPECT_FALSE(bar_at(chart, 301).has_value());
   EXPECT_EQ(bar_of_step(chart, 507), 50u);
   EXPECT_FALSE(bar_of_step(chart, 5000).has_value());
+  const StepChart newest = step_chart(steps(500), input(300, true));
+  EXPECT_EQ(bar_of_step(newest, 400), 0u);
+  EXPECT_FALSE(bar_of_step(newest, 399).has_value()) << "it is scrolled out";
 }
 
 TEST(StepChart, DoesNotLetOutliersOrWarmUpFlattenTheRest) {
