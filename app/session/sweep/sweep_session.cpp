@@ -72,7 +72,7 @@ bool SweepSession::follow() {
 }
 
 // As it was read, and whether it runs by now.
-std::shared_ptr<const ShownSweep> SweepSession::shown() const {
+std::shared_ptr<const ShownSweep> SweepSession::made_shown() const {
   const auto& read = read_.shown;
   const std::string& running = run_state_.name;
   if (!read || (!asked_.empty() && read->name != asked_)) {
@@ -103,9 +103,11 @@ std::shared_ptr<const ShownSweep> SweepSession::shown() const {
 std::shared_ptr<const SweepView> SweepSession::view(const trace::job::Settings& settings,
                                                     LedgerRows rows) {
   if (!is_wanted_) return nullptr;
+  std::tuple of{read_.version, run_state_.version, asked_};
+  if (std::exchange(shown_of_, of) != of) shown_ = made_shown();
   auto view = std::make_shared<SweepView>();
   view->names = read_.names;
-  view->shown = shown();
+  view->shown = shown_;
   view->is_loading = !read_.is_read || (!view->shown && !read_.names.empty());
   view->running = run_state_.name;
   view->card = drafting_.card(settings, rows);

@@ -2,10 +2,12 @@
 // looked at. Interface thread only; no call waits for a file, a process or another thread's work.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
+#include <tuple>
 
 #include "app/session/sweep/sweep_draft.h"
 #include "app/session/sweep/sweep_reader.h"
@@ -41,7 +43,7 @@ class SweepSession {
 
  private:
   void show(const std::string& name);
-  std::shared_ptr<const ui::state::ShownSweep> shown() const;
+  std::shared_ptr<const ui::state::ShownSweep> made_shown() const;
 
   SweepDrafting drafting_;
   SweepReader reader_;
@@ -50,6 +52,8 @@ class SweepSession {
   std::string asked_;  // the sweep that is looked at; "": the newest
   SweepRunState run_state_;
   ReadSweeps read_;
+  std::shared_ptr<const ui::state::ShownSweep> shown_;  // of what follows
+  std::tuple<std::uint64_t, std::uint64_t, std::string> shown_of_;
 };
 
 }  // namespace shardlens::app::session

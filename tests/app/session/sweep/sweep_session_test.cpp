@@ -187,6 +187,8 @@ TEST_F(SweepSessionTest, IsMadeOnTheCardRunThroughTheQueueAndShown) {
   EXPECT_EQ(counted().size(), 4u);
   EXPECT_EQ(jobs.names().size(), 4u);
   EXPECT_EQ(view()->names, std::vector<std::string>{"caps"});
+  const auto again = session->view(knobs.next, {});
+  EXPECT_EQ(session->view(knobs.next, {})->shown, again->shown) << "nothing is new";
 }
 
 TEST_F(SweepSessionTest, ACheckedCardIsNewsToAWindowThatWaits) {
