@@ -303,6 +303,29 @@ TEST_F(ClickTest, SelectsSeveralRunsDeletesThemAndTakesThatBack) {
   EXPECT_NE(command<state::UndoDelete>(), nullptr);
 }
 
+// Of the others, the one that runs and an example.
+TEST_F(ClickTest, DeletesAsManyAsItSays) {
+  const std::string running = "ledger/" + snapshot_.run->figures.info.folder;
+  window_.frames(snapshot_, 2);
+  ImGui::GetIO().KeyCtrl = true;
+  for (const std::string& name :
+       {running, std::string("ledger/runs/demo, two ranks"), std::string("ledger/runs/baseline")}) {
+    ASSERT_TRUE(window_.click(snapshot_, name));
+  }
+  ImGui::GetIO().KeyCtrl = false;
+  window_.frames(snapshot_, 2);
+  EXPECT_TRUE(window_.probe().shows("Delete 1"));
+  EXPECT_TRUE(window_.probe().shows("Compare 3"));
+  ASSERT_TRUE(window_.click(snapshot_, "ledger/runs/baseline", 1));
+  EXPECT_TRUE(window_.probe().shows("Delete 1 run"));
+  EXPECT_FALSE(window_.probe().shows("Delete 1 runs"));
+  window_.press(snapshot_, kit::Key::kEscape);
+  ASSERT_TRUE(window_.click(snapshot_, "ledger/delete"));
+  const auto* deleted = command<state::DeleteRuns>();
+  ASSERT_NE(deleted, nullptr);
+  EXPECT_EQ(deleted->folders, std::vector<std::string>{"runs/baseline"});
+}
+
 TEST_F(ClickTest, RenamesNotesAndTagsARunInItsMenu) {
   ASSERT_TRUE(window_.click(snapshot_, "ledger/runs/baseline", 1));
   ASSERT_TRUE(window_.click(snapshot_, "menu/note"));

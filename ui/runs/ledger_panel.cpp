@@ -227,13 +227,14 @@ void LedgerPanel::draw_tools(const kit::Theme& theme, state::Rect area,
     table::filter_field(theme, "ledger/filter", field.inset(0, (field.h - theme.px(24)) / 2),
                         filter_, "Filter: name, tag, setting=value");
   }
-  const auto count = std::to_string(selected.size());
-  if (selected.size() > 1 && std::ranges::any_of(selected, may_be_deleted) &&
-      table::tool_button(theme, "ledger/delete", area, "Delete " + count)) {
+  const std::size_t deletable = selected.size() > 1 ? deletable_runs(selected) : 0;
+  if (deletable > 0 &&
+      table::tool_button(theme, "ledger/delete", area, "Delete " + std::to_string(deletable))) {
     delete_runs(selected, commands);
   }
   if (may_be_compared(selected) &&
-      table::tool_button(theme, "ledger/compare", area, "Compare " + count)) {
+      table::tool_button(theme, "ledger/compare", area,
+                         "Compare " + std::to_string(selected.size()))) {
     compare_runs(selected, commands);
   }
   if (const auto deleted = snapshot.ledger->deleted; deleted > 0) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "trace/analysis/compare/run_difference.h"
+#include "trace/base/number_text.h"
 #include "ui/kit/keys.h"
 #include "ui/kit/paint.h"
 #include "ui/kit/popup.h"
@@ -60,12 +61,18 @@ std::vector<std::string> folders_of(const std::vector<state::LedgerRow>& runs) {
   return folders;
 }
 
-std::string count_of(std::size_t runs) { return std::to_string(runs) + " runs"; }
+std::string count_of(std::size_t runs) {
+  return trace::base::counted(static_cast<std::int64_t>(runs), "run");
+}
 
 }  // namespace
 
 bool may_be_deleted(const state::LedgerRow& row) {
   return !row.is_bundled && row.status != trace::model::RunStatus::kRunning;
+}
+
+std::size_t deletable_runs(const std::vector<state::LedgerRow>& runs) {
+  return static_cast<std::size_t>(std::ranges::count_if(runs, may_be_deleted));
 }
 
 bool may_be_compared(const std::vector<state::LedgerRow>& runs) {
@@ -109,7 +116,7 @@ void RunMenu::draw_entries(const kit::Theme& theme, state::Commands& commands) {
         run_menu_entry(theme, "menu/compare", "Compare " + count_of(runs_.size()))) {
       compare_runs(runs_, commands);
     }
-    const auto deletable = static_cast<std::size_t>(std::ranges::count_if(runs_, may_be_deleted));
+    const std::size_t deletable = deletable_runs(runs_);
     if (deletable > 0 && run_menu_entry(theme, "menu/delete", "Delete " + count_of(deletable)))
       delete_runs(runs_, commands);
     return;

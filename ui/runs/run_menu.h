@@ -34,5 +34,6 @@ bool may_be_compared(const std::vector<state::LedgerRow>& runs);
 void compare_runs(const std::vector<state::LedgerRow>& runs, state::Commands& commands);
 void delete_runs(const std::vector<state::LedgerRow>& runs, state::Commands& commands);
 bool may_be_deleted(const state::LedgerRow& row);
+std::size_t deletable_runs(const std::vector<state::LedgerRow>& runs);  // how many of them
 
 }  // namespace shardlens::ui::runs
