@@ -55,9 +55,8 @@ ClosingText closing_text(const state::Snapshot& snapshot) {
   const auto add = [&](const std::string& text) {
     out.effect += (out.effect.empty() ? "" : " ") + text;
   };
-  if (!sweep.empty()) {
-    add("The sweep can be resumed.");
-  } else if (queued > 0) {
+  if (!sweep.empty()) add("The sweep can be resumed.");
+  if (queued > 0) {
     add(queued == 1 ? "The one that waits does not start." : "Those that wait do not start.");
   }
   if (!snapshot.file_work.empty()) add("Of unfinished files nothing is kept.");

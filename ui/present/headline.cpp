@@ -109,11 +109,13 @@ std::optional<Headline> memory_headline(const trace::analysis::RunFigures& figur
     if (most == nullptr || rank.peak.total_bytes() > most->peak.total_bytes()) most = &rank;
   }
   if (most == nullptr || most->peak.total_bytes() <= 0) return std::nullopt;
-  return make("Peak memory", format_bytes(static_cast<double>(most->peak.total_bytes())),
-              "rank " + std::to_string(most->info.rank),
-              "The largest memory of any rank at any moment: what PyTorch allocated, by category, "
-              "plus what lies outside PyTorch. The ledger's peak of tensors is without that",
-              memory_source(figures));
+  return make(
+      "Peak memory", format_bytes(static_cast<double>(most->peak.total_bytes())),
+      "rank " + std::to_string(most->info.rank),
+      "What the rank that then held most held when its tensors took most: what PyTorch "
+      "allocated, by category, plus what lies outside PyTorch. The ledger's peak of tensors "
+      "is without that",
+      memory_source(figures));
 }
 
 }  // namespace

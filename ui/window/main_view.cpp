@@ -424,7 +424,8 @@ void MainView::add_file_actions(std::vector<Action>& out, const state::Snapshot&
     out.push_back({"Export a picture of the whole run", "", send(inspect_.whole_run_picture()),
                    "export save png"});
   }
-  if (snapshot.run || (inspects() && snapshot.inspect)) {
+  // Compare has no address.
+  if (!compares() && (snapshot.run || (inspects() && snapshot.inspect))) {
     out.push_back(
         {"Copy this view", "",
          send(state::CopyText{"shardlens --view '" + state::address_text(address(snapshot)) + "'"}),

@@ -73,7 +73,10 @@ void add_replay_actions(std::vector<Action>& out, const state::Snapshot& snapsho
     out.push_back(
         {"Replay this run", "", send(state::StartReplay{snapshot.run->figures.info.folder})});
   }
-  out.push_back({"Follow the latest step", "Space", send(state::SelectStep{-1})});
+  if (snapshot.run) {  // in a replay Space plays and pauses it
+    out.push_back({"Follow the latest step", snapshot.replay.active ? "" : "Space",
+                   send(state::SelectStep{-1})});
+  }
 }
 
 }  // namespace shardlens::ui::window

@@ -74,6 +74,15 @@ TEST(ClosingText, SaysThatASweepCanBeResumed) {
   EXPECT_EQ(closing_text(snapshot).effect, "The sweep can be resumed.");
 }
 
+TEST(ClosingText, ASweepDoesNotHideThatRunsWait) {
+  state::Snapshot snapshot = running();
+  snapshot.sweep = sweep_named("caps");
+  snapshot.job.queued.push_back({1, "cap 8"});
+  EXPECT_EQ(closing_text(snapshot).effect,
+            "The run is stopped; what it has recorded is kept. The sweep can be resumed. The one "
+            "that waits does not start.");
+}
+
 TEST(ClosingText, NamesImportsAndPacking) {
   state::Snapshot snapshot = running();
   snapshot.file_work = {"the import of rank0.json.gz and 1 more", "the packing of cap 4"};

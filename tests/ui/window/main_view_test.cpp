@@ -413,6 +413,29 @@ TEST(MainView, WaitsForNoStepOfARunThatHasEnded) {
   EXPECT_TRUE(window.probe().shows("The first step appears in a moment"));
 }
 
+TEST(MainView, OffersNoAddressOfWhatComparesRuns) {
+  const state::Snapshot snapshot = sample_snapshot();
+  state::ViewPreferences preferences;
+  preferences.workspace = state::kCompareWorkspace;
+  HeadlessWindow window(1600, 1000, preferences);
+  const auto commands = commanded(window, snapshot, "copy this view");
+  EXPECT_EQ(HeadlessWindow::find<state::CopyText>(commands), nullptr);
+}
+
+TEST(MainView, ThePaletteOffersSpaceForWhatItDoes) {
+  for (const state::Snapshot& snapshot : {sample_snapshot(), replay_snapshot()}) {
+    HeadlessWindow window(1600, 1000);
+    window.frames(snapshot, 2);
+    window.press(snapshot, kit::Key::kK, true);
+    window.frames(snapshot, 2);
+    window.type(snapshot, "follow the latest step");
+    window.frames(snapshot, 2);
+    ASSERT_TRUE(window.probe().shows("Follow the latest step"));
+    const auto shows_space = [&](const auto& text) { return text.text == "Space"; };
+    EXPECT_EQ(std::ranges::any_of(window.probe().texts, shows_space), !snapshot.replay.active);
+  }
+}
+
 TEST(MainView, ThePaletteTakesADeletionBack) {
   state::Snapshot snapshot = sample_snapshot();
   HeadlessWindow window(1600, 1000);
