@@ -17,6 +17,7 @@
 #include "app/launch/rank_exit.h"
 #include "app/launch/store_file.h"
 #include "trace/base/wall_clock.h"
+#include "trace/job/checkpoint/checkpoint_info.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::launch {
@@ -43,6 +44,23 @@ std::vector<trace::model::ToldByRank> told_by_ranks(const JobStatus& status) {
   }
   std::ranges::sort(told, {}, &trace::model::ToldByRank::rank);
   return told;
+}
+
+// Of ranks that were killed while they saved. None is left that still could.
+void remove_half_saved(const fs::path& run) {
+  std::vector<fs::path> left;
+  std::error_code error;
+  for (const fs::path& folder :
+       {run, run / trace::job::kCheckpointsFolder, run / trace::job::kBestCheckpointFolder}) {
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+         entry.increment(error)) {
+      const bool is_half =
+          entry->path().filename().string().find(trace::job::kUnfinishedMark) != std::string::npos;
+      std::error_code ignored;
+      if (is_half && entry->is_directory(ignored)) left.push_back(entry->path());
+    }
+  }
+  for (const fs::path& folder : left) fs::remove_all(folder, error);
 }
 
 Result<trace::store::ClaimedRun> create_folder(const JobRequest& request,
@@ -201,18 +219,21 @@ void JobSession::act() {
   } else if (!told_to_leave_) {
     const JobStatus status = poll();
     const RankExit* failure = first_failure(status.exits);
-    const bool aborted = [&] {
-      const std::lock_guard lock(mutex_);
-      return !abort_reason_.empty();
-    }();
     if (failure != nullptr) {
       // Those that fail at the same time show who was first.
       if (now >= failure->time + kNearTie) tell_ranks_to_leave(options_.failure_grace);
-    } else if (aborted) {
+    } else if (is_aborted()) {
       tell_ranks_to_leave(options_.failure_grace);
     } else if (stop_requested_) {
       told_by_user_ = true;
       tell_ranks_to_leave(options_.stop_grace);
+    }
+  } else if (told_by_user_ && !found_hanging_) {
+    found_hanging_ = is_aborted();
+    if (found_hanging_) {
+      deadline_ = now + options_.failure_grace;
+    } else {
+      wait_for_steps();
     }
   }
   // Not `now`: the deadline of those that are to be killed is later than that, each time anew.
@@ -234,12 +255,31 @@ void JobSession::tell_ranks_to_leave(std::chrono::milliseconds grace) {
   options_.on_news();
 }
 
+// Ranks hear a stop at the end of a step, and a step and the save after it take what they take.
+void JobSession::wait_for_steps() {
+  std::int64_t steps = 0;
+  for (const auto& rank : ranks_) {
+    if (const auto told = rank.told()) steps = std::max(steps, told->steps);
+  }
+  if (steps <= steps_told_) return;
+  steps_told_ = steps;
+  const std::chrono::seconds collective(poll().run.settings.collective_timeout_s);
+  deadline_ =
+      steady_clock::now() + std::max<std::chrono::milliseconds>(options_.stop_patience, collective);
+}
+
+bool JobSession::is_aborted() const {
+  const std::lock_guard lock(mutex_);
+  return !abort_reason_.empty();
+}
+
 bool JobSession::any_running() const {
   return std::ranges::any_of(ranks_, [](const auto& rank) { return rank.running(); });
 }
 
 void JobSession::finish() {
   ranks_.clear();
+  remove_half_saved(folder_);
   std::error_code ignored;
   fs::remove(store_file_, ignored);
   JobStatus status = poll();
@@ -301,7 +341,7 @@ void JobSession::publish_end(JobStatus status) {
 void JobSession::conclude(JobStatus& status) {
   const std::string abort_reason = [&] {
     const std::lock_guard lock(mutex_);
-    return abort_reason_;
+    return told_by_user_ ? "" : abort_reason_;
   }();
   auto& run = status.run;
   run.status = trace::model::RunStatus::kFailed;

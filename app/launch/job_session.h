@@ -25,9 +25,13 @@
 namespace shardlens::app::launch {
 
 struct JobOptions {
-  std::filesystem::path rank_program;             // empty: shardlens-rank beside this program
-  std::vector<std::string> rank_arguments;        // before "--run FOLDER"
-  std::chrono::milliseconds stop_grace{20000};    // from SIGTERM to SIGKILL when a user stops
+  std::filesystem::path rank_program;       // empty: shardlens-rank beside this program
+  std::vector<std::string> rank_arguments;  // before "--run FOLDER"
+  // From SIGTERM to SIGKILL when a user stops before a step is done.
+  std::chrono::milliseconds stop_grace{20000};
+  // The same once a rank has trained: until it tells another step, or has left. A save may follow
+  // the last one; whoever looks after the job sees a hang earlier and asks for the job's abort.
+  std::chrono::milliseconds stop_patience{600000};
   std::chrono::milliseconds failure_grace{3000};  // the same once a rank has failed or hangs
   // What a rank said at last, from its log; tests replace it.
   std::function<std::string(const std::filesystem::path&)> last_message = app::launch::last_message;
@@ -52,10 +56,13 @@ class RunningJob {
   virtual ~RunningJob() = default;
   virtual const std::filesystem::path& folder() const = 0;
   virtual JobStatus poll() const = 0;
-  // All ranks leave after the same step; the run is `stopped`.
+  // All ranks leave after the same step and what they save then; the run is `stopped`.
   virtual void request_stop() = 0;
-  // The same with less patience; the run is `failed` for this reason, say a hang.
+  // The same with less patience; the run is `failed` for this reason, say a hang, unless a user has
+  // stopped it already.
   virtual void request_abort(std::string reason) = 0;
+  // Ends the ranks at once.
+  virtual void kill_now() = 0;
 };
 
 class JobSession final : public RunningJob {
@@ -74,7 +81,7 @@ class JobSession final : public RunningJob {
 
   void request_stop() override;
   void request_abort(std::string reason) override;
-  void kill_now();
+  void kill_now() override;
 
  private:
   JobSession(trace::model::RunInfo run, trace::store::ClaimedRun made, JobOptions options);
@@ -84,6 +91,8 @@ class JobSession final : public RunningJob {
   void take_exits();
   void act();
   void tell_ranks_to_leave(std::chrono::milliseconds grace);
+  void wait_for_steps();
+  bool is_aborted() const;
   void finish();
   void conclude(JobStatus& status);
   void conclude_in_order(JobStatus& status) const;
@@ -112,6 +121,8 @@ class JobSession final : public RunningJob {
   std::string spawn_error_;
   bool told_to_leave_ = false;
   bool told_by_user_ = false;
+  bool found_hanging_ = false;   // after the user's stop
+  std::int64_t steps_told_ = 0;  // the same: by the rank that trained most
   std::chrono::steady_clock::time_point deadline_;
 
   // Ranks die with the thread that spawned them, so it lives until the last has ended.

@@ -112,7 +112,7 @@ bool RankProcess::reap() {
   } else {
     exit.signal = info.si_status;
   }
-  exit.outcome = trace::model::read_outcome(outcome_);
+  exit.outcome = told();
   exit_ = exit;
   if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
   return true;

@@ -34,6 +34,10 @@ class RankProcess {
   int descriptor() const { return descriptor_; }
   bool running() const { return !exit_.has_value(); }
   const std::optional<RankExit>& exit() const { return exit_; }
+  // What it has told of itself so far.
+  std::optional<trace::model::RankOutcome> told() const {
+    return trace::model::read_outcome(outcome_);
+  }
 
   void send(int signal);
   // Takes the exit if there is one, with what the rank has told; true if the process has ended just

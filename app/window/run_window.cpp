@@ -1,8 +1,10 @@
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <functional>
 #include <thread>
 #include <utility>
@@ -20,8 +22,9 @@ namespace shardlens::app::window {
 
 namespace {
 
-// Turns SIGINT, SIGTERM and SIGHUP into an orderly end of the window. Create it before any other
-// thread starts: threads inherit which signals they leave alone.
+// Turns SIGINT, SIGTERM and SIGHUP into an orderly end of the window, which may wait for a run's
+// checkpoint; the second one ends the program, and with it the ranks, at once. Create it before any
+// other thread starts: threads inherit which signals they leave alone.
 class QuitSignals {
  public:
   // `on_signal` is called on another thread, once.
@@ -39,9 +42,8 @@ QuitSignals::QuitSignals(std::function<void()> on_signal)
     : thread_([this, tell = std::move(on_signal)](const std::stop_token& stop) {
         while (!stop.stop_requested()) {
           if (!signals_.wait(std::chrono::milliseconds(300))) continue;
-          arrived_ = true;
+          if (arrived_.exchange(true)) _exit(EXIT_FAILURE);
           tell();
-          return;
         }
       }) {}
 
@@ -101,6 +103,7 @@ trace::base::Result<void> run_window(const WindowOptions& options) {
     preferences.view = window.preferences();
     preferences.replay_speed = controller.replay_speed();
   }
+  glfwHideWindow(handle);  // the end of a run may take a while
   return save_preferences(options.preferences, preferences);
 }
 

@@ -28,7 +28,7 @@ launch::JobStatus watch_job(launch::JobSession& job, launch::StopSignals& signal
     status = job.poll();
     monitor.look(status);
     display.show(monitor.progress());
-    if (const auto hang = monitor.hang(); hang && !hangs && !asked) {
+    if (const auto hang = monitor.hang(); hang && !hangs) {
       hangs = true;
       job.request_abort(*hang);
     }

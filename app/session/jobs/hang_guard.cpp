@@ -36,7 +36,7 @@ void HangGuard::look(const trace::analysis::RunFigures& figures,
 std::optional<std::string> HangGuard::check(const launch::JobStatus& job,
                                             launch::HangWatch::Clock::time_point now) {
   for (const auto& exit : job.exits) watch_.rank_ended(exit.rank);
-  if (reported_ || job.phase != launch::JobStatus::Phase::kRunning) return std::nullopt;
+  if (reported_ || job.phase == launch::JobStatus::Phase::kEnded) return std::nullopt;
   auto reason = watch_.check(now);
   reported_ = reason.has_value();
   return reason;

@@ -14,7 +14,6 @@ using ui::state::JobPhase;
 namespace {
 
 constexpr auto kHangCheckEvery = 1s;  // all else the job tells itself
-constexpr auto kFarewell = 3s;        // for ranks to flush when the program ends
 
 Result<std::unique_ptr<launch::RunningJob>> start_safely(const StartJob& start,
                                                          const launch::JobRequest& request,
@@ -61,10 +60,12 @@ Result<std::unique_ptr<launch::RunningJob>> start_job_session(const launch::JobR
   return launch::JobSession::start(request, std::move(options));
 }
 
-JobQueue::JobQueue(StartJob start, Notice& notice, std::function<void()> on_change)
+JobQueue::JobQueue(StartJob start, Notice& notice, std::function<void()> on_change,
+                   std::chrono::milliseconds farewell)
     : start_(std::move(start)),
       notice_(notice),
       on_change_(std::move(on_change)),
+      farewell_(farewell),
       thread_([this](const std::stop_token& stop) { work(stop); }) {}
 
 JobQueue::~JobQueue() {
@@ -105,7 +106,8 @@ void JobQueue::start(launch::JobRequest request, bool stop_current, JobEnd on_en
 void JobQueue::stop() {
   change_state([&](QueueState& state) {
     if (state.phase == JobPhase::kNone) return;
-    stop_wanted_ = true;
+    kill_wanted_ = stop_wanted_;
+    stop_wanted_ = has_news_ = true;
     state.phase = JobPhase::kStopping;
   });
   wake_.notify_one();
@@ -197,7 +199,7 @@ void JobQueue::start_next() {
   if (!job) notice_.say_why_not(job.error().message);
   change_state([&](QueueState& state) {
     if (!job) {
-      stop_wanted_ = false;
+      stop_wanted_ = kill_wanted_ = false;
       take_next(state);
       return;
     }
@@ -224,14 +226,15 @@ void JobQueue::look_after_job_safely() {
 }
 
 void JobQueue::look_after_job() {
-  const bool wanted = [this] {
+  const auto [is_stopped, is_killed] = [this] {
     const std::lock_guard lock(mutex_);
-    return stop_wanted_;
+    return std::pair(stop_wanted_, kill_wanted_);
   }();
-  if (wanted && !stop_sent_) {
+  if (is_stopped && !stop_sent_) {
     stop_sent_ = true;
     job_->request_stop();
   }
+  if (is_killed) job_->kill_now();
   const auto status = job_->poll();
   watch_for_hangs(status);
   if (status.phase == launch::JobStatus::Phase::kEnded) {
@@ -258,7 +261,7 @@ void JobQueue::finish(const launch::JobStatus& status) {
   tell_end(std::exchange(on_end_, {}), status);
   if (const auto notice = notice_of(status); !notice.empty()) notice_.say_why_not(notice);
   change_state([&](QueueState& state) {
-    stop_wanted_ = false;
+    stop_wanted_ = kill_wanted_ = false;
     stop_sent_ = false;
     take_next(state);
     ++state.ended;
@@ -267,10 +270,16 @@ void JobQueue::finish(const launch::JobStatus& status) {
 
 void JobQueue::leave_in_order() {
   if (job_ != nullptr) {
+    const auto has_ended = [this] {
+      return job_->poll().phase == launch::JobStatus::Phase::kEnded;
+    };
     job_->request_stop();
     std::unique_lock lock(mutex_);
-    wake_.wait_for(lock, kFarewell,
-                   [this] { return job_->poll().phase == launch::JobStatus::Phase::kEnded; });
+    if (job_->poll().run.settings.checkpoint_on_stop) {
+      wake_.wait(lock, has_ended);
+    } else {
+      wake_.wait_for(lock, farewell_, has_ended);
+    }
     lock.unlock();
     job_.reset();
     tell_end(on_end_, not_started("the window was closed while it ran"));

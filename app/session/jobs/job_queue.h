@@ -2,6 +2,7 @@
 // All public functions may be called from any thread and return at once.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -44,9 +45,12 @@ struct QueueState {
 
 class JobQueue {
  public:
-  // `notice`: why a job did not start, or ended otherwise than wanted.
-  JobQueue(StartJob start, Notice& notice, std::function<void()> on_change);
-  // Stops the job, waits a moment for it to leave in order, then kills it.
+  // `notice`: why a job did not start, or ended otherwise than wanted. `farewell`: for ranks to
+  // flush when the program ends.
+  JobQueue(StartJob start, Notice& notice, std::function<void()> on_change,
+           std::chrono::milliseconds farewell = std::chrono::seconds(3));
+  // Stops the job and waits for it to leave in order, `farewell` at most, then kills it. One that
+  // saves when it is stopped has as long as that takes.
   ~JobQueue();
   JobQueue(const JobQueue&) = delete;
   JobQueue& operator=(const JobQueue&) = delete;
@@ -55,6 +59,7 @@ class JobQueue {
   // before those, and the job that runs is asked to stop.
   // `on_end`: called once, on any thread.
   void start(launch::JobRequest request, bool stop_current, JobEnd on_end = {});
+  // The second time its ranks are killed.
   void stop();
   void cancel_queued(std::uint64_t id);  // 0: all that wait
   void move_queued(std::uint64_t id, int places);
@@ -79,6 +84,7 @@ class JobQueue {
   StartJob start_;
   Notice& notice_;
   std::function<void()> on_change_;
+  const std::chrono::milliseconds farewell_;
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable_any wake_;
@@ -93,7 +99,7 @@ class JobQueue {
   std::optional<Asked> starting_;
   std::deque<Waiting> waiting_;
   std::uint64_t last_id_ = 0;
-  bool stop_wanted_ = false;
+  bool stop_wanted_ = false, kill_wanted_ = false;
   bool has_news_ = false;  // of the job
   std::shared_ptr<const ui::state::RunView> observed_;
   QueueState state_;

@@ -1,6 +1,7 @@
 // A rank for the launcher's tests: does what its first argument says instead of training.
 //   --behaviour=RANK:VERB[:WHEN],…  verbs: leave, fail, lose_peer, kill, stay, stay_deaf, exit, and
-//   stop, signalled, lose_records, break_off: leaves and tells its outcome
+//   stop, signalled, lose_records, break_off: leaves and tells its outcome; train, train_deaf:
+//   tells that it trains, and stays, or saves for a while once it is told to leave
 // WHEN: so many milliseconds after all ranks have come, or "gone": once run.sqlite is.
 #include <signal.h>
 #include <sys/prctl.h>
@@ -60,11 +61,17 @@ int fail_with(const char* message) {
   return 1;
 }
 
-int tell_and_leave(const std::string& verb) {
+void become_deaf() {
+  signal(SIGTERM, SIG_IGN);
+  std::puts("deaf");
+  std::fflush(stdout);
+}
+
+int tell(const std::string& verb) {
   shardlens::trace::model::RankOutcome outcome;
   outcome.steps = 3;
   outcome.steps_total = 10;
-  outcome.finished = verb != "break_off";
+  outcome.finished = verb != "break_off" && verb != "train" && verb != "train_deaf";
   outcome.left_early = verb == "stop" || verb == "signalled";
   if (verb == "signalled") outcome.stop_signal = SIGTERM;
   if (verb == "lose_records") outcome.unwritten = {.steps = 2, .events = 4'000};
@@ -77,18 +84,23 @@ int tell_and_leave(const std::string& verb) {
 
 int behave(const std::string& verb) {
   if (verb == "stop" || verb == "signalled" || verb == "lose_records" || verb == "break_off") {
-    return tell_and_leave(verb);
+    return tell(verb);
+  }
+  if (verb == "train" || verb == "train_deaf") {
+    tell(verb);
+    if (verb == "train_deaf") become_deaf();
+    std::puts("trains");
+    std::fflush(stdout);
+    stay_until_told();
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    return tell("stop");
   }
   if (verb == "leave") return 0;
   if (verb == "fail") return fail_with("the cause");
   if (verb == "lose_peer") return fail_with("gloo: Connection closed by peer [127.0.0.1]:4711");
   if (verb == "kill") raise(SIGKILL);
   if (verb == "exit") _exit(7);
-  if (verb == "stay_deaf") {
-    signal(SIGTERM, SIG_IGN);
-    std::puts("deaf");
-    std::fflush(stdout);
-  }
+  if (verb == "stay_deaf") become_deaf();
   stay_until_told();
   return 0;
 }

@@ -84,10 +84,10 @@ bool within(std::chrono::milliseconds limit, Condition condition) {
   return false;
 }
 
-bool says_that_it_is_deaf(const JobSession& job, int rank) {
+bool says(const JobSession& job, int rank, const std::string& word) {
   return within(30s, [&] {
     std::ifstream log(trace::store::rank_log(job.folder(), rank));
-    return std::string(std::istreambuf_iterator<char>(log), {}).find("deaf") != std::string::npos;
+    return std::string(std::istreambuf_iterator<char>(log), {}).find(word) != std::string::npos;
   });
 }
 
@@ -178,7 +178,7 @@ TEST_F(JobSessionTest, ARankThatIgnoresTheStopIsKilledAfterTheGracePeriod) {
   options.stop_grace = 400ms;
   auto job = JobSession::start(request(2), options);
   ASSERT_TRUE(job);
-  ASSERT_TRUE(says_that_it_is_deaf(**job, 1));
+  ASSERT_TRUE(says(**job, 1, "deaf"));
   const auto start = steady_clock::now();
   (*job)->request_stop();
   const JobStatus status = (*job)->wait();
@@ -187,10 +187,61 @@ TEST_F(JobSessionTest, ARankThatIgnoresTheStopIsKilledAfterTheGracePeriod) {
   EXPECT_NE(status.run.reason.find("rank 1 did not leave in time"), std::string::npos);
 }
 
+TEST_F(JobSessionTest, RanksThatTrainAreWaitedForHoweverLongTheirStepAndTheirSaveTake) {
+  auto options = behaving("0:train,1:train");
+  options.stop_grace = 50ms;
+  auto job = JobSession::start(request(2), options);
+  ASSERT_TRUE(job);
+  for (const int rank : {0, 1}) ASSERT_TRUE(says(**job, rank, "trains"));
+  (*job)->request_stop();
+  const JobStatus status = (*job)->wait();
+  EXPECT_EQ(status.run.status, RunStatus::kStopped);
+  EXPECT_EQ(status.run.reason, "stopped by the user after 3 of 10 steps");
+}
+
+TEST_F(JobSessionTest, ARankThatIsFoundToHangAfterTheStopIsKilled) {
+  auto job = JobSession::start(request(2), behaving("0:stay,1:train_deaf"));
+  ASSERT_TRUE(job);
+  ASSERT_TRUE(says(**job, 1, "trains"));
+  (*job)->request_stop();
+  ASSERT_TRUE(within(30s, [&] { return (*job)->poll().phase != JobStatus::Phase::kRunning; }));
+  (*job)->request_abort("rank 1 hangs");
+  const JobStatus status = (*job)->wait();
+  EXPECT_EQ(status.run.status, RunStatus::kStopped);
+  EXPECT_EQ(status.run.reason,
+            "stopped by the user after 3 of 10 steps; rank 1 did not leave in time and was killed");
+}
+
+TEST_F(JobSessionTest, ARankOfWhichNobodyHearsMoreAfterTheStopIsKilledInTheEnd) {
+  auto options = behaving("0:train_deaf");
+  options.stop_patience = 100ms;
+  JobRequest impatient = request(1);
+  impatient.settings.collective_timeout_s = 1;
+  auto job = JobSession::start(impatient, options);
+  ASSERT_TRUE(job);
+  ASSERT_TRUE(says(**job, 0, "trains"));
+  (*job)->request_stop();
+  EXPECT_NE((*job)->wait().run.reason.find("did not leave in time"), std::string::npos);
+}
+
+TEST_F(JobSessionTest, NothingHalfSavedIsLeft) {
+  auto job = JobSession::start(request(1), behaving("0:stay"));
+  ASSERT_TRUE(job);
+  const fs::path run = (*job)->folder();
+  const fs::path half[] = {run / "model.tmp-1-2", run / "checkpoints" / "step_000003.tmp-1-2",
+                           run / "best_checkpoint" / "step_000003.tmp-1-2"};
+  for (const fs::path& folder : half) fs::create_directories(folder / "a part");
+  fs::create_directories(run / "checkpoints" / "step_000002");
+  (*job)->kill_now();
+  (*job)->wait();
+  for (const fs::path& folder : half) EXPECT_FALSE(fs::exists(folder)) << folder;
+  EXPECT_TRUE(fs::exists(run / "checkpoints" / "step_000002"));
+}
+
 TEST_F(JobSessionTest, WhoIsKilledNowHasNoGracePeriod) {
   auto job = JobSession::start(request(2), behaving("0:stay,1:stay_deaf"));
   ASSERT_TRUE(job);
-  ASSERT_TRUE(says_that_it_is_deaf(**job, 1));
+  ASSERT_TRUE(says(**job, 1, "deaf"));
   const auto start = steady_clock::now();
   (*job)->kill_now();
   EXPECT_EQ((*job)->wait().run.status, RunStatus::kStopped);

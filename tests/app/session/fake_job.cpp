@@ -9,11 +9,15 @@ namespace {
 class FakeJob final : public launch::RunningJob {
  public:
   explicit FakeJob(std::shared_ptr<FakeJobControl> control) : control_(std::move(control)) {}
+  ~FakeJob() override {
+    if (!control_->ended) control_->killed = true;
+  }
   const std::filesystem::path& folder() const override { return control_->folder; }
   launch::JobStatus poll() const override {
     ++control_->looked_at;
     launch::JobStatus status;
     status.run.name = control_->request.name;
+    status.run.settings = control_->request.settings;
     status.run.status = trace::model::RunStatus::kRunning;
     if (!control_->ended) return status;
     status.phase = launch::JobStatus::Phase::kEnded;
@@ -28,10 +32,14 @@ class FakeJob final : public launch::RunningJob {
   }
   void request_stop() override {
     control_->stop_requested = true;
-    control_->end();
+    if (control_->ends_when_stopped) control_->end();
   }
   void request_abort(std::string) override {
     control_->failed = true;
+    control_->end();
+  }
+  void kill_now() override {
+    control_->killed = true;
     control_->end();
   }
 

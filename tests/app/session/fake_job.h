@@ -17,7 +17,9 @@ namespace shardlens::app::session {
 struct FakeJobControl {
   launch::JobRequest request;
   std::filesystem::path folder;
+  std::atomic<bool> ends_when_stopped = true;
   std::atomic<bool> stop_requested = false;
+  std::atomic<bool> killed = false;  // by kill_now(), or since nobody waited for its end
   std::atomic<bool> ended = false;
   std::atomic<bool> failed = false;
   std::atomic<int> looked_at = 0;

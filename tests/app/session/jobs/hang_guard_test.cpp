@@ -58,13 +58,15 @@ TEST_F(HangGuardTest, RanksThatMoveOnAreLeftAlone) {
   }
 }
 
-TEST_F(HangGuardTest, AJobThatIsBeingStoppedIsLeftAlone) {
+TEST_F(HangGuardTest, AJobIsWatchedUntilItHasEnded) {
   for (int second = 1; second <= 15; ++second) {
     guard.look(figures(second * kSecond, kSecond), start + second * 1s);
   }
-  launch::JobStatus stopping;
-  stopping.phase = launch::JobStatus::Phase::kStopping;
-  EXPECT_FALSE(guard.check(stopping, start + 15s));
+  launch::JobStatus job;
+  job.phase = launch::JobStatus::Phase::kEnded;
+  EXPECT_FALSE(guard.check(job, start + 15s));
+  job.phase = launch::JobStatus::Phase::kStopping;
+  EXPECT_TRUE(guard.check(job, start + 15s)) << "it waits for ranks that move";
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 namespace shardlens::app::session {
 namespace {
 
+using namespace std::chrono_literals;
 using ui::state::JobPhase;
 
 launch::JobRequest named(const std::string& name) {
@@ -136,6 +137,40 @@ TEST_F(QueueTest, StopAsksTheJob) {
   ASSERT_TRUE(phase_becomes(JobPhase::kNone));
   EXPECT_TRUE(jobs.started()[0]->stop_requested);
   EXPECT_EQ(notice.words().text, "") << "what the user asked for needs no notice";
+}
+
+TEST_F(QueueTest, ASecondStopKillsAJobThatTakesItsTime) {
+  queue.start(named("a"), false);
+  ASSERT_TRUE(phase_becomes(JobPhase::kRunning));
+  const auto job = jobs.started()[0];
+  job->ends_when_stopped = false;
+  queue.stop();
+  ASSERT_TRUE(eventually([&] { return job->stop_requested.load(); }));
+  EXPECT_FALSE(job->killed);
+  queue.stop();
+  EXPECT_TRUE(eventually([&] { return job->killed.load(); }));
+  EXPECT_TRUE(phase_becomes(JobPhase::kNone));
+}
+
+TEST(JobQueue, WaitsAtItsEndForAJobThatSavesWhenStopped) {
+  FakeJobs jobs;
+  Notice notice;
+  auto queue = std::make_unique<JobQueue>(
+      jobs.starter(), notice, [] {}, 0ms);
+  launch::JobRequest request = named("a");
+  request.settings.checkpoint_on_stop = true;
+  queue->start(request, false);
+  ASSERT_TRUE(eventually([&] { return queue->state().phase == JobPhase::kRunning; }));
+  const auto job = jobs.started()[0];
+  job->ends_when_stopped = false;
+  std::jthread closing([&] { queue.reset(); });
+  ASSERT_TRUE(eventually([&] { return job->stop_requested.load(); }));
+  const int before = job->looked_at;
+  if (!job->killed) job->on_news();
+  EXPECT_TRUE(eventually([&] { return job->looked_at > before || job->killed; }));
+  if (!job->killed) job->end();
+  closing.join();
+  EXPECT_FALSE(job->killed);
 }
 
 TEST_F(QueueTest, StopWithoutAJobDoesNothing) {

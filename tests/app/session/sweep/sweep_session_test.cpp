@@ -82,6 +82,7 @@ class RecordingJobs {
       on_news_();
     }
     void request_abort(std::string) override { request_stop(); }
+    void kill_now() override { request_stop(); }
 
    private:
     static void remove_run(const launch::JobRequest& request) {
