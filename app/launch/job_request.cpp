@@ -1,7 +1,7 @@
 #include "app/launch/job_request.h"
 
 #include <algorithm>
-#include <set>
+#include <string_view>
 #include <system_error>
 
 #include "trace/base/number_text.h"
@@ -73,6 +73,32 @@ Result<void> check_resume(const trace::job::Settings& settings) {
   return trace::job::check_parameters(info, trace::job::saved_parameters(shape, settings));
 }
 
+bool lies_in(const fs::path& path, const fs::path& folder) {
+  std::error_code error;
+  const fs::path inner = fs::weakly_canonical(path, error);
+  const fs::path outer = fs::weakly_canonical(folder, error);
+  return fs::exists(inner, error) &&
+         std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
+}
+
+// What the ranks are to read must not go with the run that theirs replaces.
+Result<void> check_replaced(const JobRequest& request) {
+  if (!request.overwrite || request.name.empty()) return {};
+  TRY_ASSIGN(const auto runs, trace::store::runs_to_replace(request.runs_dir, request.name,
+                                                            trace::store::TakenName::kIsReplaced));
+  for (const std::string_view knob : {"model", "tokenizer", "data", "evaluation_data", "resume"}) {
+    const std::string path = value_text(request.settings, *trace::job::find_knob(knob));
+    for (const fs::path& run : runs) {
+      if (!lies_in(path, run)) continue;
+      return trace::base::fail(
+          ErrorKind::kUsage, std::string(knob) + ": " + path + " lies in the run '" + request.name +
+                                 "', which would be deleted: choose another name for the new "
+                                 "one.");
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::string> resolve_device(const trace::job::Settings& settings, const CudaProbe& cuda) {
@@ -112,6 +138,7 @@ Result<trace::model::RunInfo> check_job(const JobRequest& request, const CudaPro
   TRY_ASSIGN(const auto shape, trace::job::find_model(request.settings));
   TRY(trace::job::check_sequence(shape, request.settings.sequence_length));
   TRY(check_resume(request.settings));
+  TRY(check_replaced(request));
   trace::model::RunInfo info;
   TRY_ASSIGN(info.device, resolve_device(request.settings, cuda));
   trace::job::Settings resolved = request.settings;
@@ -128,20 +155,10 @@ Result<trace::model::RunInfo> check_job(const JobRequest& request, const CudaPro
   info.communication_off = request.settings.communication == trace::job::Communication::kNone;
   info.shared_gpu = info.device == "cuda" &&
                     request.settings.ranks > static_cast<std::int64_t>(cuda.devices.size());
-  info.name =
-      request.name.empty()
-          ? unique_run_name(trace::job::name_from_difference(request.name_base, request.settings),
-                            request.runs_dir)
-          : request.name;
+  info.name = request.name.empty()
+                  ? trace::job::name_from_difference(request.name_base, request.settings)
+                  : request.name;
   return info;
-}
-
-std::string unique_run_name(const std::string& wanted, const fs::path& runs_dir) {
-  std::set<std::string> taken;
-  for (const auto& run : trace::store::list_runs(runs_dir).runs) taken.insert(run.name);
-  std::string name = wanted;
-  for (int count = 2; taken.contains(name); ++count) name = wanted + " " + std::to_string(count);
-  return name;
 }
 
 }  // namespace shardlens::app::launch

@@ -16,7 +16,7 @@ namespace shardlens::app::launch {
 struct JobRequest {
   trace::job::Settings settings;
   std::filesystem::path runs_dir = "runs";
-  std::string name;  // "": by what differs from `name_base`, made unique with " 2", " 3", …
+  std::string name;  // "": by what differs from `name_base`, with " 2", " 3", … where it is taken
   trace::job::Settings name_base{};
   bool overwrite = false;                                   // of a run that has the name
   std::optional<trace::model::StepPrediction> predicted{};  // to be kept with the run
@@ -28,14 +28,12 @@ trace::base::Result<std::string> resolve_device(const trace::job::Settings& sett
                                                 const CudaProbe& cuda);
 
 // Settings that contradict each other, data that is not there, a device that is not there.
-// The result is the run's description, still without a folder. Nothing is created or deleted.
+// The result is the run's description, still without a folder and a number behind a name that is
+// taken. Nothing is created or deleted.
 trace::base::Result<trace::model::RunInfo> check_job(const JobRequest& request,
                                                      const CudaProbe& cuda);
 
 // What is trained where nobody says otherwise: the default settings with at most a rank per GPU.
 JobRequest default_job(const CudaProbe& cuda);
-
-// `wanted`, or "wanted 2", "wanted 3", … if the library has that name already.
-std::string unique_run_name(const std::string& wanted, const std::filesystem::path& runs_dir);
 
 }  // namespace shardlens::app::launch

@@ -67,11 +67,14 @@ Result<trace::store::ClaimedRun> create_folder(const JobRequest& request,
                                                trace::model::RunInfo& run) {
   run.start_ns = trace::base::wall_clock_ns();
   remove_abandoned_store_files(request.runs_dir);
-  auto made = trace::store::create_claimed_run(request.runs_dir, run, request.overwrite);
-  if (!made) return made;
+  const auto taken = request.name.empty() ? trace::store::TakenName::kIsNumbered
+                     : request.overwrite  ? trace::store::TakenName::kIsReplaced
+                                          : trace::store::TakenName::kIsRefused;
+  TRY_ASSIGN(auto made, trace::store::create_claimed_run(request.runs_dir, run, taken));
+  TRY(trace::store::take_place(made));
   std::error_code error;
-  const fs::path absolute = fs::absolute(made->folder, error);
-  if (!error) made->folder = absolute;
+  const fs::path absolute = fs::absolute(made.folder, error);
+  if (!error) made.folder = absolute;
   return made;
 }
 

@@ -58,6 +58,12 @@ Result<void> check(const RecordRequest& request) {
   return {};
 }
 
+trace::store::TakenName taken_name(const RecordRequest& request) {
+  if (request.overwrite) return trace::store::TakenName::kIsReplaced;
+  return request.name.empty() ? trace::store::TakenName::kIsNumbered
+                              : trace::store::TakenName::kIsRefused;
+}
+
 // "cuda" if any rank has used a GPU.
 std::string device_of(const fs::path& folder) {
   const auto answer =
@@ -133,26 +139,26 @@ Result<std::unique_ptr<RecordedProgram>> RecordedProgram::start(const RecordRequ
   run.imported_from = "another program";
   run.command = trace::base::joined(request.command, " ", trace::base::in_shell);
   TRY_ASSIGN(trace::store::ClaimedRun made,
-             trace::store::create_claimed_run(request.runs_dir, run, request.overwrite));
+             trace::store::create_claimed_run(request.runs_dir, run, taken_name(request)));
   std::error_code error;
-  fs::path folder = fs::absolute(made.folder, error);
-  if (error) folder = made.folder;
-  TRY_ASSIGN(auto environment, recording_environment(own_environment(), request, folder, library));
+  const fs::path absolute = fs::absolute(made.folder, error);
+  if (!error) made.folder = absolute;
+  TRY_ASSIGN(auto environment,
+             recording_environment(own_environment(), request, made.folder, library));
   auto process = spawn(request, std::move(environment));
   if (!process) {
-    fs::remove_all(folder, error);
+    fs::remove_all(made.folder, error);
     return tl::make_unexpected(process.error());
   }
   return std::unique_ptr<RecordedProgram>(
-      new RecordedProgram(std::move(run), {std::move(folder), std::move(made.claim)}, *process));
+      new RecordedProgram(std::move(run), std::move(made), *process));
 }
 
 RecordedProgram::RecordedProgram(trace::model::RunInfo run, trace::store::ClaimedRun made,
                                  pid_t process)
     : run_(std::move(run)),
-      folder_(std::move(made.folder)),
-      claim_(std::move(made.claim)),
-      room_for_end_(folder_),
+      made_(std::move(made)),
+      room_for_end_(made_.folder),
       process_(process) {}
 
 RecordedProgram::~RecordedProgram() {
@@ -174,7 +180,7 @@ bool RecordedProgram::poll() {
     exit_signal_ = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   }
   // Whoever watches the run sees its ranks; at the end it is written once more, with errors told.
-  if (adopt_ranks()) static_cast<void>(trace::store::update_run(folder_, run_));
+  if (adopt_ranks()) static_cast<void>(trace::store::update_run(folder(), run_));
   return has_ended_;
 }
 
@@ -182,7 +188,7 @@ bool RecordedProgram::poll() {
 std::vector<RecordedProgram::Claim> RecordedProgram::claims() const {
   std::vector<Claim> found;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder_, error)) {
+  for (const auto& entry : fs::directory_iterator(folder(), error)) {
     const std::string name = entry.path().filename().string();
     Claim claim;
     constexpr std::string_view kPrefix = "rank_";
@@ -225,7 +231,7 @@ void RecordedProgram::wait_for_ranks() const {
 std::int64_t RecordedProgram::count_unwritten() const {
   std::map<std::int64_t, std::int64_t> of_ranks;
   for (const Claim& claim : claims()) of_ranks[claim.rank] = claim.unwritten;
-  const auto lost = trace::store::query_run(folder_,
+  const auto lost = trace::store::query_run(folder(),
                                             "select rank, sum(count) from lost "
                                             "where reason like 'write failed%' group by rank");
   if (lost) {
@@ -266,8 +272,8 @@ Result<void> RecordedProgram::conclude(bool stopped) {
   wait_for_ranks();
   adopt_ranks();
   std::error_code ignored;
-  if (trace::store::rank_files(folder_).empty()) {
-    fs::remove_all(folder_, ignored);
+  if (trace::store::rank_files(folder()).empty()) {
+    fs::remove_all(folder(), ignored);
     return trace::base::fail(
         ErrorKind::kMissing,
         "Nothing was recorded: none of the program's processes had work for a GPU or an NVTX "
@@ -290,15 +296,15 @@ Result<void> RecordedProgram::conclude(bool stopped) {
   name_restarts();
   for (const Claim& claim : claims()) {
     for (const char* suffix : {".claim", ".restarted"})
-      fs::remove(folder_ / ("rank_" + std::to_string(claim.rank) + suffix), ignored);
+      fs::remove(folder() / ("rank_" + std::to_string(claim.rank) + suffix), ignored);
   }
-  run_.device = device_of(folder_);
-  const auto merged = trace::store::checkpoint_run(folder_);
+  run_.device = device_of(folder());
+  const auto merged = trace::store::checkpoint_run(folder());
   if (!merged) save_errors_.push_back(merged.error().message);
   room_for_end_.release();
-  const auto saved = trace::store::update_run(folder_, run_);
+  const auto saved = trace::store::update_run(folder(), run_);
   if (!saved) save_errors_.push_back(saved.error().message);
-  return {};
+  return trace::store::take_place(made_);
 }
 
 }  // namespace shardlens::app::launch

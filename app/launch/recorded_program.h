@@ -18,7 +18,7 @@ namespace shardlens::app::launch {
 
 struct RecordRequest {
   std::vector<std::string> command;  // the program, found in PATH, and its arguments
-  std::string name;                  // of the run; "": that of the program
+  std::string name;                  // of the run; "": that of the program, numbered if taken
   std::string steps;                 // as the setting `record`; "": every step
   std::filesystem::path runs_dir = "runs";
   std::int64_t limit_mb = 2048;  // per rank
@@ -36,14 +36,14 @@ class RecordedProgram {
   RecordedProgram(const RecordedProgram&) = delete;
   RecordedProgram& operator=(const RecordedProgram&) = delete;
 
-  const std::filesystem::path& folder() const { return folder_; }
+  const std::filesystem::path& folder() const { return made_.folder; }
   const trace::model::RunInfo& run() const { return run_; }
   void send(int signal);
   // True once the program has ended. Tells the run's file which ranks there are.
   bool poll();
   // After poll() said so: waits a little for processes that outlive the program, and writes how the
-  // run ended. `stopped`: by the user. Error kMissing: it used nothing that can be recorded; its
-  // folder is gone then.
+  // run ended; only now does the run go that it replaces. `stopped`: by the user. Error kMissing:
+  // it used nothing that can be recorded; its folder is gone then.
   trace::base::Result<void> conclude(bool stopped);
   // What of that could not be written; run() knows how it ended.
   const std::vector<std::string>& save_errors() const { return save_errors_; }
@@ -68,8 +68,7 @@ class RecordedProgram {
   void wait_for_ranks() const;
 
   trace::model::RunInfo run_;
-  const std::filesystem::path folder_;
-  const trace::base::FolderLock claim_;
+  trace::store::ClaimedRun made_;
   trace::store::ReservedRoom room_for_end_;  // to say how it ended although the disk is full
   pid_t process_;
   bool has_ended_ = false;

@@ -175,7 +175,9 @@ class Import {
   void tell_groups(Carrier carrier);
   void tell_unknown();
   void compare_collectives();
-  base::Result<fs::path> create(const fs::path& runs_dir);
+  store::TakenName taken_name() const;
+  base::Result<void> check_place(const fs::path& runs_dir) const;
+  base::Result<store::ClaimedRun> create(const fs::path& runs_dir);
   base::Result<void> write(const fs::path& folder);
   bool goes_on(double part) const { return !options_.progress || options_.progress(part); }
 
@@ -188,7 +190,6 @@ class Import {
   bool uses_nccl_ = false;
   GroupNumbers group_numbers_;
   model::RunInfo info_;
-  std::optional<base::FolderLock> claim_;  // of the run, until it is whole
   ImportedRun result_;
 };
 
@@ -383,15 +384,21 @@ void Import::compare_collectives() {
   }
 }
 
-base::Result<fs::path> Import::create(const fs::path& runs_dir) {
-  if (options_.folder.empty()) {
-    TRY_ASSIGN(store::ClaimedRun made,
-               store::create_claimed_run(runs_dir, info_, options_.overwrite));
-    claim_.emplace(std::move(made.claim));
-    return made.folder;
-  }
-  TRY(store::create_run_in(options_.folder, info_, options_.overwrite));
-  return options_.folder;
+store::TakenName Import::taken_name() const {
+  if (options_.overwrite) return store::TakenName::kIsReplaced;
+  return options_.name.empty() ? store::TakenName::kIsNumbered : store::TakenName::kIsRefused;
+}
+
+base::Result<void> Import::check_place(const fs::path& runs_dir) const {
+  if (!options_.folder.empty()) return store::check_run_place(options_.folder, options_.overwrite);
+  if (options_.name.empty()) return {};
+  TRY(store::runs_to_replace(runs_dir, options_.name, taken_name()));
+  return {};
+}
+
+base::Result<store::ClaimedRun> Import::create(const fs::path& runs_dir) {
+  return options_.folder.empty() ? store::create_claimed_run(runs_dir, info_, taken_name())
+                                 : store::create_run_in(options_.folder, info_, options_.overwrite);
 }
 
 base::Result<void> Import::write(const fs::path& folder) {
@@ -413,16 +420,19 @@ base::Result<ImportedRun> Import::run(const fs::path& runs_dir) {
     return base::fail(base::ErrorKind::kUsage,
                       "give at least one trace: FILE.json or FILE.json.gz");
   }
+  TRY(check_place(runs_dir));
   for (std::size_t i = 0; i < paths_.size(); ++i) TRY(read(paths_[i], i));
   TRY(number_ranks());
   TRY(describe());
-  TRY_ASSIGN(result_.folder, create(runs_dir));
-  if (options_.begun) options_.begun(result_.folder);
-  if (const auto written = write(result_.folder); !written) {
+  TRY_ASSIGN(store::ClaimedRun made, create(runs_dir));
+  if (options_.begun) options_.begun(made.folder);
+  if (const auto written = write(made.folder); !written) {
     std::error_code ignored;
-    fs::remove_all(result_.folder, ignored);
+    fs::remove_all(made.folder, ignored);
     return tl::make_unexpected(written.error());
   }
+  TRY(store::take_place(made));
+  result_.folder = std::move(made.folder);
   return result_;
 }
 

@@ -15,7 +15,8 @@
 namespace shardlens::trace::interop {
 
 struct ImportOptions {
-  std::string name;  // of the run; "": what the files' names begin with
+  // Of the run; "": what the files' names begin with, with a number where a run has that name.
+  std::string name;
   // Where the run is made, a folder that takes the run's name; "": in the library.
   std::filesystem::path folder;
   bool overwrite = false;
@@ -40,7 +41,8 @@ bool may_be_kineto(const std::filesystem::path& file);
 // none says so, files are ranks in their order, and of how many is known only if their collectives
 // name them (else the run's world_size is 0). Time and memory grow with the events, whatever
 // times and numbers stand in the files. Errors: kUsage for no files, files that are not of one job
-// (which says why) or a taken name; kForeign for what is no trace; kDamaged; those of writing.
+// (which says why) or a taken name, told before any file is read; kForeign for what is no trace;
+// kDamaged; those of writing.
 base::Result<ImportedRun> import_kineto(std::span<const std::filesystem::path> files,
                                         const std::filesystem::path& runs_dir,
                                         const ImportOptions& options = {});

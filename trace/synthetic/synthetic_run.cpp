@@ -148,8 +148,10 @@ base::Result<SyntheticRun> generate_run(const fs::path& runs_dir,
                                         const SyntheticRunOptions& options) {
   TRY(check_options(options));
   model::RunInfo info = describe(options);
-  TRY_ASSIGN(const store::ClaimedRun made,
-             store::create_claimed_run(runs_dir, info, options.overwrite));
+  TRY_ASSIGN(store::ClaimedRun made,
+             store::create_claimed_run(
+                 runs_dir, info,
+                 options.overwrite ? store::TakenName::kIsReplaced : store::TakenName::kIsRefused));
   SyntheticRun result{made.folder, 0, 0, 0};
   if (options.begun) options.begun(result.folder);
   const auto begin = std::chrono::steady_clock::now();
@@ -165,6 +167,7 @@ base::Result<SyntheticRun> generate_run(const fs::path& runs_dir,
     fs::remove_all(result.folder, ignored);
     return tl::make_unexpected(done.error());
   }
+  TRY(store::take_place(made));
   result.steps = generation.steps();
   result.events = generation.events();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

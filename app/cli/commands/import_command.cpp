@@ -78,7 +78,7 @@ void add_import_command(CLI::App& app, Action& chosen) {
       ->required();
   command->add_option("-o,--name", arguments->name,
                       "Of the run, in the library, or with a slash the folder to make; by default "
-                      "what the files' names have in common");
+                      "what the files' names have in common, with a number where it is taken");
   command->add_flag("--overwrite", arguments->overwrite, "Replaces a run of that name");
   add_format(*command, arguments->format, {"text", "json"});
   add_runs_dir(*command, arguments->runs_dir);

@@ -78,7 +78,9 @@ void add_record_command(CLI::App& app, Action& chosen) {
       ->add_option("--steps", request->steps,
                    "Which steps in detail; the others are only timed. By default all")
       ->type_name("A..B");
-  command->add_option("--name", request->name, "Of the run; by default that of the program")
+  command
+      ->add_option("--name", request->name,
+                   "Of the run; by default that of the program, with a number where it is taken")
       ->type_name("NAME");
   command
       ->add_option("--limit", request->limit_mb,

@@ -127,22 +127,38 @@ TEST(CheckJob, RefusesTextToEvaluateOnThatIsNotThereOrEmpty) {
   EXPECT_NE(empty.error().message.find("held_out.txt is empty"), std::string::npos);
 }
 
-TEST(CheckJob, NamesARunByItsDifferencesAndMakesTheNameUnique) {
+TEST(CheckJob, NamesARunByItsDifferences) {
+  JobRequest request;
+  request.settings.device = trace::job::DeviceChoice::kCpu;
+  request.name_base.device = trace::job::DeviceChoice::kCpu;
+  request.settings.bucket_cap_mb = 60;
+  const auto run = check_job(request, gpus(0));
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ(run->name, "cap 60");
+}
+
+TEST(CheckJob, RefusesToReplaceARunThatTheNewOneReads) {
   const trace::test::Folder folder;
   JobRequest request;
   request.runs_dir = folder / "runs";
   request.settings.device = trace::job::DeviceChoice::kCpu;
-  request.name_base.device = trace::job::DeviceChoice::kCpu;
-  request.settings.bucket_cap_mb = 60;
-  std::vector<std::string> names;
-  for (int i = 0; i < 3; ++i) {
-    auto run = check_job(request, gpus(0));
-    ASSERT_TRUE(run) << run.error().message;
-    names.push_back(run->name);
-    run->start_ns = 1'700'000'000'000'000'000 + i * 1'000'000'000LL;
-    ASSERT_TRUE(trace::store::create_run(request.runs_dir, *run, false));
-  }
-  EXPECT_EQ(names, (std::vector<std::string>{"cap 60", "cap 60 2", "cap 60 3"}));
+  request.name = "ft";
+  request.overwrite = true;
+  trace::model::RunInfo old;
+  old.name = "ft";
+  const auto run = trace::store::create_run(request.runs_dir, old, false);
+  ASSERT_TRUE(run) << run.error().message;
+  request.settings.data = *run / "texts" / "mine.txt";
+  std::filesystem::create_directory(*run / "texts");
+  std::ofstream(request.settings.data) << std::string(4096, 'x');
+  const auto refused = check_job(request, gpus(0));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::kUsage);
+  EXPECT_EQ(refused.error().message, "data: " + request.settings.data +
+                                         " lies in the run 'ft', which would be deleted: choose "
+                                         "another name for the new one.");
+  request.name = "ft 2";
+  EXPECT_TRUE(check_job(request, gpus(0)));
 }
 
 TEST(RankEnvironment, HoldsTheContractAndNothingOfAnotherLauncher) {

@@ -339,6 +339,21 @@ TEST_F(JobSessionTest, ATakenNameIsWrongUseUnlessItIsOverwritten) {
   EXPECT_EQ(trace::store::list_runs(folder_ / "runs").runs.size(), 1u);
 }
 
+TEST_F(JobSessionTest, JobsWithoutANameThatStartAtOnceGetDifferentOnes) {
+  std::vector<std::string> names(4);
+  {
+    std::vector<std::jthread> starts;
+    for (std::string& name : names) {
+      starts.emplace_back([&name, this] {
+        auto job = JobSession::start(request(1, ""), behaving("0:leave"));
+        EXPECT_TRUE(job) << (job ? "" : job.error().message);
+        if (job) name = (*job)->wait().run.name;
+      });
+    }
+  }
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size());
+}
+
 TEST_F(JobSessionTest, TwentyStartsLeaveNoProcessNoDescriptorAndNoFileBehind) {
   run_to_end(1, "0:leave");  // whatever is opened once is open now
   const std::size_t before = open_descriptors();

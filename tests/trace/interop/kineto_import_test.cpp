@@ -291,6 +291,51 @@ TEST_F(KinetoImport, AFolderMayBeNamedInsteadOfALibrary) {
   EXPECT_TRUE(std::filesystem::exists(files.front()));
 }
 
+TEST_F(KinetoImport, FilesOfOneNameGetRunsWithNumbersUnlessANameIsGiven) {
+  const std::vector files{write("job.json", job(0, 2))};
+  for (const char* name : {"job", "job 2", "job 3"}) {
+    const auto imported = import_kineto(files, runs());
+    ASSERT_TRUE(imported) << imported.error().message;
+    EXPECT_EQ(open(imported->folder).figures.info.name, name);
+  }
+  EXPECT_FALSE(import_kineto(files, runs(), named("job")));
+}
+
+TEST_F(KinetoImport, ATakenNameIsToldBeforeAnyFileIsRead) {
+  const std::vector files{write("job.json", job(0, 2))};
+  ASSERT_TRUE(import_kineto(files, runs(), named("job")));
+  const std::vector damaged{write("damaged.json", "no trace")};
+  const auto taken = import_kineto(damaged, runs(), named("job"));
+  ASSERT_FALSE(taken);
+  EXPECT_NE(taken.error().message.find("a run named 'job' exists"), std::string::npos)
+      << taken.error().message;
+  ImportOptions options;
+  options.folder = folder_->path();
+  const auto full = import_kineto(damaged, runs(), options);
+  ASSERT_FALSE(full);
+  EXPECT_NE(full.error().message.find("exists already"), std::string::npos) << full.error().message;
+}
+
+TEST_F(KinetoImport, OneThatCannotBeWrittenLeavesTheRunThatItWasToReplace) {
+  const std::vector files{write("job.json", job(0, 2))};
+  for (const bool in_library : {true, false}) {
+    ImportOptions options = named(in_library ? "job" : "");
+    if (!in_library) options.folder = folder_->path() / "mine";
+    const auto old = import_kineto(files, runs(), options);
+    ASSERT_TRUE(old) << old.error().message;
+    options.overwrite = true;
+    std::filesystem::path half;
+    options.begun = [&](const std::filesystem::path& folder) {
+      half = folder;
+      std::filesystem::create_directory(store::rank_file(folder, 0));
+    };
+    EXPECT_FALSE(import_kineto(files, runs(), options));
+    EXPECT_FALSE(half.empty());
+    EXPECT_FALSE(std::filesystem::exists(half));
+    EXPECT_EQ(open(old->folder).figures.info.status, model::RunStatus::kDone);
+  }
+}
+
 TEST_F(KinetoImport, GloosCallsAreCommunication) {
   const auto text = trace_of(
       {complete("user_annotation", "ProfilerStep#1", "77", 1000, 100),

@@ -1,5 +1,6 @@
 // The library of runs: a folder of run folders and packed files, where names are unique.
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -8,6 +9,7 @@
 #include <iterator>
 #include <system_error>
 #include <tuple>
+#include <utility>
 
 #include "trace/base/file_system.h"
 #include "trace/base/printable.h"
@@ -77,16 +79,20 @@ base::Result<fs::path> new_folder(const fs::path& runs_dir, const model::RunInfo
   return folder;
 }
 
-// Deletes only what has our marks, and never through a symbolic link.
-base::Result<void> delete_run(const fs::path& run) {
+// With our marks, and no symbolic link.
+base::Result<void> check_may_be_deleted(const fs::path& run) {
   std::error_code error;
   const bool folder = fs::is_directory(fs::symlink_status(run, error));
   const bool file = fs::is_regular_file(fs::symlink_status(run, error));
-  if (!(folder && is_trace_file(run / kRunFile)) && !(file && is_trace_file(run))) {
-    return base::fail(
-        base::ErrorKind::kUsage,
-        base::quoted(run) + " is not a run that could be overwritten: choose another name");
-  }
+  if ((folder && is_trace_file(run / kRunFile)) || (file && is_trace_file(run))) return {};
+  return base::fail(
+      base::ErrorKind::kUsage,
+      base::quoted(run) + " is not a run that could be overwritten: choose another name");
+}
+
+base::Result<void> delete_run(const fs::path& run) {
+  TRY(check_may_be_deleted(run));
+  std::error_code error;
   fs::remove_all(run, error);
   if (!error) return {};
   return base::fail(base::ErrorKind::kIo,
@@ -155,64 +161,109 @@ fs::path run_called(const Library& library, std::string_view name) {
 
 namespace {
 
-base::Result<void> check_name(const model::RunInfo& info) {
-  if (info.name == base::printable_line(info.name)) return {};
+base::Result<void> check_name(const std::string& name) {
+  if (name == base::printable_line(name)) return {};
   return base::fail(base::ErrorKind::kUsage,
-                    "the name '" + base::printable_line(info.name) +
+                    "the name '" + base::printable_line(name) +
                         "' has characters that cannot be printed: choose another");
+}
+
+base::Result<void> check_not_recorded(const fs::path& run, const std::string& name) {
+  if (!is_being_recorded(run)) return {};
+  return base::fail(base::ErrorKind::kUsage, "the run '" + name + "' in " + base::quoted(run) +
+                                                 " is being recorded: stop it first, or choose "
+                                                 "another name");
+}
+
+std::string free_name(const std::string& wanted, const std::vector<model::RunInfo>& runs) {
+  std::string name = wanted;
+  for (int count = 2; std::ranges::find(runs, name, &model::RunInfo::name) != runs.end(); ++count) {
+    name = wanted + " " + std::to_string(count);
+  }
+  return name;
+}
+
+bool is_free(const fs::path& folder) {
+  std::error_code error;
+  return !fs::exists(fs::symlink_status(folder, error)) ||
+         (fs::is_directory(folder, error) && fs::is_empty(folder, error));
 }
 
 }  // namespace
 
+base::Result<std::vector<fs::path>> runs_to_replace(const fs::path& runs_dir,
+                                                    const std::string& name, TakenName taken) {
+  TRY(check_name(name));
+  std::vector<fs::path> old;
+  if (taken == TakenName::kIsNumbered) return old;
+  for (const model::RunInfo& run : list_runs(runs_dir).runs) {
+    if (run.name == name) old.emplace_back(run.folder);
+  }
+  if (!old.empty() && taken == TakenName::kIsRefused) {
+    return base::fail(base::ErrorKind::kUsage,
+                      "a run named '" + name + "' exists in " + base::quoted(runs_dir) +
+                          ": choose another name, or give --overwrite to replace it");
+  }
+  for (const fs::path& run : old) TRY(check_not_recorded(run, name));
+  return old;
+}
+
 base::Result<ClaimedRun> create_claimed_run(const fs::path& runs_dir, model::RunInfo& info,
-                                            bool overwrite) {
-  TRY(check_name(info));
+                                            TakenName taken) {
+  TRY(check_name(info.name));
   TRY(make_library(runs_dir));
   // Until the run is there, nobody else may take its name.
   TRY_ASSIGN(const base::FolderLock lock, base::FolderLock::acquire(runs_dir, kLongestClaim));
-  std::vector<fs::path> old;
-  for (const model::RunInfo& run : list_runs(runs_dir).runs) {
-    if (run.name == info.name) old.emplace_back(run.folder);
-  }
-  if (!old.empty() && !overwrite) {
-    return base::fail(base::ErrorKind::kUsage,
-                      "a run named '" + info.name + "' exists in " + base::quoted(runs_dir) +
-                          ": choose another name, or give --overwrite to replace it");
-  }
-  for (const fs::path& run : old) {
-    if (!is_being_recorded(run)) continue;
-    return base::fail(base::ErrorKind::kUsage,
-                      "the run '" + info.name + "' in " + base::quoted(run) +
-                          " is being recorded: stop it first, or choose another "
-                          "name");
-  }
+  if (taken == TakenName::kIsNumbered) info.name = free_name(info.name, list_runs(runs_dir).runs);
+  TRY_ASSIGN(auto old, runs_to_replace(runs_dir, info.name, taken));
   if (info.start_ns == 0) info.start_ns = base::wall_clock_ns();
   TRY_ASSIGN(const fs::path folder, new_folder(runs_dir, info));
   TRY(create_run_at(folder, info));
   TRY_ASSIGN(base::FolderLock claim, base::FolderLock::acquire(folder, kLongestClaim));
-  // Only now: had anything failed before, the old run would still be there.
-  for (const fs::path& run : old) TRY(delete_run(run));
-  return ClaimedRun{folder, std::move(claim)};
+  return ClaimedRun{folder, std::move(claim), std::move(old), {}};
+}
+
+base::Result<void> check_run_place(const fs::path& run_folder, bool overwrite) {
+  if (is_free(run_folder)) return {};
+  if (overwrite && !is_being_recorded(run_folder)) return check_may_be_deleted(run_folder);
+  return base::fail(base::ErrorKind::kUsage, base::quoted(run_folder) +
+                                                 " exists already: choose another folder, or give "
+                                                 "--overwrite to replace a finished run");
+}
+
+base::Result<ClaimedRun> create_run_in(const fs::path& run_folder, model::RunInfo& info,
+                                       bool overwrite) {
+  TRY(check_name(info.name));
+  TRY(check_run_place(run_folder, overwrite));
+  const bool replaces = !is_free(run_folder);
+  const fs::path folder =
+      replaces ? base::beside(run_folder, ".new-" + std::to_string(getpid())) : run_folder;
+  TRY(create_run_at(folder, info));
+  TRY_ASSIGN(base::FolderLock claim, base::FolderLock::acquire(folder, kLongestClaim));
+  if (!replaces) return ClaimedRun{folder, std::move(claim), {}, {}};
+  return ClaimedRun{folder, std::move(claim), {run_folder}, run_folder};
+}
+
+base::Result<void> take_place(ClaimedRun& run) {
+  for (const fs::path& old : std::exchange(run.replaced, {})) TRY(delete_run(old));
+  if (run.place.empty()) return {};
+  std::error_code error;
+  fs::rename(run.folder, run.place, error);
+  if (error) {
+    return base::fail(base::ErrorKind::kIo, "cannot give the new run " + base::quoted(run.folder) +
+                                                " the name " + base::quoted(run.place) + ": " +
+                                                error.message());
+  }
+  run.folder = std::exchange(run.place, {});
+  return {};
 }
 
 base::Result<fs::path> create_run(const fs::path& runs_dir, model::RunInfo& info, bool overwrite) {
-  TRY_ASSIGN(ClaimedRun run, create_claimed_run(runs_dir, info, overwrite));
+  TRY_ASSIGN(ClaimedRun run,
+             create_claimed_run(runs_dir, info,
+                                overwrite ? TakenName::kIsReplaced : TakenName::kIsRefused));
+  TRY(take_place(run));
   return std::move(run.folder);
-}
-
-base::Result<void> create_run_in(const fs::path& run_folder, model::RunInfo& info, bool overwrite) {
-  TRY(check_name(info));
-  std::error_code error;
-  const bool is_free = !fs::exists(fs::symlink_status(run_folder, error)) ||
-                       (fs::is_directory(run_folder, error) && fs::is_empty(run_folder, error));
-  if (!is_free && (!overwrite || is_being_recorded(run_folder))) {
-    return base::fail(base::ErrorKind::kUsage,
-                      base::quoted(run_folder) +
-                          " exists already: choose another folder, or give "
-                          "--overwrite to replace a finished run");
-  }
-  if (!is_free) TRY(delete_run(run_folder));
-  return create_run_at(run_folder, info);
 }
 
 base::Result<std::vector<fs::path>> run_paths(const fs::path& runs_dir) {

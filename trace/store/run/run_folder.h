@@ -23,25 +23,37 @@ std::filesystem::path adapter_folder(const std::filesystem::path& run_folder);
 // The one of them that is there; "": none.
 std::filesystem::path saved_model(const std::filesystem::path& run_folder);
 
-// Creates <runs_dir>/<date>T<time>_<name>/ with a run.sqlite that holds `info`. A taken name is
-// kUsage unless `overwrite`, which deletes the old run; of several programs that take one at the
-// same time one gets it. A name that cannot be printed on a line is kUsage. Fills in info.folder
-// and returns the folder.
-base::Result<std::filesystem::path> create_run(const std::filesystem::path& runs_dir,
-                                               model::RunInfo& info, bool overwrite);
-// The same, and nobody may replace or delete it until the claim is given up: by whoever says how
-// the run ended, or with its process.
+// What becomes of a name that another run has: kUsage; that run goes; "name 2", "name 3", …
+enum class TakenName { kIsRefused, kIsReplaced, kIsNumbered };
+// A run in the making. Nobody may replace or delete it until the claim is given up: by whoever says
+// how the run ended, or with its process.
 struct ClaimedRun {
   std::filesystem::path folder;
   base::FolderLock claim;
+  std::vector<std::filesystem::path> replaced;  // what take_place() deletes
+  std::filesystem::path place;                  // where that moves the folder; "": it stays
 };
+// Creates <runs_dir>/<date>T<time>_<name>/ with a run.sqlite that holds `info`; of several programs
+// that take a name at the same time one gets it. A name that cannot be printed on a line is kUsage.
+// Fills in the folder, and the name where it was numbered.
 base::Result<ClaimedRun> create_claimed_run(const std::filesystem::path& runs_dir,
-                                            model::RunInfo& info, bool overwrite);
-// The same for a folder given by the caller, as ranks do that another launcher started.
+                                            model::RunInfo& info, TakenName taken);
+// The same for a folder given by the caller. A run that is there may be replaced; anything else
+// that is there is kUsage.
+base::Result<ClaimedRun> create_run_in(const std::filesystem::path& run_folder,
+                                       model::RunInfo& info, bool overwrite);
+// Once the run stands: until then what it replaces is there.
+base::Result<void> take_place(ClaimedRun& run);
+// All of that at once.
+base::Result<std::filesystem::path> create_run(const std::filesystem::path& runs_dir,
+                                               model::RunInfo& info, bool overwrite);
+// In a folder that holds no run, as ranks do that another launcher started.
 base::Result<void> create_run_at(const std::filesystem::path& run_folder, model::RunInfo& info);
-// The same where a run that is there may be replaced; anything else that is there is kUsage.
-base::Result<void> create_run_in(const std::filesystem::path& run_folder, model::RunInfo& info,
-                                 bool overwrite);
+// The runs that one of this name would replace now. Errors: as create_claimed_run() and
+// create_run_in(), which these tell before there is any work.
+base::Result<std::vector<std::filesystem::path>> runs_to_replace(
+    const std::filesystem::path& runs_dir, const std::string& name, TakenName taken);
+base::Result<void> check_run_place(const std::filesystem::path& run_folder, bool overwrite);
 // Status, reason and end of a run that exists, and its device and ranks, which are known late where
 // another program is recorded.
 base::Result<void> update_run(const std::filesystem::path& run_folder, const model::RunInfo& info);

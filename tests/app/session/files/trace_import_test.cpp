@@ -46,6 +46,14 @@ TEST_F(TraceImportTest, MakesARunOfWhatWasDropped) {
   EXPECT_FALSE(import.take_imported()) << "once";
 }
 
+TEST_F(TraceImportTest, MakesAnotherRunOfAFileThatWasDroppedBefore) {
+  const auto file = write_trace(folder.path(), "trace.json");
+  import.add({file});
+  import.add({file});
+  EXPECT_TRUE(takes("trace_2"));
+  EXPECT_FALSE(notice.words().is_error) << notice.words().text;
+}
+
 TEST_F(TraceImportTest, SaysWhyAFileIsNone) {
   const auto file = folder.path() / "letter.txt";
   std::ofstream(file) << "Dear colleague";

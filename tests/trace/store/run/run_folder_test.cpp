@@ -114,6 +114,53 @@ TEST(RunFolder, RefusesATakenNameUnlessItMayOverwrite) {
   EXPECT_TRUE(fs::exists(third / kRunFile));
 }
 
+TEST(RunFolder, ANameThatNobodyChoseIsNumberedWhereItIsTaken) {
+  const Folder folder;
+  std::vector<std::string> names;
+  for (int i = 0; i < 3; ++i) {
+    model::RunInfo info = test::run_info("cap 60", 2);
+    const auto run = create_claimed_run(folder.path(), info, TakenName::kIsNumbered);
+    ASSERT_TRUE(run) << run.error().message;
+    names.push_back(read_run_info(run->folder)->name);
+    EXPECT_EQ(info.name, names.back());
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"cap 60", "cap 60 2", "cap 60 3"}));
+}
+
+TEST(RunFolder, IsThereUntilTheRunThatReplacesItTakesItsPlace) {
+  const Folder folder;
+  const auto old = create(folder.path(), "job", 1'000'000'000);
+  model::RunInfo info = test::run_info("job", 2);
+  auto run = create_claimed_run(folder.path(), info, TakenName::kIsReplaced);
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_TRUE(read_run_info(old));
+  ASSERT_TRUE(take_place(*run));
+  EXPECT_FALSE(fs::exists(old));
+  EXPECT_TRUE(read_run_info(run->folder));
+}
+
+TEST(RunFolder, InAFolderOfTheCallersIsThereUntilTheNewOneTakesItsPlace) {
+  const Folder folder;
+  const fs::path place = folder / "elsewhere" / "mine";
+  const auto write = [&](const std::string& name, bool overwrite) {
+    model::RunInfo info = test::run_info(name, 2);
+    return create_run_in(place, info, overwrite);
+  };
+  auto first = write("first", false);
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_EQ(first->folder, place);
+  EXPECT_FALSE(write("second", true)) << "it is being written";
+  first = tl::make_unexpected(base::Error{});
+  EXPECT_FALSE(write("second", false));
+  auto second = write("second", true);
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(read_run_info(place)->name, "first");
+  ASSERT_TRUE(take_place(*second));
+  EXPECT_EQ(second->folder, place);
+  EXPECT_EQ(read_run_info(place)->name, "second");
+  EXPECT_EQ(std::distance(fs::directory_iterator(place.parent_path()), {}), 1);
+}
+
 TEST(RunFolder, IsNotOverwrittenWhileItIsBeingRecorded) {
   const Folder folder;
   const auto run = create(folder.path(), "live", 1'000'000'000);
@@ -143,7 +190,7 @@ TEST(RunFolder, IsNotOverwrittenWhileItIsBeingRecorded) {
 TEST(RunFolder, IsNotOverwrittenWhileSomebodyClaimsIt) {
   const Folder folder;
   model::RunInfo info = test::run_info("starting", 2);
-  auto claimed = std::optional(create_claimed_run(folder.path(), info, false));
+  auto claimed = std::optional(create_claimed_run(folder.path(), info, TakenName::kIsRefused));
   ASSERT_TRUE(*claimed);
   const fs::path run = (*claimed)->folder;
   EXPECT_TRUE(is_being_recorded(run));
