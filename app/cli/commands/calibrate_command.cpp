@@ -66,7 +66,8 @@ Result<report::CostsReport> measure(const CalibrateArguments& arguments,
     line.show(std::chrono::duration<double>(now - *first_round).count() / arguments.seconds);
   };
   const launch::JobStatus ended =
-      watch_job(*job, signals, OnSignal::kKill, {.show = show, .say = [](const std::string&) {}});
+      watch_job(*job, signals, OnSignal::kKill, {.show = show, .say = [](const std::string&) {}})
+          .status;
   line.end();
   if (ended.run.status == trace::model::RunStatus::kStopped) {
     return trace::base::fail(ErrorKind::kFailed, "stopped: nothing was measured");

@@ -60,7 +60,8 @@ int run_job(const launch::JobRequest& request, bool as_json) {
   const launch::JobStatus ended =
       watch_job(**job, signals, OnSignal::kStopAfterStep,
                 {.show = [&](const RunProgress& progress) { line.show(progress); },
-                 .say = [&](const std::string& message) { line.say(message); }});
+                 .say = [&](const std::string& message) { line.say(message); }})
+          .status;
   line.end();
   return print_outcome(ended, **job, as_json);
 }

@@ -36,16 +36,21 @@ std::string what_came_of_it(const sweep::Sweep& grid, const sweep::Slot& slot) {
 
 Ended run_to_end(search::SearchLoop& loop, const sweep::Sweep& grid, launch::StopSignals& signals) {
   std::string which;
+  bool is_asked_to_stop = false;  // while the last run ended
   return loop.run_to_end(
-      {.wants_to_stop = [&] { return signals.wait(std::chrono::milliseconds(0)); },
+      {.wants_to_stop =
+           [&] { return is_asked_to_stop || signals.wait(std::chrono::milliseconds(0)); },
        .run = [&](const search::Choice& choice,
                   const launch::JobRequest& request) -> Result<launch::JobStatus> {
          which = what_runs(grid.plan(), choice, loop.runs().size() + 1);
          TRY_ASSIGN(const auto started, launch::JobSession::start(request));
          ProgressLine line(which, ProgressLine::Elsewhere::kIsSilent);
-         return watch_job(*started, signals, OnSignal::kKill,
-                          {.show = [&](const RunProgress& progress) { line.show(progress); },
-                           .say = [&](const std::string& message) { line.say(message); }});
+         auto watched =
+             watch_job(*started, signals, OnSignal::kKill,
+                       {.show = [&](const RunProgress& progress) { line.show(progress); },
+                        .say = [&](const std::string& message) { line.say(message); }});
+         is_asked_to_stop = watched.is_asked_to_stop;
+         return std::move(watched.status);
        },
        .counted =
            [&](const search::Choice& choice) {

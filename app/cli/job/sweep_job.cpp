@@ -34,7 +34,8 @@ class SweepLoop {
 
   sweep::Sweep& sweep_;
   launch::StopSignals& signals_;
-  std::string which_;  // "Run 2 of 6, bucket_cap_mb=4"
+  bool is_asked_to_stop_ = false;  // while the last run ended
+  std::string which_;              // "Run 2 of 6, bucket_cap_mb=4"
   std::optional<ProgressLine> line_;
   std::set<std::size_t> announced_;  // points that are not run again
 };
@@ -94,13 +95,17 @@ Result<launch::JobStatus> SweepLoop::run(sweep::Slot slot, const launch::JobRequ
     progress.seconds_left = seconds_left(left, progress, begun);
     line_->show(progress);
   };
-  return watch_job(*job, signals_, OnSignal::kKill,
-                   {.show = show, .say = [&](const std::string& message) { line_->say(message); }});
+  auto watched =
+      watch_job(*job, signals_, OnSignal::kKill,
+                {.show = show, .say = [&](const std::string& message) { line_->say(message); }});
+  is_asked_to_stop_ = watched.is_asked_to_stop;
+  return std::move(watched.status);
 }
 
 Result<bool> SweepLoop::run_all() {
   const auto whole = sweep::run_to_end(
-      sweep_, {.wants_to_stop = [&] { return signals_.wait(std::chrono::milliseconds(0)); },
+      sweep_, {.wants_to_stop =
+                   [&] { return is_asked_to_stop_ || signals_.wait(std::chrono::milliseconds(0)); },
                .run = [&](sweep::Slot slot, const auto& request) { return run(slot, request); },
                .counted =
                    [&](sweep::Slot slot) {

@@ -1,6 +1,7 @@
 #include "app/cli/job/watched_job.h"
 
 #include <chrono>
+#include <utility>
 
 namespace shardlens::app::cli {
 namespace {
@@ -9,8 +10,8 @@ constexpr std::chrono::milliseconds kLookEvery{200};
 
 }  // namespace
 
-launch::JobStatus watch_job(launch::JobSession& job, launch::StopSignals& signals,
-                            OnSignal on_signal, const JobDisplay& display) {
+WatchedJob watch_job(launch::JobSession& job, launch::StopSignals& signals, OnSignal on_signal,
+                     const JobDisplay& display) {
   launch::JobStatus status = job.poll();
   RunMonitor monitor(job.folder(), status.run);
   bool asked = false;
@@ -33,7 +34,7 @@ launch::JobStatus watch_job(launch::JobSession& job, launch::StopSignals& signal
       job.request_abort(*hang);
     }
   }
-  return status;
+  return {std::move(status), asked};
 }
 
 }  // namespace shardlens::app::cli

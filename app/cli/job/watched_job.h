@@ -20,7 +20,12 @@ struct JobDisplay {
 // the second kills them.
 enum class OnSignal { kStopAfterStep, kKill };
 
-launch::JobStatus watch_job(launch::JobSession& job, launch::StopSignals& signals,
-                            OnSignal on_signal, const JobDisplay& display);
+struct WatchedJob {
+  launch::JobStatus status;
+  // A signal came, be it too late to stop this job: who has more of them begins no other.
+  bool is_asked_to_stop = false;
+};
+WatchedJob watch_job(launch::JobSession& job, launch::StopSignals& signals, OnSignal on_signal,
+                     const JobDisplay& display);
 
 }  // namespace shardlens::app::cli

@@ -143,6 +143,19 @@ class Signals(harness.ShardlensTest):
             self.assertLess(quickest(lambda: self.stopped_sweep(number)), PATIENCE)
         self.assertEqual(len(self.run_folders()), 1, 'the half-made run did not make way')
 
+    def test_a_signal_while_a_failed_run_is_wound_up_ends_the_sweep(self):
+        sweep = self.start('sweep', *harness.QUICK, '--ranks', '2', '--steps', '100000', '--over', 'bucket_cap_mb=1,25',
+                           '--name', 'caps', '--json')
+        ranks = harness.wait_until(lambda: lines if len(lines := self.rank_processes()) == 2 else None, 30, 'the ranks')
+        first, second = (int(line.split()[0]) for line in ranks)
+        os.kill(first, signal.SIGSTOP)  # until it is killed, seconds later
+        os.kill(second, signal.SIGKILL)
+        harness.wait_until(lambda: not pathlib.Path(f'/proc/{second}').exists(), 30, 'its end to be noticed')
+        sweep.send_signal(signal.SIGINT)
+        out, err = sweep.communicate(timeout=60)
+        self.assertEqual((sweep.returncode, json.loads(out)['status']), (0, 'stopped'), err)
+        self.assertEqual(len(self.run_folders()), 1, 'the next run was begun')
+
     @unittest.skipUnless((harness.BIN / 'bench_recorder').exists(), 'benchmarks are not built')
     def test_a_benchmark_leaves_no_process_and_no_file(self):
         self.assert_ends('bench', 'recorder', after=(0.5, 1), is_long=True)
