@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "trace/job/library_environment.h"
+#include "trace/model/rank_outcome.h"
 
 namespace shardlens::app::launch {
 namespace {
@@ -61,8 +62,9 @@ void add_library_variables(const std::vector<std::string>& inherited,
 }
 
 bool belongs_to_another_launcher(std::string_view name) {
-  return name.starts_with("TORCHELASTIC_") || name.starts_with("SHARDLENS_") ||
-         name == "GROUP_RANK" || name == "ROLE_RANK" || name == "ROLE_WORLD_SIZE";
+  return name.starts_with("TORCHELASTIC_") || name.starts_with("SHARDLENS_RECORD_") ||
+         name == trace::model::kOutcomeVariable || name == "GROUP_RANK" || name == "ROLE_RANK" ||
+         name == "ROLE_WORLD_SIZE";
 }
 
 }  // namespace

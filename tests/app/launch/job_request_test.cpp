@@ -165,20 +165,23 @@ TEST(RankEnvironment, HoldsTheContractAndNothingOfAnotherLauncher) {
   trace::model::RunInfo run;
   run.world_size = 4;
   run.device = "cpu";
-  const auto environment =
-      rank_environment({"PATH=/bin", "RANK=9", "TORCHELASTIC_RUN_ID=7", "OMP_NUM_THREADS=64"}, run,
-                       {.rank = 2, .store_file = "/tmp/s", .launcher_process = 17, .cores = 8});
+  const auto environment = rank_environment(
+      {"PATH=/bin", "RANK=9", "TORCHELASTIC_RUN_ID=7", "OMP_NUM_THREADS=64",
+       "SHARDLENS_STORE_FILE=/old", "SHARDLENS_LAUNCHER_PID=1", "SHARDLENS_OUTCOME_DESCRIPTOR=9",
+       "SHARDLENS_RECORD_FOLDER=/old", "SHARDLENS_PYTHON=/opt/python3"},
+      run, {.rank = 2, .store_file = "/tmp/s", .launcher_process = 17, .cores = 8});
   const auto has = [&](const std::string& entry) {
     return std::ranges::count(environment, entry) == 1;
   };
   for (const auto* entry :
        {"PATH=/bin", "RANK=2", "LOCAL_RANK=2", "WORLD_SIZE=4", "LOCAL_WORLD_SIZE=4",
         "MASTER_ADDR=127.0.0.1", "SHARDLENS_STORE_FILE=/tmp/s", "SHARDLENS_LAUNCHER_PID=17",
-        "OMP_NUM_THREADS=2"}) {
+        "OMP_NUM_THREADS=2", "SHARDLENS_PYTHON=/opt/python3"}) {
     EXPECT_TRUE(has(entry)) << entry;
   }
   for (const auto& entry : environment) {
     EXPECT_FALSE(entry.starts_with("TORCHELASTIC") || entry == "RANK=9") << entry;
+    EXPECT_FALSE(entry.ends_with("=/old") || entry.starts_with("SHARDLENS_OUTCOME")) << entry;
     EXPECT_FALSE(entry.starts_with("NCCL_")) << entry;
   }
 }
