@@ -11,6 +11,8 @@ int main(int argc, char** argv) {
   using namespace shardlens::app;
   // A file size limit is then an error of writing, as a full disk is, and not a sudden end.
   std::signal(SIGXFSZ, SIG_IGN);
+  // Where a parent ignores it, the system keeps no child's exit for who waits for it.
+  std::signal(SIGCHLD, SIG_DFL);
   const auto set = [](const char* name) {
     const char* value = std::getenv(name);
     return value != nullptr && *value != '\0';

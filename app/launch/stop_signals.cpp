@@ -1,22 +1,25 @@
 #include "app/launch/stop_signals.h"
 
-#include <signal.h>
+#include "trace/base/spawn.h"
 
 namespace shardlens::app::launch {
 namespace {
 
-sigset_t stop_set() {
+sigset_t signals_to_hear() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
+  sigaddset(&set, SIGTERM);
+  // One that is blocked would be heard although it is ignored.
+  for (const int signal : {SIGINT, SIGHUP}) {
+    if (!trace::base::is_ignored(signal)) sigaddset(&set, signal);
+  }
   return set;
 }
 
 }  // namespace
 
-StopSignals::StopSignals() {
-  const sigset_t set = stop_set();
-  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+StopSignals::StopSignals() : heard_(signals_to_hear()) {
+  pthread_sigmask(SIG_BLOCK, &heard_, nullptr);
   // A reader that went away must not end the job.
   signal(SIGPIPE, SIG_IGN);
 }
@@ -26,16 +29,14 @@ StopSignals::~StopSignals() {
   while (wait(std::chrono::milliseconds(0))) {
   }
   signal(SIGPIPE, SIG_DFL);
-  const sigset_t set = stop_set();
-  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  pthread_sigmask(SIG_UNBLOCK, &heard_, nullptr);
 }
 
 std::optional<StopSignals::Signal> StopSignals::take(std::chrono::milliseconds timeout) {
-  const sigset_t set = stop_set();
   const timespec limit{.tv_sec = timeout.count() / 1000,
                        .tv_nsec = timeout.count() % 1000 * 1'000'000};
   siginfo_t info{};
-  const int number = sigtimedwait(&set, &info, &limit);
+  const int number = sigtimedwait(&heard_, &info, &limit);
   if (number <= 0) return std::nullopt;
   return Signal{number, info.si_code == SI_KERNEL};
 }

@@ -1,6 +1,9 @@
-// SIGINT, SIGTERM and SIGHUP as events that the main thread asks for, instead of a sudden end. Main
-// thread, before any other thread is started: those inherit what is blocked.
+// SIGINT, SIGTERM and SIGHUP as events that the main thread asks for, instead of a sudden end. What
+// nohup or a shell's & has this program ignore stays ignored. Main thread, before any other thread
+// is started: those inherit what is blocked.
 #pragma once
+
+#include <signal.h>
 
 #include <chrono>
 #include <optional>
@@ -21,6 +24,9 @@ class StopSignals {
   // Waits at most this long for one.
   std::optional<Signal> take(std::chrono::milliseconds timeout);
   bool wait(std::chrono::milliseconds timeout) { return take(timeout).has_value(); }
+
+ private:
+  const sigset_t heard_;
 };
 
 }  // namespace shardlens::app::launch

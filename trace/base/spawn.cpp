@@ -6,15 +6,23 @@ namespace shardlens::trace::base {
 
 SpawnAttributes::SpawnAttributes(bool in_own_group) {
   posix_spawnattr_init(&attributes_);
-  sigset_t none, all;
+  sigset_t none, defaults;
   sigemptyset(&none);
-  sigfillset(&all);
+  sigfillset(&defaults);
+  for (const int signal : {SIGHUP, SIGINT, SIGQUIT}) {
+    if (is_ignored(signal)) sigdelset(&defaults, signal);
+  }
   posix_spawnattr_setsigmask(&attributes_, &none);
-  posix_spawnattr_setsigdefault(&attributes_, &all);
+  posix_spawnattr_setsigdefault(&attributes_, &defaults);
   posix_spawnattr_setpgroup(&attributes_, 0);
   const int group = in_own_group ? POSIX_SPAWN_SETPGROUP : 0;
   posix_spawnattr_setflags(
       &attributes_, static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | group));
+}
+
+bool is_ignored(int signal) {
+  struct sigaction now = {};
+  return sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {

@@ -9,7 +9,8 @@
 
 namespace shardlens::trace::base {
 
-// No signal is blocked or ignored in the child, whatever this thread does.
+// No signal is blocked or ignored in the child, whatever this thread does, but those that nohup or
+// a shell's & has this program ignore.
 class SpawnAttributes {
  public:
   // `in_own_group`: of processes, so that a terminal's signals do not reach it, and it ends as one.
@@ -22,6 +23,8 @@ class SpawnAttributes {
  private:
   posix_spawnattr_t attributes_;
 };
+
+bool is_ignored(int signal);
 
 // As posix_spawn() takes arguments and variables; valid as long as `texts` is unchanged.
 std::vector<char*> pointers_to(std::vector<std::string>& texts);

@@ -27,6 +27,8 @@ void handle_signals() {
   // A full disk and a reader that left are errors to report, not reasons to die.
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
+  // Where a parent ignores it, the system keeps no exit of the program that prepares texts.
+  std::signal(SIGCHLD, SIG_DFL);
 }
 
 // LibTorch takes 0.3 s of processor time to take its tables of operators apart, for nothing. Where

@@ -14,6 +14,8 @@ import unittest
 BIN = pathlib.Path(sys.argv[1]).resolve()
 ROOT = pathlib.Path(sys.argv[2]).resolve()
 SHARDLENS = str(BIN / 'shardlens')
+# A shell's & has it ignored, and by whatever is started here, too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 QUICK = ['--device', 'cpu', '--set', 'batch_per_rank=2', '--set', 'sequence_length=32']
 
 
