@@ -23,6 +23,7 @@
 #include "trace/base/text.h"
 #include "trace/base/this_machine.h"
 #include "trace/base/wall_clock.h"
+#include "trace/base/whole_file.h"
 #include "trace/job/settings/schedule.h"
 #include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"
@@ -37,6 +38,7 @@ using trace::base::ErrorKind;
 using trace::base::Result;
 
 constexpr auto kLongestFarewell = 5s;
+constexpr const char* kFolderVariable = "SHARDLENS_RECORD_FOLDER";
 
 const std::string* find_variable(const std::vector<std::string>& environment,
                                  std::string_view name) {
@@ -71,6 +73,23 @@ std::string device_of(const fs::path& folder) {
   const bool has_gpu =
       answer && !answer->rows.empty() && trace::store::to_text(answer->rows.front().front()) != "0";
   return has_gpu ? "cuda" : "cpu";
+}
+
+// Those that were started with the variable `entry`, "NAME=value", be it by others of them.
+std::vector<pid_t> processes_that_have(const std::string& entry) {
+  std::vector<pid_t> found;
+  std::error_code error;
+  for (fs::directory_iterator folder("/proc", error), end; !error && folder != end;
+       folder.increment(error)) {
+    const auto process = trace::base::number_from<pid_t>(folder->path().filename().string());
+    if (!process) continue;
+    // Of others' processes it cannot be read.
+    const auto variables = trace::base::whole_text(folder->path() / "environ");
+    if (variables && ('\0' + *variables).find('\0' + entry + '\0') != std::string::npos) {
+      found.push_back(*process);
+    }
+  }
+  return found;
 }
 
 Result<pid_t> spawn(const RecordRequest& request, std::vector<std::string> environment) {
@@ -119,7 +138,7 @@ Result<std::vector<std::string>> recording_environment(std::vector<std::string> 
   }
   std::erase_if(inherited,
                 [](const std::string& entry) { return entry.starts_with("SHARDLENS_RECORD_"); });
-  inherited.push_back("SHARDLENS_RECORD_FOLDER=" + folder.string());
+  inherited.push_back(kFolderVariable + ("=" + folder.string()));
   if (!request.steps.empty()) inherited.push_back("SHARDLENS_RECORD_STEPS=" + request.steps);
   inherited.push_back("SHARDLENS_RECORD_LIMIT_MB=" + std::to_string(request.limit_mb));
   return inherited;
@@ -163,13 +182,20 @@ RecordedProgram::RecordedProgram(trace::model::RunInfo run, trace::store::Claime
 
 RecordedProgram::~RecordedProgram() {
   if (has_ended_) return;
-  kill(process_, SIGKILL);
+  kill_all();
   int ignored = 0;
   waitpid(process_, &ignored, 0);
 }
 
 void RecordedProgram::send(int signal) {
   if (!has_ended_) kill(process_, signal);
+}
+
+void RecordedProgram::kill_all() {
+  send(SIGKILL);
+  for (const pid_t process : processes_that_have(kFolderVariable + ("=" + folder().string()))) {
+    kill(process, SIGKILL);
+  }
 }
 
 bool RecordedProgram::poll() {

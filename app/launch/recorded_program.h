@@ -39,6 +39,8 @@ class RecordedProgram {
   const std::filesystem::path& folder() const { return made_.folder; }
   const trace::model::RunInfo& run() const { return run_; }
   void send(int signal);
+  // Ends it with all processes that are recorded: torchrun's workers lie in sessions of their own.
+  void kill_all();
   // True once the program has ended. Tells the run's file which ranks there are.
   bool poll();
   // After poll() said so: waits a little for processes that outlive the program, and writes how the

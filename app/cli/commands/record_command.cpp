@@ -17,14 +17,14 @@ namespace {
 using namespace std::chrono_literals;
 
 // Waits for the program's end. A signal to us alone goes on to it; one from the terminal it has
-// got already. The second ends it at once. True: the user stopped it.
+// got already. The second ends it at once, with all its processes. True: the user stopped it.
 bool watch(launch::RecordedProgram& program, launch::StopSignals& signals) {
   bool asked = false;
   while (!program.poll()) {
     const auto signal = signals.take(200ms);
     if (!signal) continue;
     if (asked) {
-      program.send(SIGKILL);
+      program.kill_all();
     } else if (!signal->is_from_terminal) {
       program.send(signal->number);
     }
