@@ -120,7 +120,8 @@ int open_window(WindowChoice choice, const Surroundings& surroundings) {
   return run_job(request, false);
 }
 
-void add_commands(CLI::App& app, Action& chosen, const Surroundings& surroundings) {
+void add_commands(CLI::App& app, Action& chosen, const Surroundings& surroundings,
+                  const HandedOn& handed_on) {
   auto choice = std::make_shared<WindowChoice>();
   choice->trainer_status = surroundings.trainer_status;
   app.add_option(
@@ -140,7 +141,7 @@ void add_commands(CLI::App& app, Action& chosen, const Surroundings& surrounding
   add_sweep_command(app, chosen);
   add_tune_command(app, chosen);
   add_calibrate_command(app, chosen);
-  add_record_command(app, chosen);
+  add_record_command(app, chosen, handed_on);
   add_runs_command(app, chosen);
   add_report_command(app, chosen);
   add_compare_command(app, chosen);
@@ -155,12 +156,26 @@ void add_commands(CLI::App& app, Action& chosen, const Surroundings& surrounding
   add_plan_command(app, chosen);
   add_predict_command(app, chosen);
   add_settings_command(app, chosen);
-  add_bench_command(app, chosen);
+  add_bench_command(app, chosen, handed_on);
   add_doctor_command(app, chosen, surroundings.has_display);
   choice->commands = command_names(app);
 }
 
-// A result that did not arrive, say since the disk is full, is not done.
+// Where "--" begins another program's words: CLI11 would take one like [0.9,0.999] apart. Of our
+// own ones, those behind it are no options.
+int end_of_own_words(const CLI::App& app, int argc, const char* const* argv) {
+  const auto names = command_names(app);
+  std::string_view command;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word(argv[i]);
+    if (word == "--") return command == "record" || command == "bench" ? i : argc;
+    if (command.empty() && std::ranges::find(names, word) != names.end()) command = word;
+  }
+  return argc;
+}
+
+// A result that did not arrive, say since the disk is full, is not done. Who reads no further has
+// what it wanted.
 int code_after_writing(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   print_message("error: the result could not be written to standard output. Is the disk full?");
@@ -187,16 +202,19 @@ int run_command_line(int argc, const char* const* argv, const Surroundings& surr
     return trace::base::printable_line(error.what()) + "\nRun with --help for more information.";
   });
   Action chosen;
-  add_commands(app, chosen, surroundings);
+  HandedOn handed_on;
+  add_commands(app, chosen, surroundings, handed_on);
+  const int own = end_of_own_words(app, argc, argv);
+  handed_on.assign(argv + std::min(own + 1, argc), argv + argc);
   try {
-    app.parse(argc, argv);
+    app.parse(own, argv);
   } catch (const CLI::ParseError& error) {
     // CLI11's own codes tell only --help and --version from wrong use.
     std::ostringstream result, message;
     const bool is_answer = app.exit(error, result, message) == 0;
     print_result(result.str());
     if (!message.str().empty()) print_message(message.str());
-    if (!is_answer) suggest_options(app, argc, argv);
+    if (!is_answer) suggest_options(app, own, argv);
     return is_answer ? kDone : kWrongUse;
   }
   return code_after_writing(chosen());

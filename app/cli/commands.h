@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -14,12 +16,14 @@ struct Surroundings;
 
 // Filled in by the command that was named; returns the exit code.
 using Action = std::function<int()>;
+// Words for another program, from behind "--", as they were typed; there once parsing is done.
+using HandedOn = std::vector<std::string>;
 
 void add_run_command(CLI::App& app, Action& chosen);
 void add_sweep_command(CLI::App& app, Action& chosen);
 void add_tune_command(CLI::App& app, Action& chosen);
 void add_calibrate_command(CLI::App& app, Action& chosen);
-void add_record_command(CLI::App& app, Action& chosen);
+void add_record_command(CLI::App& app, Action& chosen, const HandedOn& handed_on);
 void add_runs_command(CLI::App& app, Action& chosen);
 void add_report_command(CLI::App& app, Action& chosen);
 void add_compare_command(CLI::App& app, Action& chosen);
@@ -34,7 +38,7 @@ void add_pack_command(CLI::App& app, Action& chosen);
 void add_plan_command(CLI::App& app, Action& chosen);
 void add_predict_command(CLI::App& app, Action& chosen);
 void add_settings_command(CLI::App& app, Action& chosen);
-void add_bench_command(CLI::App& app, Action& chosen);
+void add_bench_command(CLI::App& app, Action& chosen, const HandedOn& handed_on);
 void add_doctor_command(CLI::App& app, Action& chosen, bool has_display);
 
 }  // namespace shardlens::app::cli

@@ -25,6 +25,7 @@ constexpr std::string_view kPrefix = "bench_";
 struct BenchArguments {
   std::string name;
   std::vector<std::string> arguments;
+  const HandedOn* handed_on = nullptr;
   std::string format;
   std::filesystem::path runs_dir = "runs";
 };
@@ -97,10 +98,12 @@ int bench(const BenchArguments& options) {
   const auto temporary = trace::base::TemporaryFolder::create();
   if (!temporary) return report_error(temporary.error());
   stop.remove_if_ended(temporary->path());
+  std::vector<std::string> arguments = options.arguments;
+  arguments.insert(arguments.end(), options.handed_on->begin(), options.handed_on->end());
   const auto output =
-      run_and_read(*program, options.arguments, temporary->path(), [&] { return !stop.is_made(); });
+      run_and_read(*program, arguments, temporary->path(), [&] { return !stop.is_made(); });
   if (!output) return report_error(output.error());
-  if (asks_for_help(options.arguments)) {
+  if (asks_for_help(arguments)) {
     print_result(*output);
     return kDone;
   }
@@ -120,9 +123,10 @@ int bench(const BenchArguments& options) {
 
 }  // namespace
 
-void add_bench_command(CLI::App& app, Action& chosen) {
+void add_bench_command(CLI::App& app, Action& chosen, const HandedOn& handed_on) {
   const auto [command, options] =
       add_command(app, chosen, "bench", "Measures Shardlens itself against its budgets", bench);
+  options->handed_on = &handed_on;
   command->add_option("NAME", options->name, "Which benchmark")->required();
   command->add_option("ARGUMENTS", options->arguments,
                       "Handed to the benchmark; after -- if they begin with a dash");

@@ -48,7 +48,15 @@ int print_outcome(const launch::RecordedProgram& program, bool as_json) {
   return failed || !program.save_errors().empty() ? kFailed : kDone;
 }
 
-int record(const launch::RecordRequest& request) {
+struct RecordArguments {
+  launch::RecordRequest request;
+  const HandedOn* handed_on = nullptr;
+};
+
+int record(const RecordArguments& arguments) {
+  launch::RecordRequest request = arguments.request;
+  request.command.insert(request.command.end(), arguments.handed_on->begin(),
+                         arguments.handed_on->end());
   launch::StopSignals signals;
   auto program = launch::RecordedProgram::start(request);
   if (!program) return report_error(program.error());
@@ -69,11 +77,12 @@ int record(const launch::RecordRequest& request) {
 
 }  // namespace
 
-void add_record_command(CLI::App& app, Action& chosen) {
-  const auto [command, request] = add_command(
+void add_record_command(CLI::App& app, Action& chosen, const HandedOn& handed_on) {
+  const auto [command, arguments] = add_command(
       app, chosen, "record", "Records any program that uses CUDA, NCCL or NVTX", record);
-  command->add_option("COMMAND", request->command, "The program and its arguments, behind --")
-      ->required();
+  arguments->handed_on = &handed_on;
+  launch::RecordRequest* const request = &arguments->request;
+  command->add_option("COMMAND", request->command, "The program and its arguments, behind --");
   command
       ->add_option("--steps", request->steps,
                    "Which steps in detail; the others are only timed. By default all")

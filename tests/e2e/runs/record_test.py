@@ -396,6 +396,51 @@ class Record(harness.ShardlensTest):
         done = self.record('a', 'true', code=2, env=environment)
         self.assertIn('Another profiler is set', done.stderr)
 
+    def test_the_programs_words_are_handed_on_as_they_are(self):
+        words = ['--betas', '[0.9,0.999]', '[]', '--', 'a b', '']
+        done = self.record('a', 'printf', '<%s>', *words, code=1)
+        self.assertTrue(done.stdout.startswith(''.join(f'<{word}>' for word in words)), done.stdout)
+
+    def test_what_is_to_be_replaced_stays_until_something_was_recorded(self):
+        self.shardlens('generate', 'precious', '--ranks', '1', '--events', '1000')
+        before = self.run_folders()
+        self.record('precious', 'no-such-program', options=['--overwrite'], code=2)
+        self.record('precious', 'true', options=['--overwrite'], code=1)
+        self.assertEqual(self.run_folders(), before)
+        self.shardlens('verify', 'precious')
+        self.record('precious', str(PYTHON), self.script(
+            'import torch\nfor i in range(5):\n    with torch.cuda.nvtx.range("step"): pass'), options=['--overwrite'])
+        [run] = self.run_folders()
+        self.assertNotIn(run, before)
+
+    def test_nohup_protects_the_program(self):
+        done = self.record('a', 'sh', '-c', 'kill -HUP $PPID $$; echo still there', code=1,
+                           preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        self.assertIn('still there', done.stdout)
+
+    def test_a_parent_that_ignores_its_childrens_ends_does_not_hide_the_programs(self):
+        self.record('a', 'true', code=1, preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+
+    def test_the_second_signal_kills_workers_in_sessions_of_their_own(self):
+        script = self.script('''
+            import os, signal, subprocess, sys
+            for number in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, lambda *_: print('heard', flush=True))
+            worker = subprocess.Popen(['sleep', '600'], start_new_session=True)
+            print(worker.pid, flush=True)
+            while True:
+                signal.pause()
+        ''')
+        process = subprocess.Popen([harness.SHARDLENS, 'record', '--runs-dir', str(self.runs), '--', sys.executable, script],
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=self.folder)
+        worker = pathlib.Path('/proc') / process.stdout.readline().strip()
+        self.assertTrue(harness.is_alive(worker))
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.stdout.readline(), 'heard\n')
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        harness.wait_until(lambda: not harness.is_alive(worker), 10, 'the end of the worker')
+
     def test_an_unmarked_program_on_a_gpu(self):
         script = self.script(UNMARKED)
         for strategy, launcher in (('ddp', torchrun(2)), ('fully_shard', start_ranks(2))):
