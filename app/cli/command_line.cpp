@@ -177,7 +177,7 @@ int end_of_own_words(const CLI::App& app, int argc, const char* const* argv) {
 // A result that did not arrive, say since the disk is full, is not done. Who reads no further has
 // what it wanted.
 int code_after_writing(int code) {
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  if ((std::fflush(stdout) == 0 && std::ferror(stdout) == 0) || reader_has_left()) return code;
   print_message("error: the result could not be written to standard output. Is the disk full?");
   return code == kDone ? kFailed : code;
 }

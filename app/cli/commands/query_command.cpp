@@ -88,7 +88,11 @@ int query(const QueryArguments& options) {
   if (!run) return report_error(run.error());
   StopRequest stop;
   trace::store::QueryOptions how;
-  how.interrupted = [&] { return stop.is_made(); };
+  bool is_read = true;
+  how.interrupted = [&] {
+    is_read = is_read && !reader_has_left();
+    return !is_read || stop.is_made();
+  };
   constexpr std::size_t kWrittenAtOnce = 1 << 16;
   std::string csv;
   bool has_rows = false;
@@ -100,7 +104,7 @@ int query(const QueryArguments& options) {
     };
   }
   const auto result = trace::store::query_run(*run, options.sql, how);
-  if (!result) return report_error(result.error());
+  if (!result) return is_read ? report_error(result.error()) : kDone;
   if (options.format == "csv") {
     print_data(has_rows ? csv : names_as_csv(result->columns));
   } else {

@@ -1,5 +1,6 @@
 #include "app/cli/terminal/output.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -39,6 +40,11 @@ void print_data(std::string_view data) {
   } else {
     write_out(data);
   }
+}
+
+bool reader_has_left() {
+  pollfd output{STDOUT_FILENO, 0, 0};
+  return poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) != 0;
 }
 
 int report_error(const trace::base::Error& error) {

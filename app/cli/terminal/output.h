@@ -25,6 +25,8 @@ void print_message(std::string_view text);  // standard error, with a newline
 void print_lines(std::string_view text);    // the same of every line; nothing of ""
 // For other programs, byte by byte, unless standard output is a terminal. Flushed.
 void print_data(std::string_view data);
+// Of standard output, as that of `shardlens query … | head` has: what follows is for nobody.
+bool reader_has_left();
 
 // "error: …" on one line of standard error. Returns the exit code: 2 for wrong use, 1 for all else.
 int report_error(const trace::base::Error& error);

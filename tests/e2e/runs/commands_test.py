@@ -73,6 +73,15 @@ class Commands(harness.ShardlensTest):
         done = self.shardlens('screenshot', 'a', '-o', 'a.png', code=1, env=environment)
         self.assertIn('xvfb-run', done.stderr)
 
+    def test_a_query_whose_reader_leaves_ends_without_a_word(self):
+        self.shardlens('generate', 'large', '--ranks', '1', '--events', '300000')
+        query = self.start('query', 'large', 'select a.* from kernel a, kernel b', '--format', 'csv')
+        self.assertIn('name', query.stdout.readline())
+        query.stdout.close()
+        self.assertEqual(query.wait(timeout=60), 0)
+        self.assertEqual(query.stderr.read(), '')
+        query.stderr.close()
+
     def test_a_benchmark_tells_its_own_options(self):
         told = self.shardlens('bench', 'strategies', '--', '--help').stdout
         self.assertTrue(told.startswith('usage: shardlens bench strategies'), told)
