@@ -41,6 +41,7 @@ int print_history(const PredictArguments& arguments) {
   const auto history = ui::present::prediction_history(session::build_ledger(records, {}));
   print_result(arguments.format == "json" ? report::dump_json(report::history_json(history))
                                           : report::history_text(history));
+  if (!found.warning.empty()) print_message("warning: " + found.warning);
   for (const auto& problem : found.problems) print_message("error: " + problem);
   return found.problems.empty() ? kDone : kFailed;
 }

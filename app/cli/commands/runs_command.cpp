@@ -95,6 +95,7 @@ int list(const RunsArguments& options) {
   } else {
     print_result(table.text());
   }
+  if (!found.warning.empty()) print_message("warning: " + found.warning);
   for (const auto& problem : found.problems) print_message("error: " + problem);
   return found.problems.empty() ? kDone : kFailed;
 }
@@ -143,8 +144,12 @@ void add_runs_command(CLI::App& app, Action& chosen) {
   command->add_option("--note", options->note, "A note about it; \"\" takes it away")
       ->type_name("TEXT");
   command->add_option("--tag", options->tags, "A word to find it by; may be given several times")
-      ->type_name("TAG");
-  command->add_option("--untag", options->untags, "Takes a tag away")->type_name("TAG");
+      ->type_name("TAG")
+      // One value each time: what follows may be the run.
+      ->allow_extra_args(false);
+  command->add_option("--untag", options->untags, "Takes a tag away")
+      ->type_name("TAG")
+      ->allow_extra_args(false);
   add_format(*command, options->format, {"text", "json"});
   add_runs_dir(*command, options->runs_dir);
   command->footer(

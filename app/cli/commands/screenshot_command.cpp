@@ -97,7 +97,9 @@ void add_content_options(CLI::App& command, ScreenshotArguments& options) {
       .add_option("--set", picture.changes,
                   "A setting of the next run that differs from this one's: shows what is\n"
                   "predicted of it")
-      ->type_name("KEY=VALUE");
+      ->type_name("KEY=VALUE")
+      // One value each time: what follows may be the run.
+      ->allow_extra_args(false);
   command
       .add_option("--show", picture.show,
                   "The card that lies over the window, or all predictions at its foot")

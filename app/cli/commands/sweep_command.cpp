@@ -55,10 +55,11 @@ Result<void> check_use(const SweepArguments& arguments) {
         "Say what is to vary, as in --over bucket_cap_mb=1,4,25 or --points FILE, or go on with a "
         "sweep: --resume NAME.");
   }
-  if (!says_what && arguments.name.empty() && !arguments.overwrite) return {};
+  const bool says_how = !arguments.name.empty() || arguments.overwrite || arguments.skips_refused;
+  if (!says_what && !says_how) return {};
   return wrong_use(
-      "--resume goes on with what the sweep began: give no settings, --over, --points, --name or "
-      "--overwrite with it.");
+      "--resume goes on with what the sweep began: give no settings, --over, --points, --name, "
+      "--skip-refused or --overwrite with it.");
 }
 
 Result<SweepPoints> points_asked_for(const SweepArguments& arguments) {
@@ -90,19 +91,24 @@ std::string refusals_text(const SweepPoints& points, const sweep::PointJobs& job
   return jobs.size() > 1 && reasons.size() == 1 ? "\n  every point: " + *reasons.begin() : text;
 }
 
-// False: refused, which was said.
-bool leave_out_refused(SweepPoints& points, sweep::PointJobs& jobs, bool skips) {
+// False: refused, which was said. Those of a sweep that is resumed stay its points.
+bool leave_out_refused(SweepPoints& points, sweep::PointJobs& jobs,
+                       const SweepArguments& arguments) {
   const std::string reasons = refusals_text(points, jobs);
   const std::size_t count = jobs.size();
   const std::size_t refused = sweep::leave_out_refused(points, jobs, 0).size();
   if (refused == 0) return true;
-  if (skips && !jobs.empty()) {
+  if (arguments.skips_refused && !jobs.empty()) {
     print_message("Left out, as it cannot be run:" + reasons);
     return true;
   }
   print_message("error: nothing was started, as " + std::to_string(refused) + " of " +
                 std::to_string(count) + " points cannot be run:" + reasons);
-  if (!jobs.empty()) print_message("Change them, or leave them out with --skip-refused");
+  if (!arguments.resumed.empty()) {
+    print_message("Undo what has changed since the sweep began, or begin another one without them");
+  } else if (!jobs.empty()) {
+    print_message("Change them, or leave them out with --skip-refused");
+  }
   return false;
 }
 
@@ -150,7 +156,7 @@ int sweep_over(const SweepArguments& arguments) {
   if (!points) return report_error(points.error());
   auto jobs = sweep::jobs_of(*points);
   const bool is_new = arguments.resumed.empty();
-  if (!leave_out_refused(*points, jobs, arguments.skips_refused && is_new)) return kWrongUse;
+  if (!leave_out_refused(*points, jobs, arguments)) return kWrongUse;
   if (is_new) print_left_out(sweep::leave_out_doubles(*points, jobs), "do the same as others");
   const auto request = request_of(arguments, std::move(*points));
   auto sweep = sweep::Sweep::open(request, session::measured_run);

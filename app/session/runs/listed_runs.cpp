@@ -45,9 +45,7 @@ ListedRuns listed_runs(const fs::path& runs_dir) {
   RunNumbering numbering(runs_dir);
   std::vector<const trace::model::RunInfo*> infos;
   for (const auto& run : list.runs) infos.push_back(&run.record.info);
-  if (auto problem = numbering.number(std::move(infos)); !problem.empty()) {
-    list.problems.push_back(std::move(problem));
-  }
+  list.warning = numbering.number(std::move(infos));
   for (auto& run : list.runs) run.record.number = numbering.number_of(run.record.info);
   list.next_number = numbering.next();
   return list;

@@ -18,9 +18,10 @@ struct ListedRun {
   bool has_figures = false;  // else only what its run file says
 };
 struct ListedRuns {
-  std::vector<ListedRun> runs;  // newest first
-  std::vector<std::string> problems;
-  std::int64_t next_number = 1;  // of the next run
+  std::vector<ListedRun> runs;        // newest first
+  std::vector<std::string> problems;  // runs that are not listed, and why
+  std::string warning;                // why runs have no numbers; "": they have
+  std::int64_t next_number = 1;       // of the next run
 };
 ListedRuns listed_runs(const std::filesystem::path& runs_dir);
 // The same for runs that came with the program, which have no numbers.

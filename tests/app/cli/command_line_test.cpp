@@ -115,6 +115,34 @@ TEST_F(CommandLine, SetTakesOneValueAndMayBeRepeated) {
               HasSubstr("nonsense_key"));
 }
 
+TEST_F(CommandLine, BehindATagOrASettingStandsTheRun) {
+  report::write_synthetic_run(runs_);
+  ASSERT_EQ(call({"runs", "--tag", "slow", "made up"}).code, kDone);
+  const auto tags = [&] { return report::Json::parse(call({"runs", "--json"}).out)[0]["tags"]; };
+  EXPECT_EQ(tags(), report::Json({"slow"}));
+  ASSERT_EQ(call({"runs", "--untag", "slow", "made up"}).code, kDone);
+  EXPECT_EQ(tags(), report::Json::array());
+  EXPECT_THAT(
+      refused(kFailed, {"screenshot", "--set", "bucket_cap_mb=4", "absent", "-o", "absent.png"}),
+      HasSubstr("'absent'"));
+}
+
+TEST_F(CommandLine, ALibraryThatCannotKeepNumbersIsListedAllTheSame) {
+  report::write_synthetic_run(runs_);
+  fs::create_directory(runs_ / ".library.sqlite");
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"runs"}, {"predict", "--history"}}) {
+    const Called outcome = call(command);
+    EXPECT_EQ(outcome.code, kDone) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("warning: "));
+  }
+}
+
+TEST_F(CommandLine, ASweepThatIsResumedKeepsItsPoints) {
+  EXPECT_THAT(wrong_use({"sweep", "--resume", "caps", "--skip-refused"}),
+              HasSubstr("--skip-refused or --overwrite with it"));
+}
+
 TEST_F(CommandLine, ABatchOfAllRanksIsSharedOutAmongThoseThatAreAskedFor) {
   const std::string config =
       file("ds_config.json", R"({"train_batch_size": 24, "zero_optimization": {"stage": 2}})");
