@@ -50,13 +50,23 @@ libtorch_ready() {
   [ -n "${SHARDLENS_LIBTORCH:-}" ] || [ -e "$DEPS/torch-$TORCH_VERSION" ]
 }
 
+# pip_install VENV PACKAGE…: downloads lie in .deps meanwhile, as /tmp may be too small for them.
+pip_install() {
+  local venv=$1 downloads=$DEPS/downloads.$BASHPID
+  shift
+  mkdir -p "$downloads"
+  TMPDIR=$downloads "$venv/bin/pip" install --quiet --disable-pip-version-check "$@"
+  local code=$?
+  rm -rf "$downloads"
+  return $code
+}
+
 # LibTorch, CUDA, CUPTI and NCCL come with the Python package, which is also the tests' oracle.
 fetch_libtorch() {
   libtorch_ready && return 0
   say "fetching LibTorch $TORCH_VERSION with CUDA, CUPTI and NCCL (4.6 GB, once) into .deps"
-  rm -rf "$VENV"
-  { /usr/bin/python3 -m venv "$VENV" &&
-    "$VENV/bin/pip" install --quiet --disable-pip-version-check "torch==$TORCH_VERSION" numpy
+  rm -rf "$VENV" "$DEPS"/downloads.*
+  { /usr/bin/python3 -m venv "$VENV" && pip_install "$VENV" "torch==$TORCH_VERSION" numpy
   } >>"$LOG" 2>&1 || { say "pip could not install torch==$TORCH_VERSION; see $LOG"; return 1; }
   touch "$DEPS/torch-$TORCH_VERSION"
 }
@@ -66,7 +76,7 @@ fetch_text_packages() {
   [ "$(cat "$VENV/text-packages" 2>/dev/null)" = "$TEXT_PACKAGES" ] && return 0
   say "fetching tokenizers and jinja2, which prepare texts, into .deps"
   { { [ -x "$VENV/bin/pip" ] || /usr/bin/python3 -m venv "$VENV"; } &&
-    "$VENV/bin/pip" install --quiet --disable-pip-version-check $TEXT_PACKAGES
+    pip_install "$VENV" $TEXT_PACKAGES
   } >>"$LOG" 2>&1 || { say "pip could not install $TEXT_PACKAGES; see $LOG"; return 1; }
   printf '%s' "$TEXT_PACKAGES" >"$VENV/text-packages"
 }
@@ -79,7 +89,7 @@ fetch_oracles() {
   { /usr/bin/python3 -m venv "$ORACLES" &&
     "$VENV/bin/python3" -c 'import site; print(site.getsitepackages()[0])' \
       >"$("$ORACLES/bin/python3" -c 'import site; print(site.getsitepackages()[0])')/libtorch.pth" &&
-    "$ORACLES/bin/pip" install --quiet --disable-pip-version-check $ORACLE_PACKAGES
+    pip_install "$ORACLES" $ORACLE_PACKAGES
   } >>"$LOG" 2>&1 || { say "pip could not install $ORACLE_PACKAGES; see $LOG"; return 1; }
   printf '%s' "$ORACLE_PACKAGES" >"$ORACLES/versions"
 }

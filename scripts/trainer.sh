@@ -2,7 +2,7 @@
 
 TRAINER_STATUS=$ROOT/build/release/trainer-setup
 RANK=$ROOT/build/release/bin/shardlens-rank
-TORCH_MEGABYTES=4600
+TORCH_MEGABYTES=7200  # as downloaded and as unpacked, which lie beside each other until pip has ended
 
 trainer_configured() {
   grep -q '^SHARDLENS_TRAINER:BOOL=ON' "$ROOT/build/release/CMakeCache.txt" 2>/dev/null &&
@@ -35,7 +35,7 @@ report_progress() {
   local megabytes finished total
   while sleep 1; do
     if ! libtorch_ready; then
-      megabytes=$(du -sm "$DEPS" 2>/dev/null | cut -f1)
+      megabytes=$(du -cm "$VENV" "$DEPS"/downloads.* 2>/dev/null | tail -n 1 | cut -f1)
       status installing "Fetching LibTorch: $megabytes of about $TORCH_MEGABYTES MB" \
         "$(awk -v m="$megabytes" -v t=$TORCH_MEGABYTES 'BEGIN { f = m / t; print f > 0.99 ? 0.99 : f }')"
     else
@@ -46,22 +46,34 @@ report_progress() {
   done
 }
 
+# ends_well_beside WINDOW JOB: whether the job did; it ends with the window, with all that it has started.
+ends_well_beside() {
+  while kill -0 "$2" 2>/dev/null; do
+    kill -0 "$1" 2>/dev/null || kill -- "-$2" 2>/dev/null
+    sleep 1
+  done
+  wait "$2"
+}
+
 # Runs beside the window; ends with it, or once the trainer is there.
 install_trainer_behind_window() {
-  local window=$$ progress  # the shell that became the window
-  exec >/dev/null 2>>"$LOG"
+  local window=$$ progress problem  # the shell that became the window
+  exec </dev/null >/dev/null 2>>"$LOG"
+  set -m  # what is started here has a process group of its own, which can be ended
   while kill -0 "$window" 2>/dev/null; do
     rm -f "$TRAINER_STATUS.retry"
     status installing "Preparing the trainer"
     report_progress &
     progress=$!
-    if (ensure_packages $TRAINER_PACKAGES && install_trainer); then
+    # Debian's packages are waited for: they must not be left half installed.
+    if (ensure_packages $TRAINER_PACKAGES) && { install_trainer & ends_well_beside "$window" $!; }; then
       kill "$progress"
       status ready "The trainer is ready"
       return 0
     fi
+    problem=$(tail -n 1 "$LOG")
     kill "$progress"
-    status failed "$(tail -n 1 "$LOG"). Details: build/setup.log"
+    status failed "$problem. Details: build/setup.log"
     while kill -0 "$window" 2>/dev/null && [ ! -e "$TRAINER_STATUS.retry" ]; do sleep 1; done
   done
 }

@@ -1,13 +1,17 @@
-"""scripts/setup.sh with programs that are made up: a ninja that takes its time, a machine without our packages."""
+"""./run and its scripts with programs that are made up: a ninja that takes its time, a machine without our packages, a trainer
+that is never fetched."""
 import os
 import pathlib
 import pty
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
-SCRIPTS = pathlib.Path(__file__).parents[2] / 'scripts'
+ROOT = pathlib.Path(__file__).parents[2]
+SCRIPTS = ROOT / 'scripts'
 NINJA = """#!/bin/sh
 echo '[1/34] Building CXX object a.cpp.o'
 sleep 2.5
@@ -56,6 +60,78 @@ class Packages(Setup):
         done = subprocess.run(['bash', '-euo', 'pipefail', '-c', script], env=self.environment, capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stdout), (0, 'goes on\n'), done.stderr)
         self.assertTrue((self.root / 'installed').read_text().endswith(' unknown\n'))
+
+
+class Run(Setup):
+    """What ./run fetches before it starts the program."""
+
+    def setUp(self):
+        super().setUp()
+        shutil.copy(ROOT / 'run', self.root)
+        (self.root / 'scripts').mkdir()
+        (self.root / 'scripts' / 'setup.sh').write_text(
+            'VIEWER_PACKAGES= TRAINER_PACKAGES=; ensure_packages() { :; }; build() { :; }; say() { :; }\n')
+        (self.root / 'scripts' / 'trainer.sh').write_text(
+            'TRAINER_STATUS=status; trainer_configured() { false; }; trainer_current() { false; }\n'
+            'install_trainer() { echo fetched; }; install_trainer_behind_window() { :; }\n')
+        program = self.root / 'build' / 'release' / 'bin' / 'shardlens'
+        program.parent.mkdir()
+        program.write_text('#!/bin/sh\necho "$*"\n')
+        program.chmod(0o755)
+
+    def run_with(self, *arguments, **display):
+        environment = {name: value for name, value in os.environ.items() if name not in ('DISPLAY', 'WAYLAND_DISPLAY')}
+        return subprocess.run([self.root / 'run', *arguments], env=environment | display, capture_output=True, text=True,
+                              check=True).stdout
+
+    def test_the_trainer_is_fetched_for_what_trains_or_records(self):
+        for line in ('', '--runs-dir d', 'run --steps 3', '--runs-dir d run', 'record -- train.py --help', 'sweep', 'tune',
+                     'calibrate', 'bench recorder'):
+            self.assertEqual(self.run_with(*line.split()), f'fetched\n{line}\n')
+
+    def test_nothing_is_fetched_for_what_looks_at_runs_or_is_misspelt(self):
+        for line in ('reprot a', 'x.shardlens', '--runs-dir d report a', '--view inspect/a', 'report run', '--version', '-h',
+                     'run --help', '--viewer run'):
+            self.assertEqual(self.run_with(*line.split()), line.removeprefix('--viewer ') + '\n')
+
+    def test_with_a_display_the_window_opens_before_the_trainer_is_there(self):
+        for line in ('', 'a', '--view inspect/a'):
+            self.assertEqual(self.run_with(*line.split(), DISPLAY=':7'), f'--trainer-status status {line}'.rstrip() + '\n')
+
+
+class Trainer(Setup):
+    def bash(self, script):
+        return ['bash', '-uo', 'pipefail', '-c', f'source "{SCRIPTS}/setup.sh"; source "{SCRIPTS}/trainer.sh"; {script}']
+
+    def test_its_installation_ends_with_the_window(self):
+        started = self.root / 'process'
+        window = subprocess.Popen(self.bash('install_trainer() { sleep 600 & echo $! >"$ROOT/process.new"; '
+                                            'mv "$ROOT/process.new" "$ROOT/process"; wait; }; ensure_packages() { :; }; '
+                                            'install_trainer_behind_window & exec cat'),
+                                  env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        self.wait_until(started.exists)
+        process = pathlib.Path('/proc') / started.read_text().strip()
+        self.assertTrue(process.exists())
+        window.communicate()
+        self.wait_until(lambda: not process.exists())
+
+    def test_its_downloads_lie_where_there_is_room(self):
+        pip = self.root / '.deps' / 'venv' / 'bin' / 'pip'
+        pip.parent.mkdir(parents=True)
+        pip.write_text('#!/bin/sh\ntouch "$TMPDIR/wheel"; echo "$TMPDIR $*"; exit 3\n')
+        pip.chmod(0o755)
+        done = subprocess.run(self.bash('pip_install "$VENV" torch'), env=self.environment, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 3)
+        folder, words = done.stdout.rstrip().split(' ', 1)
+        self.assertEqual(pathlib.Path(folder).parent, self.root / '.deps')
+        self.assertTrue(words.endswith(' torch'))
+        self.assertFalse(pathlib.Path(folder).exists())
+
+    def wait_until(self, condition):
+        end = time.monotonic() + 30
+        while not condition():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.05)
 
 
 class BuildProgress(Setup):
