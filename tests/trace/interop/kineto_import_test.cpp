@@ -9,7 +9,6 @@
 
 #include "tests/trace/interop/kineto_traces.h"
 #include "trace/interop/kineto_rank.h"
-#include "trace/store/run/run_folder.h"
 
 namespace shardlens::trace::interop {
 namespace {
@@ -203,14 +202,6 @@ TEST_F(KinetoImport, TakesWhatIsThereOfACutOffFileAndSaysSo) {
   EXPECT_LT(imported->events, 18);
 }
 
-TEST_F(KinetoImport, RefusesATakenNameUnlessItMayBeReplaced) {
-  const std::vector files{write("a.json", job(0, 2))};
-  ASSERT_TRUE(import_kineto(files, runs(), named("x")));
-  EXPECT_EQ(import_kineto(files, runs(), named("x")).error().kind, base::ErrorKind::kUsage);
-  EXPECT_TRUE(import_kineto(files, runs(), named("x", true)));
-  EXPECT_EQ(store::list_runs(runs()).runs.size(), 1u);
-}
-
 TEST_F(KinetoImport, TracesOfDifferentJobsAreNotOneRun) {
   const auto refusal = [&](const std::string& a, const std::string& b, const char* ts = "5") {
     const auto imported = import_kineto(std::vector{write("a.json", trace_of({kernel_at("5")}, a)),
@@ -256,84 +247,6 @@ TEST_F(KinetoImport, WithoutDistributedInfoTheGroupsTellHowManyRanksThereAre) {
   EXPECT_EQ(world_of("[0, 1, 2, 3]"), 4);
   EXPECT_EQ(world_of("[0, 1, ..., 7]"), 8);
   EXPECT_EQ(world_of("[0, 2000000000]"), 1) << "no job has that many";
-}
-
-TEST_F(KinetoImport, ARunIsNamedAsItsFilesAre) {
-  const auto name_of = [&](const std::string& first, const std::string& second) {
-    ImportOptions options;
-    options.overwrite = true;
-    const auto imported = import_kineto(
-        std::vector{write(first, job(0, 2)), write(second, job(1, 2))}, runs(), options);
-    EXPECT_TRUE(imported) << imported.error().message;
-    return open(imported->folder).figures.info.name;
-  };
-  EXPECT_EQ(name_of("job_rank10.json", "job_rank11.json"), "job");
-  EXPECT_EQ(name_of("with space 0.json", "with space 1.json"), "with space");
-  EXPECT_EQ(name_of("rank0.json", "rank1.json"), "rank0") << "nothing is left";
-  EXPECT_EQ(name_of("a.json", "b.json"), "a");
-  EXPECT_EQ(name_of("host7.17.pt.trace.json", "host8.18.pt.trace.json"), "host");
-}
-
-TEST_F(KinetoImport, AFolderMayBeNamedInsteadOfALibrary) {
-  ImportOptions options;
-  options.folder = folder_->path() / "elsewhere" / "mine";
-  const std::vector files{write("a.json", job(0, 2))};
-  const auto imported = import_kineto(files, runs(), options);
-  ASSERT_TRUE(imported) << imported.error().message;
-  EXPECT_EQ(imported->folder, options.folder);
-  EXPECT_EQ(open(options.folder).figures.info.name, "mine");
-  EXPECT_FALSE(std::filesystem::exists(runs()));
-  EXPECT_FALSE(import_kineto(files, runs(), options)) << "there already";
-  options.overwrite = true;
-  EXPECT_TRUE(import_kineto(files, runs(), options));
-  options.folder = folder_->path();
-  EXPECT_FALSE(import_kineto(files, runs(), options)) << "no run, which would be lost";
-  EXPECT_TRUE(std::filesystem::exists(files.front()));
-}
-
-TEST_F(KinetoImport, FilesOfOneNameGetRunsWithNumbersUnlessANameIsGiven) {
-  const std::vector files{write("job.json", job(0, 2))};
-  for (const char* name : {"job", "job 2", "job 3"}) {
-    const auto imported = import_kineto(files, runs());
-    ASSERT_TRUE(imported) << imported.error().message;
-    EXPECT_EQ(open(imported->folder).figures.info.name, name);
-  }
-  EXPECT_FALSE(import_kineto(files, runs(), named("job")));
-}
-
-TEST_F(KinetoImport, ATakenNameIsToldBeforeAnyFileIsRead) {
-  const std::vector files{write("job.json", job(0, 2))};
-  ASSERT_TRUE(import_kineto(files, runs(), named("job")));
-  const std::vector damaged{write("damaged.json", "no trace")};
-  const auto taken = import_kineto(damaged, runs(), named("job"));
-  ASSERT_FALSE(taken);
-  EXPECT_NE(taken.error().message.find("a run named 'job' exists"), std::string::npos)
-      << taken.error().message;
-  ImportOptions options;
-  options.folder = folder_->path();
-  const auto full = import_kineto(damaged, runs(), options);
-  ASSERT_FALSE(full);
-  EXPECT_NE(full.error().message.find("exists already"), std::string::npos) << full.error().message;
-}
-
-TEST_F(KinetoImport, OneThatCannotBeWrittenLeavesTheRunThatItWasToReplace) {
-  const std::vector files{write("job.json", job(0, 2))};
-  for (const bool in_library : {true, false}) {
-    ImportOptions options = named(in_library ? "job" : "");
-    if (!in_library) options.folder = folder_->path() / "mine";
-    const auto old = import_kineto(files, runs(), options);
-    ASSERT_TRUE(old) << old.error().message;
-    options.overwrite = true;
-    std::filesystem::path half;
-    options.begun = [&](const std::filesystem::path& folder) {
-      half = folder;
-      std::filesystem::create_directory(store::rank_file(folder, 0));
-    };
-    EXPECT_FALSE(import_kineto(files, runs(), options));
-    EXPECT_FALSE(half.empty());
-    EXPECT_FALSE(std::filesystem::exists(half));
-    EXPECT_EQ(open(old->folder).figures.info.status, model::RunStatus::kDone);
-  }
 }
 
 TEST_F(KinetoImport, GloosCallsAreCommunication) {

@@ -1,0 +1,111 @@
+// What a run is called that an import makes, where it lies, and what becomes of one that is there.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/trace/interop/kineto_traces.h"
+#include "trace/interop/kineto_import.h"
+#include "trace/store/run/run_folder.h"
+
+namespace shardlens::trace::interop {
+namespace {
+
+std::string rank_of_two(int rank) {
+  return trace_of({kernel_at("5")}, "\"rank\":" + std::to_string(rank) + ",\"world_size\":2");
+}
+
+ImportOptions run_called(const std::string& name, bool overwrite = false) {
+  ImportOptions options;
+  options.name = name;
+  options.overwrite = overwrite;
+  return options;
+}
+
+TEST_F(KinetoImport, ARunIsNamedAsItsFilesAre) {
+  const auto name_of = [&](const std::string& first, const std::string& second) {
+    ImportOptions options;
+    options.overwrite = true;
+    const auto imported = import_kineto(
+        std::vector{write(first, rank_of_two(0)), write(second, rank_of_two(1))}, runs(), options);
+    EXPECT_TRUE(imported) << imported.error().message;
+    return open(imported->folder).figures.info.name;
+  };
+  EXPECT_EQ(name_of("job_rank10.json", "job_rank11.json"), "job");
+  EXPECT_EQ(name_of("with space 0.json", "with space 1.json"), "with space");
+  EXPECT_EQ(name_of("rank0.json", "rank1.json"), "rank0") << "nothing is left";
+  EXPECT_EQ(name_of("a.json", "b.json"), "a");
+  EXPECT_EQ(name_of("host7.17.pt.trace.json", "host8.18.pt.trace.json"), "host");
+}
+
+TEST_F(KinetoImport, FilesOfOneNameGetRunsWithNumbersUnlessANameIsGiven) {
+  const std::vector files{write("job.json", rank_of_two(0))};
+  for (const char* name : {"job", "job 2", "job 3"}) {
+    const auto imported = import_kineto(files, runs());
+    ASSERT_TRUE(imported) << imported.error().message;
+    EXPECT_EQ(open(imported->folder).figures.info.name, name);
+  }
+  EXPECT_FALSE(import_kineto(files, runs(), run_called("job")));
+}
+
+TEST_F(KinetoImport, RefusesATakenNameUnlessItMayBeReplaced) {
+  const std::vector files{write("a.json", rank_of_two(0))};
+  ASSERT_TRUE(import_kineto(files, runs(), run_called("x")));
+  EXPECT_EQ(import_kineto(files, runs(), run_called("x")).error().kind, base::ErrorKind::kUsage);
+  EXPECT_TRUE(import_kineto(files, runs(), run_called("x", true)));
+  EXPECT_EQ(store::list_runs(runs()).runs.size(), 1u);
+}
+
+TEST_F(KinetoImport, ATakenNameIsToldBeforeAnyFileIsRead) {
+  const std::vector files{write("job.json", rank_of_two(0))};
+  ASSERT_TRUE(import_kineto(files, runs(), run_called("job")));
+  const std::vector damaged{write("damaged.json", "no trace")};
+  const auto taken = import_kineto(damaged, runs(), run_called("job"));
+  ASSERT_FALSE(taken);
+  EXPECT_NE(taken.error().message.find("a run named 'job' exists"), std::string::npos)
+      << taken.error().message;
+  ImportOptions options;
+  options.folder = folder_->path();
+  const auto full = import_kineto(damaged, runs(), options);
+  ASSERT_FALSE(full);
+  EXPECT_NE(full.error().message.find("exists already"), std::string::npos) << full.error().message;
+}
+
+TEST_F(KinetoImport, AFolderMayBeNamedInsteadOfALibrary) {
+  ImportOptions options;
+  options.folder = folder_->path() / "elsewhere" / "mine";
+  const std::vector files{write("a.json", rank_of_two(0))};
+  const auto imported = import_kineto(files, runs(), options);
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_EQ(imported->folder, options.folder);
+  EXPECT_EQ(open(options.folder).figures.info.name, "mine");
+  EXPECT_FALSE(std::filesystem::exists(runs()));
+  EXPECT_FALSE(import_kineto(files, runs(), options)) << "there already";
+  options.overwrite = true;
+  EXPECT_TRUE(import_kineto(files, runs(), options));
+  options.folder = folder_->path();
+  EXPECT_FALSE(import_kineto(files, runs(), options)) << "no run, which would be lost";
+  EXPECT_TRUE(std::filesystem::exists(files.front()));
+}
+
+TEST_F(KinetoImport, OneThatCannotBeWrittenLeavesTheRunThatItWasToReplace) {
+  const std::vector files{write("job.json", rank_of_two(0))};
+  for (const bool in_library : {true, false}) {
+    ImportOptions options = run_called(in_library ? "job" : "");
+    if (!in_library) options.folder = folder_->path() / "mine";
+    const auto old = import_kineto(files, runs(), options);
+    ASSERT_TRUE(old) << old.error().message;
+    options.overwrite = true;
+    std::filesystem::path half;
+    options.begun = [&](const std::filesystem::path& folder) {
+      half = folder;
+      std::filesystem::create_directory(store::rank_file(folder, 0));
+    };
+    EXPECT_FALSE(import_kineto(files, runs(), options));
+    EXPECT_FALSE(half.empty());
+    EXPECT_FALSE(std::filesystem::exists(half));
+    EXPECT_EQ(open(old->folder).figures.info.status, model::RunStatus::kDone);
+  }
+}
+
+}  // namespace
+}  // namespace shardlens::trace::interop
