@@ -33,21 +33,6 @@ timeline::EventTableKind table_of(model::EventKind kind) {
   return timeline::EventTableKind::kNone;
 }
 
-model::EventKind kind_of(timeline::EventTableKind table) {
-  switch (table) {
-    case timeline::EventTableKind::kKernel:
-      return model::EventKind::kKernel;
-    case timeline::EventTableKind::kLaunch:
-      return model::EventKind::kLaunch;
-    case timeline::EventTableKind::kCopy:
-      return model::EventKind::kCopy;
-    case timeline::EventTableKind::kAllocation:
-      return model::EventKind::kAllocation;
-    default:
-      return model::EventKind::kOperator;
-  }
-}
-
 LaneEvents::LaneEvents(store::EventStore& store, int rank, int lane, model::EventKind kind,
                        base::Interval window)
     : window_(window) {

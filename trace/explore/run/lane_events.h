@@ -12,8 +12,6 @@
 namespace shardlens::trace::explore {
 
 timeline::EventTableKind table_of(model::EventKind kind);
-// Of a table of bulk events.
-model::EventKind kind_of(timeline::EventTableKind table);
 
 class LaneEvents {
  public:
