@@ -81,8 +81,12 @@ TimelineRow& RowCatalogue::row(const Key& key) {
 
 void RowCatalogue::add_lane_row(const RankContent& rank, const LaneContent& lane, RowKind kind,
                                 int levels, std::int64_t count) {
-  if (count == 0) return;
-  TimelineRow& added = row({rank.rank, kind, lane.lane, ""});
+  const Key key{rank.rank, kind, lane.lane, ""};
+  if (count == 0) {
+    if (const auto known = ids_.find(key); known != ids_.end()) row(key).count = 0;
+    return;
+  }
+  TimelineRow& added = row(key);
   added.levels = std::max(added.levels, levels);
   added.count = count;
   added.label = lane_label(rank, lane, kind);
@@ -97,9 +101,10 @@ void RowCatalogue::add_lane(const RankContent& rank, const LaneContent& lane) {
   add_lane_row(rank, lane, RowKind::kCopies, 1, events_in(lane, model::EventKind::kCopy));
   // The kernels of collectives are shown once, as what they are for, unless there are others.
   const std::int64_t kernels = events_in(lane, model::EventKind::kKernel);
+  // While a run is live there may be more of either, until those that belong to them come.
   const bool are_collectives = lane.kind == model::LaneKind::kCommunication &&
-                               (lane.collectives < 0 || lane.collectives == kernels);
-  if (!are_collectives) add_lane_row(rank, lane, RowKind::kKernels, 1, kernels);
+                               (lane.collectives < 0 || lane.collectives >= kernels);
+  add_lane_row(rank, lane, RowKind::kKernels, 1, are_collectives ? 0 : kernels);
 }
 
 void RowCatalogue::add_samples(const RankContent& rank) {
@@ -126,7 +131,9 @@ void RowCatalogue::put_in_order(TimelineRank& rank) const {
   const int main_lane = main_thread == main_threads_.end() ? -1 : main_thread->second;
   rank.rows.clear();
   for (const TimelineRow& row : rows_) {
-    if (row.rank == rank.rank) rank.rows.push_back(row.id);
+    // What turned out to be collectives, and keeps its number.
+    const bool is_left_out = row.kind == RowKind::kKernels && row.count == 0;
+    if (row.rank == rank.rank && !is_left_out) rank.rows.push_back(row.id);
   }
   std::ranges::stable_sort(rank.rows, {}, [&](int id) {
     const TimelineRow& row = rows_[static_cast<std::size_t>(id)];

@@ -139,6 +139,20 @@ TEST(RowCatalogue, TheThreadThatRunsTheStepsComesFirst) {
   EXPECT_EQ(shown[4], "Operators · thread 1");
 }
 
+// Rows and events of a live run need not come together.
+TEST(RowCatalogue, KernelsWhoseCollectivesComeLaterHaveNoRowOfTheirOwnFromThenOn) {
+  RowCatalogue rows;
+  std::vector ranks{gpu_rank(0)};
+  const auto kernel_rows = [&](std::int64_t collectives) {
+    ranks[0].lanes[4].collectives = collectives;
+    rows.update(ranks);
+    return std::ranges::count(labels(rows, 0), "NCCL kernels stream 20");
+  };
+  EXPECT_EQ(kernel_rows(8), 0) << "the kernel of one is still to come";
+  EXPECT_EQ(kernel_rows(6), 1);
+  EXPECT_EQ(kernel_rows(7), 0);
+}
+
 TEST(RowCatalogue, KernelsOnACommunicationStreamThatAreNoCollectivesAreNotHidden) {
   RowCatalogue rows;
   std::vector ranks{gpu_rank(0)};
