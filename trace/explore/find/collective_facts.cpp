@@ -306,7 +306,8 @@ class CollectiveFacts {
         if (each.unit == row_.tag_index) add(each.name, each.bytes);
       }
     } else if (row_.tag_kind == model::TagKind::kBucket) {
-      const int plan = plan_in_force();
+      const model::Bucket* const bucket = rows_.bucket(row_.tag_index, row_.bytes);
+      const int plan = bucket == nullptr ? -1 : bucket->plan;
       for (const store::BucketParameter& each : rows_.bucket_parameters) {
         if (each.plan == plan && each.bucket == row_.tag_index) add(each.name, each.bytes);
       }
@@ -315,16 +316,6 @@ class CollectiveFacts {
     sheet_.add(row_.tag_kind == model::TagKind::kUnit ? "Unit" : "Bucket",
                timeline::format_integer(static_cast<std::int64_t>(names.size())) +
                    (names.size() == 1 ? " tensor, " : " tensors, ") + bytes_figure(bytes));
-  }
-
-  // The plan that has a bucket of this size under this number, the latest of them.
-  int plan_in_force() const {
-    int plan = -1;
-    for (const model::Bucket& bucket : rows_.buckets) {
-      if (bucket.index != row_.tag_index) continue;
-      if (plan < 0 || bucket.bytes == row_.bytes) plan = bucket.plan;
-    }
-    return plan;
   }
 
   void add_longest() {

@@ -20,8 +20,8 @@ timeline::DrawnCollective::Gather gather_of(const model::Collective& row, std::s
 std::shared_ptr<const analysis::UnitFigures> DrawnCollectives::unit(int index) {
   const auto [place, is_new] = units_.try_emplace(index);
   const RankRows& rows = *rank_.rows;
-  const auto unit = std::ranges::find(rows.units, index, &model::Unit::index);
-  if (!is_new || unit == rows.units.end()) return place->second;
+  const model::Unit* const unit = rows.unit(index);
+  if (!is_new || unit == nullptr) return place->second;
   auto figures = std::make_shared<analysis::UnitFigures>();
   figures->index = index;
   figures->name = rows.text(unit->name);
@@ -37,27 +37,21 @@ std::shared_ptr<const analysis::UnitFigures> DrawnCollectives::unit(int index) {
   return place->second = std::move(figures);
 }
 
-// The bucket as the latest plan that contains it describes it.
-std::shared_ptr<const analysis::BucketFigures> DrawnCollectives::bucket(int index) {
-  const auto [place, is_new] = buckets_.try_emplace(index);
+std::shared_ptr<const analysis::BucketFigures> DrawnCollectives::bucket(const model::Bucket& row) {
+  const auto [place, is_new] = buckets_.try_emplace(&row);
   if (!is_new) return place->second;
   const RankRows& rows = *rank_.rows;
-  const model::Bucket* last = nullptr;
-  for (const model::Bucket& bucket : rows.buckets) {
-    if (bucket.index == index && (last == nullptr || bucket.plan >= last->plan)) last = &bucket;
-  }
-  if (last == nullptr) return nullptr;
   auto figures = std::make_shared<analysis::BucketFigures>();
-  figures->index = index;
-  figures->bytes = last->bytes;
+  figures->index = row.index;
+  figures->bytes = row.bytes;
   for (const store::BucketParameter& parameter : rows.bucket_parameters) {
-    if (parameter.plan != last->plan || parameter.bucket != index) continue;
+    if (parameter.plan != row.plan || parameter.bucket != row.index) continue;
     figures->parameters.emplace_back(rows.text(parameter.name));
     figures->parameter_bytes.push_back(parameter.bytes);
   }
   if (run_.settings) {
     figures->oversize_reason =
-        analysis::oversize_reason(*figures, analysis::bucket_cap_bytes(*run_.settings, index));
+        analysis::oversize_reason(*figures, analysis::bucket_cap_bytes(*run_.settings, row.index));
   }
   return place->second = std::move(figures);
 }
@@ -79,7 +73,10 @@ void DrawnCollectives::add(std::uint32_t index, timeline::DrawnEvent& event) {
   drawn.is_prefetched = drawn.gather != timeline::DrawnCollective::Gather::kNone &&
                         label.ends_with(model::kPrefetchedEnding);
   if (row.tag_kind == model::TagKind::kUnit) drawn.unit = unit(row.tag_index);
-  if (row.tag_kind == model::TagKind::kBucket) drawn.bucket = bucket(row.tag_index);
+  if (row.tag_kind == model::TagKind::kBucket) {
+    const model::Bucket* const planned = rows.bucket(row.tag_index, row.bytes);
+    if (planned != nullptr) drawn.bucket = bucket(*planned);
+  }
   drawn.wait_doubt = analysis::WaitDoubt::kRecordsMissing;
   if (run_.calls) {
     const analysis::WaitEnd wait = run_.calls->wait_of(part_of(rows, index), run_.ranks.size());

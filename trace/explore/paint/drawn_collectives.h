@@ -26,14 +26,14 @@ class DrawnCollectives {
 
  private:
   std::shared_ptr<const analysis::UnitFigures> unit(int index);
-  std::shared_ptr<const analysis::BucketFigures> bucket(int index);
+  std::shared_ptr<const analysis::BucketFigures> bucket(const model::Bucket& row);
 
   const RunSnapshot& run_;
   const RankSnapshot& rank_;
   const WindowActivity* activity_;
   std::vector<timeline::DrawnCollective> collectives_;
   std::map<int, std::shared_ptr<const analysis::UnitFigures>> units_;
-  std::map<int, std::shared_ptr<const analysis::BucketFigures>> buckets_;
+  std::map<const model::Bucket*, std::shared_ptr<const analysis::BucketFigures>> buckets_;
 };
 
 // "blocks.3 backward gather, prefetched": what a unit is gathered for; kNone of everything else.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 #include <utility>
 
 #include "trace/analysis/figures/labels.h"
@@ -79,6 +80,23 @@ const model::ProcessGroup* RankRows::group(int id) const {
   return found == groups.end() ? nullptr : &*found;
 }
 
+const model::Unit* RankRows::unit(int index) const {
+  const auto found = std::ranges::find(units, index, &model::Unit::index);
+  return found == units.end() ? nullptr : &*found;
+}
+
+const model::Bucket* RankRows::bucket(int index, std::int64_t reduced_bytes) const {
+  const model::Bucket* found = nullptr;
+  const auto rank_of = [&](const model::Bucket& bucket) {
+    return std::pair(bucket.bytes == reduced_bytes, bucket.plan);
+  };
+  for (const model::Bucket& each : buckets) {
+    if (each.index != index) continue;
+    if (found == nullptr || rank_of(each) >= rank_of(*found)) found = &each;
+  }
+  return found;
+}
+
 const model::Step* RankRows::step_at(std::int64_t time_ns) const {
   const auto next = std::ranges::upper_bound(steps, time_ns, {}, &model::Step::start_ns);
   if (next == steps.begin()) return nullptr;
@@ -117,16 +135,13 @@ void RankRowsBuilder::add_labels(const store::RowPart& part) {
 void RankRowsBuilder::add_ready(const model::Batch& rows) {
   RankRows& all = *shared_;
   for (const model::BucketReady& ready : rows.bucket_ready) {
-    const auto bucket =
-        std::ranges::find_if(all.buckets.rbegin(), all.buckets.rend(),
-                             [&](const model::Bucket& each) { return each.index == ready.bucket; });
     all.bucket_ready.push_back(
-        {ready.time_ns, label(analysis::tag_text(model::TagKind::kBucket, ready.bucket, {})),
-         bucket == all.buckets.rend() ? 0 : bucket->bytes, ready.bucket, model::TagKind::kBucket});
+        {ready.time_ns, label(analysis::tag_text(model::TagKind::kBucket, ready.bucket, {})), 0,
+         ready.bucket, model::TagKind::kBucket});
   }
   for (const model::UnitReady& ready : rows.unit_ready) {
-    const auto unit = std::ranges::find(all.units, ready.unit, &model::Unit::index);
-    const bool known = unit != all.units.end();
+    const model::Unit* const unit = all.unit(ready.unit);
+    const bool known = unit != nullptr;
     const auto name = known ? all.text(unit->name) : std::string_view();
     all.unit_ready.push_back({ready.time_ns,
                               label(analysis::tag_text(model::TagKind::kUnit, ready.unit, name)),
@@ -240,6 +255,25 @@ std::shared_ptr<const RankRows> RankRowsBuilder::build() {
   put_in_order(all.spans);
   put_in_order(all.collectives);
   sort_by_time(all.steps, &model::Step::start_ns);
+// As what is reduced next under its number tells. From the last one back.
+void RankRowsBuilder::size_ready_buckets() {
+  RankRows& all = *shared_;
+  std::map<int, std::int64_t> reduced;  // bytes, by number
+  std::map<std::pair<int, std::int64_t>, std::int64_t> planned;
+  auto next = all.collectives.rows.rbegin();
+  for (timeline::ReadyPoint& ready : std::views::reverse(all.bucket_ready)) {
+    for (; next != all.collectives.rows.rend() && next->start_ns >= ready.time_ns; ++next) {
+      if (next->tag_kind == model::TagKind::kBucket) reduced[next->tag_index] = next->bytes;
+    }
+    const auto found = reduced.find(ready.index);
+    const std::int64_t bytes = found == reduced.end() ? model::kNotKnown : found->second;
+    const auto [size, is_new] = planned.try_emplace({ready.index, bytes}, 0);
+    const model::Bucket* const bucket = is_new ? all.bucket(ready.index, bytes) : nullptr;
+    if (bucket != nullptr) size->second = bucket->bytes;
+    ready.bytes = size->second;
+  }
+}
+
   sort_by_time(all.bucket_ready, &timeline::ReadyPoint::time_ns);
   sort_by_time(all.unit_ready, &timeline::ReadyPoint::time_ns);
   place_peaks();
@@ -247,6 +281,7 @@ std::shared_ptr<const RankRows> RankRowsBuilder::build() {
   for (CounterSeries& series : all.counters)
     sort_by_time(series.samples, &timeline::AreaSample::time_ns);
   scale_counters();
+  size_ready_buckets();
   std::vector<base::Interval> optimizer;
   for (const model::Span& span : all.spans.rows) {
     if (span.depth != 0 || span.phase != base::Phase::kOptimizer) continue;

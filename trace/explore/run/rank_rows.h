@@ -72,6 +72,10 @@ struct RankRows {
   const model::Lane* lane(int id) const;
   const model::ProcessGroup* group(int id) const;
   // The step that a time lies in; null: none.
+  const model::Unit* unit(int index) const;
+  // Of the latest plan that has one of this size under this number, else of the latest: DDP plans
+  // anew after its first step.
+  const model::Bucket* bucket(int index, std::int64_t reduced_bytes) const;
   const model::Step* step_at(std::int64_t time_ns) const;
 };
 
@@ -100,6 +104,7 @@ class RankRowsBuilder {
 
   void place_peaks();
 
+  void size_ready_buckets();
   std::shared_ptr<RankRows> shared_;
   std::vector<timeline::AreaSample>
       peaks_;  // of memory, until the step is known in which they were

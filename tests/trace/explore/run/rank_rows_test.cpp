@@ -82,6 +82,37 @@ TEST(RankRows, WhatWasBuiltIsNotBuiltAgainUnderItsReaders) {
   EXPECT_EQ(again->steps.size(), 1u);
 }
 
+// DDP reduces its first step by one plan, and plans anew for the others.
+TEST(RankRows, ABucketThatIsReadyIsOfThePlanThatIsReducedNext) {
+  RankRowsBuilder builder(0);
+  store::RowPart part;
+  for (const auto& [plan, bytes] : {std::pair{0, 650}, std::pair{1, 150}}) {
+    model::Bucket bucket;
+    bucket.plan = plan;
+    bucket.index = 0;
+    bucket.bytes = bytes;
+    part.rows.buckets.push_back(bucket);
+  }
+  for (const auto& [step, bytes] : {std::pair{0, 650}, std::pair{1, 150}}) {
+    model::Collective reduce;
+    reduce.tag_kind = model::TagKind::kBucket;
+    reduce.tag_index = 0;
+    reduce.bytes = bytes;
+    reduce.start_ns = 1'000 * step + 500;
+    reduce.end_ns = reduce.start_ns + 100;
+    part.rows.collectives.push_back(reduce);
+    part.collective_ids.push_back(step + 1);
+  }
+  part.rows.bucket_ready = {{0, 0, 0, 400}, {0, 1, 0, 1'400}, {0, 2, 0, 2'400}};
+  builder.add(std::move(part));
+  const auto rows = builder.build();
+  std::vector<std::int64_t> bytes;
+  for (const timeline::ReadyPoint& ready : rows->bucket_ready) bytes.push_back(ready.bytes);
+  EXPECT_EQ(bytes, (std::vector<std::int64_t>{650, 150, 150}));
+  EXPECT_EQ(rows->bucket(0, 650)->plan, 0);
+  EXPECT_EQ(rows->bucket(0, 75)->plan, 1) << "reduced as something smaller";
+}
+
 model::CounterSample counter(model::StringId name, std::int64_t time_ns, double value) {
   return {0, name, 0, time_ns, value};
 }
