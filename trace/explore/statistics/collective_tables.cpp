@@ -65,10 +65,12 @@ std::vector<std::size_t> kinds_of(std::span<const RangeCall> calls) {
   return kinds;
 }
 
-// A unit's gathers and its reduction together: its tag begins with its name, which has no spaces.
-std::string unit_label(const model::Collective& row, const std::string& tag) {
-  if (row.tag_kind == model::TagKind::kUnit) return tag.substr(0, tag.find(' '));
-  return tag.empty() ? "no tag" : tag;
+// A unit's gathers and its reduction together.
+std::string unit_label(const RangeCall& call, const std::string& tag) {
+  const model::Collective& row = *call.row;
+  if (row.tag_kind != model::TagKind::kUnit) return tag.empty() ? "no tag" : tag;
+  const auto name = call.of->unit_name ? call.of->unit_name(row.tag_index) : std::string_view();
+  return analysis::tag_text(model::TagKind::kUnit, row.tag_index, name);
 }
 
 std::string label_of(const RangeCall& call, timeline::GroupBy group_by) {
@@ -91,7 +93,7 @@ std::string label_of(const RangeCall& call, timeline::GroupBy group_by) {
       return function + " · " + size + (type.empty() ? "" : " " + std::string(type));
     }
     case timeline::GroupBy::kUnit:
-      return unit_label(row, tag());
+      return unit_label(call, tag());
   }
   return function;
 }

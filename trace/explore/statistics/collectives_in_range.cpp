@@ -61,6 +61,10 @@ RunCollectives collective_rows(const RunSnapshot& run, const timeline::TimeRange
     rows.rows = own->collectives.rows;
     rows.row_ids = own->collectives.ids;
     rows.text = [own](model::StringId id) { return own->text(id); };
+    rows.unit_name = [own](int index) {
+      const model::Unit* const unit = own->unit(index);
+      return unit == nullptr ? std::string_view() : own->text(unit->name);
+    };
     rows.call_start = [&run, own](std::size_t index) {
       return call_start(run, *own, static_cast<std::uint32_t>(index));
     };

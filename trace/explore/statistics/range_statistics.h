@@ -33,7 +33,8 @@ struct CollectiveRows {
   // the class of the greater part of its time.
   std::span<const base::TimeClass> classes;
   std::function<CallStart(std::size_t index)> call_start =
-      {};  // of each; none: waits are not known
+      {};                                                     // of each; none: waits are not known
+  std::function<std::string_view(int index)> unit_name = {};  // "" or none: it has none
 };
 
 // Tables by name, the four of collectives one after the other. About 5 ns per event and core for

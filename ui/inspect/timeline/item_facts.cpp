@@ -211,10 +211,11 @@ CollectiveLabel collective_label(const DrawnCollective& collective, const std::s
       return {collective.bytes < 0 ? name : name + " · " + size_text(collective.bytes),
               std::to_string(collective.tag_index)};
     case trace::model::TagKind::kUnit: {
-      // "3" of "blocks.3 forward gather"; the root has no number.
-      const auto dot = name.find('.');
-      if (dot == std::string::npos) return {name, ""};
-      return {name, name.substr(dot + 1, name.find(' ') - dot - 1)};
+      // "3" of "blocks.3" and "module 3"; the root has no number.
+      const std::string unit =
+          collective.unit ? collective.unit->name : name.substr(0, name.find(' '));
+      const auto before = unit.find_first_of(". ");
+      return {name, before == std::string::npos ? "" : unit.substr(before + 1)};
     }
     default:
       return {name, ""};

@@ -16,6 +16,7 @@ namespace shardlens::trace::explore {
 namespace {
 
 using test::call_text;
+using test::call_unit;
 using test::expect_table;
 using test::RandomEvent;
 using test::RandomRun;
@@ -36,7 +37,8 @@ struct Calls {
       }
     }
     for (std::size_t rank = 0; rank < rows_.size(); ++rank) {
-      all.push_back({static_cast<int>(rank), rows_[rank], ids_[rank], call_text, {}});
+      all.push_back(
+          {static_cast<int>(rank), rows_[rank], ids_[rank], call_text, {}, {}, call_unit});
     }
   }
   std::vector<CollectiveRows> all;

@@ -28,7 +28,7 @@ std::string call_name(const model::Collective& row, timeline::GroupBy group_by) 
     case timeline::GroupBy::kShape:
       return function + " · " + std::to_string(row.bytes / 1024) + ".0 KiB bfloat16";
     case timeline::GroupBy::kUnit:
-      if (row.tag_kind == model::TagKind::kUnit) return row.tag_name == 20 ? "root" : "blocks.1";
+      if (row.tag_kind == model::TagKind::kUnit) return std::string(call_unit(row.tag_index));
       return tag.empty() ? "no tag" : tag;
   }
   return "";
@@ -107,6 +107,11 @@ Samples samples_of(const RandomRun& run, const timeline::TimeRange& range, model
                                  one.event.start_ns, one.event.value, one.rank});
   }
   return samples;
+}
+
+std::string_view call_unit(int index) {
+  constexpr std::array<std::string_view, 3> kUnits{"root", "module 1", "module 2.1"};
+  return kUnits.at(static_cast<std::size_t>(index));
 }
 
 std::string_view call_text(model::StringId id) {

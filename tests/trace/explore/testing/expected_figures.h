@@ -25,6 +25,8 @@ Samples samples_of(const RandomRun& run, const timeline::TimeRange& range,
                    timeline::GroupBy group_by);
 // Texts of collectives have ids of their own, beyond those of the file.
 std::string_view call_text(model::StringId id);
+// Names of units, of which FullyShardedDataParallel's have a space.
+std::string_view call_unit(int index);
 // `has_bytes`: their sum is told, too.
 void expect_table(const timeline::RangeTable& table, const Samples& samples, bool has_bytes);
 

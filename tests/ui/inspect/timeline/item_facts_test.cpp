@@ -152,6 +152,10 @@ TEST(CollectiveLabel, IsWholeOrTheNumberAlone) {
   EXPECT_EQ(collective_label(bar, gather).full, gather);
   EXPECT_EQ(collective_label(bar, gather).brief, "11");
   EXPECT_EQ(collective_label(bar, "root reduce").brief, "");
+  auto unit = std::make_shared<trace::analysis::UnitFigures>();
+  unit->name = "module 2.1";
+  bar.unit = unit;
+  EXPECT_EQ(collective_label(bar, "module 2.1 backward gather").brief, "2.1");
 }
 
 }  // namespace
