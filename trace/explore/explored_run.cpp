@@ -6,6 +6,7 @@
 
 #include "trace/base/side_by_side.h"
 #include "trace/explore/run/kept_overview.h"
+#include "trace/explore/run/run_contents.h"
 #include "trace/explore/statistics/range_statistics.h"
 #include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"
@@ -43,7 +44,7 @@ timeline::TimeRange whole_range(const timeline::TimelineRows& rows) {
 }
 
 base::Result<std::unique_ptr<ExploredRun>> ExploredRun::open(
-    const fs::path& path, const store::EventStoreOptions& options) {
+    const fs::path& path, const store::EventStoreOptions& options, bool is_live) {
   TRY_ASSIGN(const model::RunInfo info, store::read_run_info(path));
   std::unique_ptr<ExploredRun> run(new ExploredRun(path));
   if (model::has_settings(info)) {
@@ -59,6 +60,8 @@ base::Result<std::unique_ptr<ExploredRun>> ExploredRun::open(
     return tl::make_unexpected(run->problems_.begin()->second);
   }
   run->restore(kept.get());
+  run->more_follows_ = is_live;
+  run->follow_devices();
   run->publish();
   return run;
 }
@@ -211,6 +214,7 @@ bool ExploredRun::read_rows() {
     if (!left[i]->has_more_rows) finished_one = true;
   });
   if (!finished_one) return true;
+  follow_devices();
   maker_.forget_calls();
   publish();
   return true;
@@ -315,13 +319,32 @@ void ExploredRun::note_new_chunks() {
     for (const store::ChunkEntry& chunk : chunks_of_rank(*chunks, number)) {
       if (chunk.row_id <= known || chunk.kind == model::EventKind::kAllocation) continue;
       rank.overview.add_news({chunk.header.first_ns, chunk.header.last_ns});
+      rank.exposure.add_news(*rank.source->rows(), chunk.header.first_ns);
       rank.last_chunk = std::max(rank.last_chunk, chunk.row_id);
     }
   }
 }
 
+bool ExploredRun::follow_devices() {
+  const auto chunks = store_->chunks();
+  bool has_moved = false;
+  for (auto& [number, rank] : ranks_) {
+    std::int64_t until_ns = INT64_MAX;
+    if (more_follows_) {
+      until_ns =
+          device_known_until(rank.device, chunks_of_rank(*chunks, number), *rank.source->rows());
+    }
+    const std::int64_t before_ns = std::exchange(rank.known_until_ns, until_ns);
+    if (before_ns == until_ns) continue;
+    rank.overview.add_news({std::min(before_ns, until_ns), std::max(before_ns, until_ns)});
+    has_moved = true;
+  }
+  return has_moved;
+}
+
 base::Result<bool> ExploredRun::refresh(bool has_ended) {
   const std::lock_guard lock(work_mutex_);
+  more_follows_ = !has_ended;
   const bool calls_are_due = maker_.hurry_calls(has_ended);
   TRY_ASSIGN(bool news, store_->refresh());
   if (news) note_new_chunks();
@@ -341,6 +364,7 @@ base::Result<bool> ExploredRun::refresh(bool has_ended) {
       rank.overview.add_news(rows);
     }
   }
+  if (follow_devices()) news = true;
   if (!news && !calls_are_due) return nothing;
   forget_figures();
   publish();

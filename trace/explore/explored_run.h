@@ -29,7 +29,8 @@ timeline::TimeRange whole_range(const timeline::TimelineRows& rows);
 class ExploredRun {
  public:
   static base::Result<std::unique_ptr<ExploredRun>> open(const std::filesystem::path& run,
-                                                         const store::EventStoreOptions& options);
+                                                         const store::EventStoreOptions& options,
+                                                         bool is_live = false);
 
   std::shared_ptr<const RunSnapshot> snapshot() const;
   const std::shared_ptr<ChunkNames>& names() const { return names_; }
@@ -54,6 +55,8 @@ class ExploredRun {
   void restore_overviews(const std::map<int, std::string>& kept);
   void forget_figures();
   void note_new_chunks();
+  // True if what is known of any rank's GPU reaches elsewhere now.
+  bool follow_devices();
   void set_whole(std::shared_ptr<const timeline::RangeFigures> figures);
   bool is_worth_keeping(const RunSnapshot& run, const timeline::RangeFigures& figures) const;
   // Of ranks that were not opened before.
@@ -80,6 +83,7 @@ class ExploredRun {
   SnapshotMaker maker_;
   LaneScan scan_;
   bool was_scanned_ = false;
+  bool more_follows_ = false;  // of a live run
   std::optional<RunTally> tally_;
   std::shared_ptr<const RunTotals> totals_;  // once all was scanned
   std::shared_ptr<ChunkNames> names_;

@@ -23,9 +23,9 @@ RunExplorer::RunExplorer(std::unique_ptr<State> state) : state_(std::move(state)
 RunExplorer::~RunExplorer() = default;
 
 base::Result<std::unique_ptr<RunExplorer>> RunExplorer::open(
-    const std::filesystem::path& run, const store::EventStoreOptions& options) {
+    const std::filesystem::path& run, const store::EventStoreOptions& options, bool is_live) {
   auto state = std::make_unique<State>();
-  TRY_ASSIGN(state->run, ExploredRun::open(run, options));
+  TRY_ASSIGN(state->run, ExploredRun::open(run, options, is_live));
   state->search.emplace(*state->run->snapshot()->store, state->run->names());
   return std::unique_ptr<RunExplorer>(new RunExplorer(std::move(state)));
 }

@@ -22,9 +22,11 @@ namespace shardlens::trace::explore {
 
 class RunExplorer {
  public:
-  // Errors: those of the run's files.
+  // Errors: those of the run's files. `is_live`: more is being recorded, and until a refresh() says
+  // that it has ended, a GPU's events may still come.
   static base::Result<std::unique_ptr<RunExplorer>> open(
-      const std::filesystem::path& run, const store::EventStoreOptions& options = {});
+      const std::filesystem::path& run, const store::EventStoreOptions& options = {},
+      bool is_live = false);
   ~RunExplorer();
 
   std::shared_ptr<const timeline::TimelineRows> rows() const;

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "trace/analysis/steps/device_progress.h"
 #include "trace/explore/run/call_matcher.h"
 #include "trace/explore/run/exposure_scan.h"
 #include "trace/explore/run/lane_scan.h"
@@ -23,6 +24,8 @@ struct ExploredRank {
   RankOverview overview;
   std::int64_t last_chunk = INT64_MIN;  // of those that the overview knows of
   ExposureScan exposure;
+  analysis::DeviceProgress device;
+  std::int64_t known_until_ns = INT64_MAX;  // of a GPU's events
 };
 
 // Of a list that is sorted by rank.

@@ -148,7 +148,12 @@ void InspectSession::publish_problem(std::uint64_t generation, const std::string
 }
 
 bool InspectSession::open(const Opening& opening) {
-  auto explorer = trace::explore::RunExplorer::open(opening.run);
+  bool is_live = false;
+  {
+    const std::lock_guard lock(mutex_);
+    is_live = is_live_;
+  }
+  auto explorer = trace::explore::RunExplorer::open(opening.run, {}, is_live);
   if (!explorer) {
     publish_problem(opening.generation, explorer.error().message);
     return false;

@@ -30,7 +30,7 @@ TEST(ExploredRun, ShowsARankOfALiveRunOnceItCanBeRead) {
   const auto file = store::rank_file(run.path(), 1), aside = run.path() / "aside";
   std::filesystem::rename(file, aside);
   write_text(file, "nothing yet");
-  const auto explorer = open_whole(run.path());
+  const auto explorer = open_whole(run.path(), true);
   ASSERT_TRUE(explorer);
   EXPECT_FALSE(explorer->refresh().value_or(true));
   EXPECT_EQ(explorer->rows()->ranks.size(), 1u);
@@ -47,7 +47,7 @@ TEST(ExploredRun, ShowsARankOfALiveRunOnceItCanBeRead) {
 
 TEST(ExploredRun, GrowsWithALiveRun) {
   KnownRun run(1);
-  const auto explorer = open_whole(run.path());
+  const auto explorer = open_whole(run.path(), true);
   ASSERT_TRUE(explorer);
   EXPECT_EQ(explorer->rows()->steps.size(), 2u);
   EXPECT_FALSE(explorer->refresh().value_or(true)) << "nothing has happened";

@@ -6,9 +6,19 @@
 
 namespace shardlens::trace::analysis {
 
+namespace {
+
+constexpr std::int64_t kShortestSilence = 500'000'000;
+
+}  // namespace
+
 void DeviceProgress::add(Source source, int lane, std::int64_t end_ns) {
   const auto [at, is_new] = ends_.try_emplace({source, lane}, end_ns);
   if (!is_new) at->second = std::max(at->second, end_ns);
+}
+
+std::int64_t DeviceProgress::longest_silence_ns(std::int64_t step_ns) {
+  return std::max(kShortestSilence, 2 * step_ns);
 }
 
 void DeviceProgress::settle(std::int64_t silence_ns) {

@@ -18,6 +18,9 @@ class DeviceProgress {
   // to the end of the one that is behind is there; one in which nothing has ended for `silence_ns`
   // holds back nothing.
   void settle(std::int64_t silence_ns);
+  // Of a rank whose steps take so long: a lane that has something to do in every step is silent for
+  // less than two of them; the recorder commits ten times a second what comes together.
+  static std::int64_t longest_silence_ns(std::int64_t step_ns);
 
   std::int64_t until_ns() const { return until_ns_; }  // only grows; INT64_MIN: nothing came
 

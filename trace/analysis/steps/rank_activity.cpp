@@ -10,9 +10,6 @@ namespace {
 constexpr std::int64_t kLastStep = std::int64_t{1} << 40;
 // How many intervals are kept of a recording that has no steps, which would retire them.
 constexpr std::size_t kMostIntervals = 1u << 21;
-// A lane that has something to do in every step is silent for less than two of them; the recorder
-// commits ten times a second what comes together.
-constexpr std::int64_t kShortestSilence = 500'000'000;
 
 }  // namespace
 
@@ -112,7 +109,7 @@ bool RankActivity::is_unread(const model::Step& step) const {
 }
 
 void RankActivity::note_device_progress() {
-  progress_.settle(std::max(kShortestSilence, 2 * latest_step_ns_));
+  progress_.settle(DeviceProgress::longest_silence_ns(latest_step_ns_));
   std::int64_t until = std::max(device_until_ns_, progress_.until_ns());
   const bool is_over =
       detailed_end_ns_ != INT64_MIN && steps_end_ns_ - detailed_end_ns_ > kLongestDelay;

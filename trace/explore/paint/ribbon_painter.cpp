@@ -28,14 +28,14 @@ RankRibbon rank_ribbon(const RankSnapshot& rank, base::Interval window, double n
     const timeline::PixelGrid grid(ns_per_pixel);
     timeline::Ribbon exact = activity->ribbon(rank, grid);
     ribbon.is_exact = true;
-    ribbon.is_complete = activity->is_complete && rank.has_all_rows;
+    ribbon.is_complete = activity->is_complete && rank.has_all_rows && !rank.awaits_events(window);
     ribbon.columns = std::move(exact.columns);
     ribbon.pieces = std::move(exact.pieces);
     return ribbon;
   }
   const int bits = cell_bits_of(ns_per_pixel);
   const timeline::PixelGrid grid = timeline::grid_of_cells(cell_length_ns(bits), ns_per_pixel);
-  ribbon.is_complete = rank.overview->is_complete(bits, window);
+  ribbon.is_complete = rank.overview->is_complete(bits, window) && !rank.awaits_events(window);
   ribbon.columns =
       timeline::ribbon_columns(rank.overview->classes(bits, grid.around(window)), grid);
   return ribbon;

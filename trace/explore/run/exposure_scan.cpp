@@ -60,6 +60,16 @@ bool ExposureScan::scan_some(store::EventStore& store, const RankSnapshot& rank,
   return is_within(end);
 }
 
+void ExposureScan::add_news(const RankRows& rows, std::int64_t from_ns) {
+  const auto& ends = rows.collectives.latest_end;
+  const auto settled =
+      static_cast<std::size_t>(std::ranges::lower_bound(ends, from_ns) - ends.begin());
+  if (ids_.size() <= settled) return;
+  ids_.resize(settled);
+  classes_.resize(settled);
+  shared_.reset();
+}
+
 std::shared_ptr<const std::vector<base::TimeClass>> ExposureScan::classes_of(
     const RankRows& rows) const {
   if (ids_ != rows.collectives.ids) return nullptr;

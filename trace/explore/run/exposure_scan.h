@@ -18,6 +18,9 @@ class ExposureScan {
   bool scan_some(store::EventStore& store, const RankSnapshot& rank,
                  std::int64_t until_ns = INT64_MAX);
 
+  // Events of this time on came in since: what ended later is looked at again.
+  void add_news(const RankRows& rows, std::int64_t from_ns);
+
   // What is kept of a scan that has ended, and begun with instead of another one.
   const std::vector<base::TimeClass>& classes() const { return classes_; }
   void restore(std::vector<base::TimeClass> classes) { restored_ = std::move(classes); }

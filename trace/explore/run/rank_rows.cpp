@@ -229,6 +229,11 @@ void RankRowsBuilder::add(store::RowPart part) {
   add_labels(part);
   add_ready(rows);
   add_samples(rows);
+  for (const model::Collective& row : rows.collectives) {
+    if (!base::is_plausible_time(row.start_ns, row.end_ns)) continue;
+    std::int64_t& end_ns = all.collective_ends.try_emplace(row.lane, row.end_ns).first->second;
+    end_ns = std::max(end_ns, row.end_ns);
+  }
   append_rows(all.steps, rows.steps);
   append_rows(all.spans.rows, rows.spans);
   append_rows(all.spans.ids, part.span_ids);
@@ -250,11 +255,6 @@ void RankRowsBuilder::place_peaks() {
   });
 }
 
-std::shared_ptr<const RankRows> RankRowsBuilder::build() {
-  RankRows& all = own();
-  put_in_order(all.spans);
-  put_in_order(all.collectives);
-  sort_by_time(all.steps, &model::Step::start_ns);
 // As what is reduced next under its number tells. From the last one back.
 void RankRowsBuilder::size_ready_buckets() {
   RankRows& all = *shared_;
@@ -274,14 +274,19 @@ void RankRowsBuilder::size_ready_buckets() {
   }
 }
 
+std::shared_ptr<const RankRows> RankRowsBuilder::build() {
+  RankRows& all = own();
+  put_in_order(all.spans);
+  put_in_order(all.collectives);
+  sort_by_time(all.steps, &model::Step::start_ns);
   sort_by_time(all.bucket_ready, &timeline::ReadyPoint::time_ns);
   sort_by_time(all.unit_ready, &timeline::ReadyPoint::time_ns);
+  size_ready_buckets();
   place_peaks();
   sort_by_time(all.memory, &timeline::AreaSample::time_ns);
   for (CounterSeries& series : all.counters)
     sort_by_time(series.samples, &timeline::AreaSample::time_ns);
   scale_counters();
-  size_ready_buckets();
   std::vector<base::Interval> optimizer;
   for (const model::Span& span : all.spans.rows) {
     if (span.depth != 0 || span.phase != base::Phase::kOptimizer) continue;

@@ -56,6 +56,7 @@ struct RankRows {
   std::vector<model::Step> steps;  // by start
   TimedRows<model::Span> spans;
   TimedRows<model::Collective> collectives;
+  std::map<int, std::int64_t> collective_ends;                 // by lane, the latest
   std::vector<timeline::ReadyPoint> bucket_ready, unit_ready;  // by time; names are labels
   std::vector<timeline::AreaSample> memory;
   double highest_memory = 0;
@@ -71,11 +72,11 @@ struct RankRows {
   }
   const model::Lane* lane(int id) const;
   const model::ProcessGroup* group(int id) const;
-  // The step that a time lies in; null: none.
   const model::Unit* unit(int index) const;
   // Of the latest plan that has one of this size under this number, else of the latest: DDP plans
   // anew after its first step.
   const model::Bucket* bucket(int index, std::int64_t reduced_bytes) const;
+  // The step that a time lies in; null: none.
   const model::Step* step_at(std::int64_t time_ns) const;
 };
 
@@ -103,8 +104,8 @@ class RankRowsBuilder {
   void scale_counters();
 
   void place_peaks();
-
   void size_ready_buckets();
+
   std::shared_ptr<RankRows> shared_;
   std::vector<timeline::AreaSample>
       peaks_;  // of memory, until the step is known in which they were

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "trace/analysis/steps/rank_activity.h"
+#include "trace/base/saturated.h"
 #include "trace/model/gpu_counters.h"
 #include "trace/timeline/words/row_labels.h"
 
@@ -111,6 +113,35 @@ base::Interval extent_of(std::span<const store::ChunkEntry> chunks_of_rank, cons
     }
   }
   return extent.end_ns > extent.start_ns ? extent : base::Interval{};
+}
+
+std::int64_t device_known_until(analysis::DeviceProgress& device,
+                                std::span<const store::ChunkEntry> chunks_of_rank,
+                                const RankRows& rows) {
+  using Source = analysis::DeviceProgress::Source;
+  if (!rows.info.device.starts_with("cuda")) return INT64_MAX;
+  for (const store::ChunkEntry& chunk : chunks_of_rank) {
+    if (chunk.kind != model::EventKind::kKernel && chunk.kind != model::EventKind::kCopy) continue;
+    const std::int64_t end_ns = chunk.header.last_ns;
+    if (base::is_plausible_time(end_ns, end_ns)) device.add(Source::kEvents, chunk.lane, end_ns);
+  }
+  for (const auto& [lane, end_ns] : rows.collective_ends) {
+    device.add(Source::kCollectives, lane, end_ns);
+  }
+  std::int64_t steps_end_ns = INT64_MIN, detailed_end_ns = INT64_MIN, step_ns = 0;
+  for (const model::Step& step : rows.steps) {
+    if (!base::is_plausible_time(step.start_ns, step.end_ns)) continue;
+    step_ns = step.end_ns - step.start_ns;
+    steps_end_ns = std::max(steps_end_ns, step.end_ns);
+    if (step.full_detail) detailed_end_ns = std::max(detailed_end_ns, step.end_ns);
+  }
+  device.settle(analysis::DeviceProgress::longest_silence_ns(step_ns));
+  std::int64_t until_ns = device.until_ns();
+  // Where details are recorded of some steps only, none of theirs come so long after them.
+  const bool is_over = base::saturated_difference(steps_end_ns, detailed_end_ns) >
+                       analysis::RankActivity::kLongestDelay;
+  if (is_over) until_ns = std::max(until_ns, detailed_end_ns);
+  return detailed_end_ns <= until_ns ? std::max(until_ns, steps_end_ns) : until_ns;
 }
 
 }  // namespace shardlens::trace::explore

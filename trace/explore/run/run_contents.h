@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "trace/analysis/steps/device_progress.h"
 #include "trace/explore/run/lane_scan.h"
 #include "trace/explore/run/run_snapshot.h"
 #include "trace/timeline/values/row_content.h"
@@ -15,5 +16,11 @@ timeline::RankContent content_of(const RankSnapshot& rank,
 
 // Of a rank: of all that it has recorded.
 base::Interval extent_of(std::span<const store::ChunkEntry> chunks_of_rank, const RankRows& rows);
+
+// How far all that a rank's GPU did is there while its run goes on; of a rank without one all is.
+// `device`: as it was left by the last call.
+std::int64_t device_known_until(analysis::DeviceProgress& device,
+                                std::span<const store::ChunkEntry> chunks_of_rank,
+                                const RankRows& rows);
 
 }  // namespace shardlens::trace::explore

@@ -25,10 +25,15 @@ struct RankSnapshot {
   std::shared_ptr<const RankRows> rows;
   bool has_all_rows = false;
   base::Interval extent;                                // of everything recorded
+  std::int64_t known_until_ns = INT64_MAX;              // beyond it a GPU's events may still come
   std::vector<std::pair<int, model::EventKind>> lanes;  // that have bulk events
   // Of its collectives, overlapped or exposed as a whole; null until that is known.
   std::shared_ptr<const std::vector<base::TimeClass>> exposure;
   bool operators_compute = true;  // some may count as compute
+
+  bool awaits_events(base::Interval window) const {
+    return std::min(window.end_ns, extent.end_ns) > known_until_ns;
+  }
 };
 
 struct RunSnapshot {

@@ -85,12 +85,19 @@ WindowActivity window_activity(store::EventStore& store, const RankSnapshot& ran
   return result;
 }
 
+base::Intervals WindowActivity::recorded(const RankSnapshot& rank) const {
+  const base::Interval known{rank.extent.start_ns,
+                             std::min(rank.extent.end_ns, rank.known_until_ns)};
+  if (known.end_ns <= known.start_ns) return {};
+  return base::subtract(base::clip({known}, window), rank.rows->undetailed);
+}
+
 timeline::Ribbon WindowActivity::ribbon(const RankSnapshot& rank, timeline::PixelGrid grid) const {
-  const base::Interval recorded{std::max(window.start_ns, rank.extent.start_ns),
-                                std::min(window.end_ns, rank.extent.end_ns)};
-  if (recorded.length() <= 0) return {};
-  return timeline::exact_ribbon({compute, communication, copies, rank.rows->optimizer}, recorded,
-                                grid);
+  const base::Interval held{std::max(window.start_ns, rank.extent.start_ns),
+                            std::min(window.end_ns, rank.extent.end_ns)};
+  if (held.length() <= 0) return {};
+  return timeline::exact_ribbon({compute, communication, copies, rank.rows->optimizer}, held,
+                                recorded(rank), grid);
 }
 
 }  // namespace shardlens::trace::explore

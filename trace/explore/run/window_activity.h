@@ -18,6 +18,9 @@ struct WindowActivity {
   base::Intervals compute, communication, copies;
   bool is_complete = true;
 
+  // Where a time without events was idle: not in steps that were recorded without them, nor where
+  // a GPU's may still come.
+  base::Intervals recorded(const RankSnapshot& rank) const;
   // Where the rank's time went, as far as it recorded.
   timeline::Ribbon ribbon(const RankSnapshot& rank, timeline::PixelGrid grid) const;
 };

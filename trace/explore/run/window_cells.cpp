@@ -56,8 +56,7 @@ class LaneSums {
 std::vector<base::TimeByClass> classes_of(const WindowActivity& activity, const RankSnapshot& rank,
                                           int bits, base::Interval cells) {
   std::vector<base::TimeByClass> classes(static_cast<std::size_t>(cells.length()));
-  const base::Intervals recorded =
-      base::subtract(base::clip({rank.extent}, activity.window), rank.rows->undetailed);
+  const base::Intervals recorded = activity.recorded(rank);
   base::sweep_classes(
       {activity.compute, activity.communication, activity.copies, rank.rows->optimizer},
       activity.window, [&](base::Interval part, base::TimeClass time_class) {

@@ -60,13 +60,14 @@ bool look_the_same(const RibbonColumn& a, const RibbonColumn& b) {
 
 }  // namespace
 
-Ribbon exact_ribbon(const base::ActivitySets& sets, base::Interval window, PixelGrid grid) {
+Ribbon exact_ribbon(const base::ActivitySets& sets, base::Interval window,
+                    const base::Intervals& recorded, PixelGrid grid) {
   ColumnSums sums(grid);
   Ribbon ribbon;
   const auto most = static_cast<std::size_t>(
       std::max<std::int64_t>(1, grid.around(window).length() / grid.column_ns()));
   std::size_t count = 0;
-  base::sweep_classes(sets, window, [&](base::Interval part, base::TimeClass piece_class) {
+  const auto add = [&](base::Interval part, base::TimeClass piece_class) {
     if (++count <= most) {
       Piece& piece = ribbon.pieces.emplace_back();
       piece.start_ns = part.start_ns;
@@ -75,6 +76,10 @@ Ribbon exact_ribbon(const base::ActivitySets& sets, base::Interval window, Pixel
       piece.piece_class = piece_class;
     }
     sums.add(part, static_cast<std::size_t>(piece_class));
+  };
+  base::sweep_classes(sets, window, [&](base::Interval part, base::TimeClass piece_class) {
+    if (piece_class != base::TimeClass::kIdle) return add(part, piece_class);
+    base::visit_within(recorded, part, [&](base::Interval idle) { add(idle, piece_class); });
   });
   if (count > most) ribbon.pieces.clear();
   ribbon.columns = sums.take();

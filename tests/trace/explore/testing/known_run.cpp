@@ -202,8 +202,8 @@ void KnownRun::turn_into_broadcasts() {
   }
 }
 
-std::unique_ptr<explore::RunExplorer> open_whole(const std::filesystem::path& run) {
-  auto explorer = explore::RunExplorer::open(run);
+std::unique_ptr<explore::RunExplorer> open_whole(const std::filesystem::path& run, bool is_live) {
+  auto explorer = explore::RunExplorer::open(run, {}, is_live);
   EXPECT_TRUE(explorer) << explorer.error().message;
   if (!explorer) return nullptr;
   for (bool more = true; more;) {

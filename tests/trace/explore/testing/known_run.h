@@ -50,7 +50,8 @@ class KnownRun {
 };
 
 // Opened, and all read.
-std::unique_ptr<explore::RunExplorer> open_whole(const std::filesystem::path& run);
+std::unique_ptr<explore::RunExplorer> open_whole(const std::filesystem::path& run,
+                                                 bool is_live = false);
 // The id of a row by its rank and label; −1: there is none.
 int row_named(const timeline::TimelineRows& rows, int rank, const std::string& label);
 // One row over a window, `pixels` wide.

@@ -57,7 +57,7 @@ TEST(RibbonColumns, ShareOfEveryColumnIsThatOfItsNanoseconds) {
                             random_intervals(random, 20),
                             {{5'000, 6'000}}};
     const PixelGrid grid(static_cast<double>(1 + random() % 500));
-    const auto columns = exact_ribbon(sets_of(input), input.step, grid).columns;
+    const auto columns = exact_ribbon(sets_of(input), input.step, {input.step}, grid).columns;
     for (const RibbonColumn& column : columns) {
       std::array<double, base::kPartitionClasses> share{};
       for (std::int64_t time = std::max<std::int64_t>(column.start_ns, 700);
@@ -81,14 +81,15 @@ TEST(RibbonColumns, PiecesAreTheExactPartitionWhereTheyCanBeToldApart) {
                           random_intervals(random, 20),
                           {{2'000, 2'500}, {5'000, 6'000}}};
   const auto exact = analysis::exact_partition(sets_of(input), input.step);
-  const auto pieces = exact_ribbon(sets_of(input), input.step, PixelGrid(1)).pieces;
+  const auto pieces = exact_ribbon(sets_of(input), input.step, {input.step}, PixelGrid(1)).pieces;
   ASSERT_EQ(pieces.size(), exact.size());
   for (std::size_t i = 0; i < exact.size(); ++i) {
     EXPECT_EQ(pieces[i].start_ns, exact[i].time.start_ns);
     EXPECT_EQ(pieces[i].end_ns, exact[i].time.end_ns);
     EXPECT_EQ(pieces[i].piece_class, exact[i].bar_class);
   }
-  EXPECT_TRUE(exact_ribbon(sets_of(input), input.step, PixelGrid(2'000)).pieces.empty());
+  EXPECT_TRUE(
+      exact_ribbon(sets_of(input), input.step, {input.step}, PixelGrid(2'000)).pieces.empty());
 }
 
 TEST(RibbonColumns, OfCellsAreTheSameAsOfThePiecesTheyWereSummedFrom) {
@@ -99,7 +100,8 @@ TEST(RibbonColumns, OfCellsAreTheSameAsOfThePiecesTheyWereSummedFrom) {
                           random_intervals(random, 20),
                           {{5'000, 6'000}}};
   std::vector<ClassCell> cells;
-  for (const RibbonColumn& fine : exact_ribbon(sets_of(input), input.step, PixelGrid(64)).columns) {
+  for (const RibbonColumn& fine :
+       exact_ribbon(sets_of(input), input.step, {input.step}, PixelGrid(64)).columns) {
     ClassCell cell{fine.start_ns, fine.end_ns, {}};
     for (std::size_t i = 0; i < cell.ns.size(); ++i) {
       cell.ns[i] = std::llround(static_cast<double>(fine.share[i]) * 64);
@@ -108,7 +110,7 @@ TEST(RibbonColumns, OfCellsAreTheSameAsOfThePiecesTheyWereSummedFrom) {
   }
   const PixelGrid grid(192);
   const auto from_cells = ribbon_columns(std::span<const ClassCell>(cells), grid);
-  const auto from_pieces = exact_ribbon(sets_of(input), input.step, grid).columns;
+  const auto from_pieces = exact_ribbon(sets_of(input), input.step, {input.step}, grid).columns;
   ASSERT_EQ(from_cells.size(), from_pieces.size());
   for (std::size_t i = 0; i < from_cells.size(); ++i) {
     for (std::size_t c = 0; c < base::kPartitionClasses; ++c) {
