@@ -5,6 +5,7 @@
 #include "tests/trace/explore/testing/known_run.h"
 #include "trace/explore/run_explorer.h"
 #include "trace/store/run/run_folder.h"
+#include "trace/store/run/trace_file.h"
 
 namespace shardlens::trace::test {
 namespace {
@@ -173,6 +174,61 @@ TEST_F(Details, OfACollectiveListItsCallOnEveryRank) {
   const timeline::EventDetails other = at(details.calls[0].place.ref);
   EXPECT_EQ(other.subtitle, "rank 0 · step 1");
   EXPECT_EQ(explorer_->rows()->rows[static_cast<std::size_t>(details.calls[0].place.row)].rank, 0);
+}
+
+class DetailsOfAChangedRun : public testing::Test {
+ protected:
+  // What is done to a rank's file; then details of its all-reduce in step 1.
+  timeline::EventDetails after(int rank, const std::string& sql) {
+    run_.put_on_hosts({"node", "node"});  // which closes its files
+    {
+      auto file = store::open_for_writing(store::rank_file(run_.path(), rank));
+      EXPECT_TRUE(file && file->execute(sql));
+    }
+    explorer_ = open_whole(run_.path());
+    return of_step(1);
+  }
+  timeline::EventDetails of_step(std::int64_t step) const {
+    const auto hit = explorer_->neighbour_hit({"bucket 0", true, false}, 1, KnownRun::at(step, 0));
+    EXPECT_TRUE(hit && hit->ref.rank == 0);
+    auto details = explorer_->details(hit->ref);
+    EXPECT_TRUE(details);
+    return details ? std::move(*details) : timeline::EventDetails{};
+  }
+
+ private:
+  KnownRun run_;
+  std::unique_ptr<explore::RunExplorer> explorer_;
+};
+
+TEST_F(DetailsOfAChangedRun, TellNoWaitAndNoBandwidthWhereARanksRecordIsMissing) {
+  const auto details = after(1, "delete from collective where step=1");
+  EXPECT_EQ(value(details, "Waiting for others"), "not known");
+  for (const char* field : {"Transfer", "Algorithm bandwidth", "Bus bandwidth", "Last to start"})
+    EXPECT_EQ(value(details, field), "(none)") << field;
+  ASSERT_EQ(details.calls.size(), 1u);
+  EXPECT_EQ(details.calls[0].latest_start_ns, 0) << "a wait would be drawn";
+}
+
+// Two of eight were imported.
+TEST_F(DetailsOfAChangedRun, TellNoWaitBetweenTwoRanksOfALargerGroup) {
+  const auto details = after(0, "update process_group set ranks='0,1,2,3,4,5,6,7'");
+  EXPECT_EQ(value(details, "Ranks"), "0, 1, 2, 3, 4, 5, 6, 7");
+  EXPECT_EQ(value(details, "Waiting for others"), "not known");
+  EXPECT_EQ(value(details, "Waiting for rank 1"), "(none)");
+  EXPECT_EQ(value(details, "Bus bandwidth"), "(none)");
+}
+
+// It ended two milliseconds before rank 1 came, as a broadcast's root may.
+TEST_F(DetailsOfAChangedRun, ARankThatHadLeftHasNoTransferAndSetsNoRecord) {
+  const auto left = after(0, "update collective set end_ns=start_ns+2000000 where step=1");
+  EXPECT_EQ(value(left, "Waiting for others"), "none");
+  EXPECT_EQ(value(left, "Transfer"), "(none)");
+  EXPECT_EQ(value(left, "Bus bandwidth"), "(none)");
+  ASSERT_EQ(left.calls.size(), 2u);
+  EXPECT_TRUE(left.calls[0].has_left);
+  EXPECT_FALSE(left.calls[1].has_left);
+  EXPECT_EQ(value(of_step(2), "Bus bandwidth"), "1.00 GB/s · 100 % of the best seen");
 }
 
 TEST_F(Details, OfACopyHaveItsBandwidth) {

@@ -93,16 +93,19 @@ class CollectiveFacts {
     if (run_.calls == nullptr) return;
     const analysis::CollectivePart self = part_of(rows_, index_);
     const auto parts = run_.calls->same_call(self);
-    if (parts.size() < 2) return;
+    if (parts.empty() || self.members == 1) return;
     const auto latest = std::ranges::max_element(parts, {}, &analysis::CollectivePart::start_ns);
     std::vector<int> ranks;
     for (const analysis::CollectivePart& part : parts) ranks.push_back(part.rank);
     if (run_.clocks) sheet_.details.clock_error_ns = run_.clocks->error_between_hosts(ranks);
-    const bool is_known = sheet_.details.clock_error_ns != analysis::kUnknownClockError;
+    const bool is_whole = has_all_ranks(self);
+    const bool is_known = is_whole && sheet_.details.clock_error_ns != analysis::kUnknownClockError;
     for (const analysis::CollectivePart& part : parts) {
-      // A rank that ended before the latest one began did not wait for it.
-      const bool has_left = part.end_ns <= latest->start_ns;
-      add_call(part, !is_known ? 0 : has_left ? part.start_ns : latest->start_ns);
+      add_call(part, is_known ? latest->start_ns : 0);
+    }
+    if (!is_whole) {
+      return sheet_.add("Waiting for others", "not known",
+                        "not all ranks of the group have a record of this call");
     }
     if (!is_known) {
       return sheet_.add(
@@ -110,19 +113,12 @@ class CollectiveFacts {
           "nothing tells how far the hosts' clocks are apart: no all-reduce or the like "
           "connects them");
     }
-    if (!is_beyond_clocks(parts, *latest)) {
-      return sheet_.add(
-          "Waiting for others", "not known",
-          "the hosts' clocks may be " + duration_figure(sheet_.details.clock_error_ns) + " apart");
+    const std::string apart =
+        "the hosts' clocks may be " + duration_figure(sheet_.details.clock_error_ns) + " apart";
+    if (!is_beyond_clocks(parts, self, *latest)) {
+      return sheet_.add("Waiting for others", "not known", apart);
     }
-    const model::ProcessGroup* const group = rows_.group(row_.process_group);
-    std::string but = group != nullptr && group->ranks.size() > parts.size()
-                          ? "; not all ranks of the group were recorded"
-                          : "";
-    if (sheet_.details.clock_error_ns > 0) {
-      but +=
-          "; the hosts' clocks may be " + duration_figure(sheet_.details.clock_error_ns) + " apart";
-    }
+    const std::string but = sheet_.details.clock_error_ns > 0 ? "; " + apart : "";
     if (latest->rank == rank_.rank) {
       sheet_.add("Last to start", "this rank", "the others waited for it" + but);
     } else if (row_.end_ns <= latest->start_ns) {
@@ -133,21 +129,33 @@ class CollectiveFacts {
                           latest->start_ns - row_.start_ns,
                           "latest start over the ranks − own start" + but);
     }
-    const bool has_left = row_.end_ns <= latest->start_ns;
-    const std::int64_t transfer_ns = row_.end_ns - (has_left ? row_.start_ns : latest->start_ns);
+    const std::int64_t transfer_ns = known_transfer_ns(self);
     if (transfer_ns <= 0) return;
-    sheet_.add_duration("Transfer", transfer_ns,
-                        (has_left ? "own end − own start" : "own end − latest start") + but);
-    add_bandwidth(transfer_ns,
-                  static_cast<int>(group == nullptr ? parts.size() : group->ranks.size()));
+    sheet_.add_duration("Transfer", transfer_ns, "own end − latest start" + but);
+    add_bandwidth(transfer_ns, static_cast<int>(parts.size()));
   }
 
-  // Whether this rank waited for the latest, or the others for it, by more than clocks make up.
+  bool has_all_ranks(const analysis::CollectivePart& part) const {
+    return run_.calls->wait_of(part, run_.ranks.size()).doubt !=
+           analysis::WaitDoubt::kRecordsMissing;
+  }
+
+  // Of a call of the same group; 0: not known, or it had left before the last rank began.
+  std::int64_t known_transfer_ns(const analysis::CollectivePart& part) const {
+    const auto parts = run_.calls->same_call(part);
+    if (parts.empty() || !has_all_ranks(part)) return 0;
+    const auto latest = std::ranges::max_element(parts, {}, &analysis::CollectivePart::start_ns);
+    if (!is_beyond_clocks(parts, part, *latest)) return 0;
+    return std::max<std::int64_t>(0, base::saturated_difference(part.end_ns, latest->start_ns));
+  }
+
+  // Whether a rank waited for the latest, or the others for it, by more than clocks make up.
   bool is_beyond_clocks(std::span<const analysis::CollectivePart> parts,
+                        const analysis::CollectivePart& own,
                         const analysis::CollectivePart& latest) const {
     if (sheet_.details.clock_error_ns <= 0) return true;
-    std::int64_t before_ns = row_.start_ns;
-    if (latest.rank == rank_.rank) {
+    std::int64_t before_ns = own.start_ns;
+    if (latest.rank == own.rank) {
       before_ns = std::numeric_limits<std::int64_t>::min();
       for (const analysis::CollectivePart& part : parts) {
         if (part.rank != latest.rank) before_ns = std::max(before_ns, part.start_ns);
@@ -156,14 +164,19 @@ class CollectiveFacts {
     return base::saturated_difference(latest.start_ns, before_ns) > sheet_.details.clock_error_ns;
   }
 
+  // `latest_start_ns` 0: not known.
   void add_call(const analysis::CollectivePart& part, std::int64_t latest_start_ns) {
     const RankSnapshot* const other = run_.rank(part.rank);
     const auto index = other == nullptr ? std::nullopt : index_of(*other->rows, part);
     if (!index) return;
     const model::Collective& row = other->rows->collectives.rows[*index];
-    sheet_.details.calls.push_back({part.rank, row.start_ns, latest_start_ns, row.end_ns,
+    // A rank that ended before the latest one began did not wait for it.
+    const bool has_left = part.end_ns <= latest_start_ns;
+    sheet_.details.calls.push_back({part.rank, row.start_ns,
+                                    has_left ? row.start_ns : latest_start_ns, row.end_ns,
                                     place_of_row(run_, timeline::EventTableKind::kCollective,
-                                                 part.rank, other->rows->collectives, *index)});
+                                                 part.rank, other->rows->collectives, *index),
+                                    has_left});
   }
 
   void add_bandwidth(std::int64_t transfer_ns, int ranks) {
@@ -214,10 +227,10 @@ class CollectiveFacts {
           other.process_group != row_.process_group) {
         continue;
       }
-      const std::int64_t latest = run_.calls->latest_start_ns(part_of(rows_, at));
-      if (latest == 0 || other.end_ns <= latest) continue;
-      best = std::max(best, static_cast<double>(other.bytes) /
-                                static_cast<double>(other.end_ns - latest) * 1e9);
+      const std::int64_t transfer_ns = known_transfer_ns(part_of(rows_, at));
+      if (transfer_ns <= 0) continue;
+      best =
+          std::max(best, static_cast<double>(other.bytes) / static_cast<double>(transfer_ns) * 1e9);
     }
     return best;
   }

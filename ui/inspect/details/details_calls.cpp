@@ -53,7 +53,8 @@ void explain_call(const kit::Theme& theme, const trace::timeline::EventDetails& 
   if (const auto wait = known_wait_ns(details, call)) {
     scope.row(&waiting, kWait, *wait > 0 ? text(*wait) : "none");
     const auto moves_from = std::max(call.start_ns, call.latest_start_ns);
-    scope.row(&transfer, "Transfer", text(std::max<std::int64_t>(0, call.end_ns - moves_from)));
+    const std::int64_t moves_ns = std::max<std::int64_t>(0, call.end_ns - moves_from);
+    scope.row(&transfer, "Transfer", call.has_left ? "none" : text(moves_ns));
   } else {
     scope.row(&waiting, kWait, "not known");
   }
