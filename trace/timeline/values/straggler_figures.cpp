@@ -17,11 +17,12 @@ void fill_waits(StragglerCall& call, std::int64_t clock_error_ns) {
   }
   if (base::saturated_difference(call.latest_start_ns, before_latest) <= clock_error_ns)
     call.last_rank = -1;
+  const auto beyond_clocks = [&](std::int64_t ns) { return ns > clock_error_ns ? ns : 0; };
   for (StragglerPart& part : call.parts) {
+    part.late_ns = beyond_clocks(base::saturated_difference(part.start_ns, call.first_start_ns));
     part.has_left = part.start_ns < call.latest_start_ns && part.end_ns <= call.latest_start_ns;
     if (part.has_left) continue;
-    const std::int64_t wait = base::saturated_difference(call.latest_start_ns, part.start_ns);
-    part.wait_ns = wait > clock_error_ns ? wait : 0;
+    part.wait_ns = beyond_clocks(base::saturated_difference(call.latest_start_ns, part.start_ns));
     part.transfer_ns = base::saturated_difference(part.end_ns, call.latest_start_ns);
     call.wait_ns = base::saturated_add(call.wait_ns, part.wait_ns);
   }
@@ -40,7 +41,7 @@ StragglerCall call_of_rows(std::span<const StragglerRow> rows) {
   call.last_rank = any.rank;
   for (const auto& [collective, ref] : rows) {
     const model::Collective& c = *collective;
-    call.parts.push_back({c.rank, c.start_ns, std::max(c.start_ns, c.end_ns), false, 0, 0, ref});
+    call.parts.push_back({c.rank, c.start_ns, std::max(c.start_ns, c.end_ns), false, 0, 0, 0, ref});
     call.first_start_ns = std::min(call.first_start_ns, c.start_ns);
     call.end_ns = std::max(call.end_ns, c.end_ns);
     if (c.start_ns > call.latest_start_ns) {
@@ -63,8 +64,7 @@ void count_ranks(const StragglerCall& call, std::map<int, StragglerRank>& ranks)
     StragglerRank& rank = ranks[part.rank];
     rank.rank = part.rank;
     ++rank.calls;
-    rank.late_ns = base::saturated_add(
-        rank.late_ns, base::saturated_difference(part.start_ns, call.first_start_ns));
+    rank.late_ns = base::saturated_add(rank.late_ns, part.late_ns);
     rank.waited_ns = base::saturated_add(rank.waited_ns, part.wait_ns);
     if (part.rank != call.last_rank && !part.has_left) {
       alone_ns =

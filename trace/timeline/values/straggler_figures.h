@@ -20,7 +20,8 @@ struct StragglerPart {  // one rank's part in a call
   std::int64_t start_ns = 0, end_ns = 0;
   // It ended before the last rank began, as a broadcast's root may: it waited for nobody.
   bool has_left = false;
-  std::int64_t wait_ns = 0;      // latest start − own start; 0 below the clocks' error
+  std::int64_t late_ns = 0;      // own start − first start; 0 below the clocks' error
+  std::int64_t wait_ns = 0;      // latest start − own start; likewise
   std::int64_t transfer_ns = 0;  // end − latest start
   EventRef ref;
 };
@@ -47,7 +48,7 @@ struct StragglerRank {
   int rank = 0;
   std::int64_t calls = 0;
   std::int64_t times_last = 0;
-  std::int64_t late_ns = 0;    // own start − first start
+  std::int64_t late_ns = 0;    // own start − first start, as far as clocks tell
   std::int64_t waited_ns = 0;  // for others
   std::int64_t caused_ns = 0;  // what the others waited in calls that it was last in
   // Of that what nobody else shares: latest start − the one before it of those that waited. Had
@@ -66,7 +67,7 @@ struct StragglerFigures {
   // Collectives left out: without a sequence number, between two ranks alone (send, receive), or
   // not all of the group's ranks are there.
   std::int64_t unmatched = 0;
-  // The greatest between hosts of a call, below which its waits are not believed;
+  // The greatest between hosts of a call, below which its waits and lateness are not believed;
   // kUnknownClockError: of some calls nothing tells.
   std::int64_t clock_error_ns = 0;
 };

@@ -36,11 +36,11 @@ std::string completeness(const trace::timeline::StragglerFigures& figures) {
   if (figures.clock_error_ns == trace::analysis::kUnknownClockError) {
     text +=
         "Nothing tells how far the clocks of some hosts are apart, as no all-reduce or the like "
-        "connects them: waits between them are not counted.";
+        "connects them: waits and lateness between them are not counted.";
   } else if (figures.clock_error_ns > 0) {
     text += "The hosts' clocks may be " +
             present::format_duration(static_cast<double>(figures.clock_error_ns)).text() +
-            " apart: no shorter wait is counted.";
+            " apart: no shorter wait or lateness is counted.";
   }
   return text;
 }
@@ -72,7 +72,7 @@ void StragglerTab::explain_cell(const kit::Theme& theme, const table::TableEvent
   const auto time = [](std::int64_t ns) {
     return ns == 0 ? std::string("none") : present::format_duration(static_cast<double>(ns)).text();
   };
-  scope.row(nullptr, "Later than the first rank", time(part->start_ns - call.first_start_ns));
+  scope.row(nullptr, "Later than the first rank", time(part->late_ns));
   if (!part->has_left) {
     scope.row(nullptr, "Wait for the last rank", time(part->wait_ns));
     scope.row(nullptr, "Transfer", time(part->transfer_ns));

@@ -83,6 +83,9 @@ TEST(StragglerFigures, BelieveNoWaitBelowTheErrorOfTheClocks) {
   EXPECT_EQ(figures.calls.front().wait_ns, 0);
   EXPECT_EQ(figures.ranks[1].times_last, 0);
   EXPECT_EQ(figures.ranks[1].caused_ns, 0);
+  EXPECT_EQ(figures.ranks[1].late_ns, 0);
+  const auto beyond = figures_of({call(0, 7, 100, 1000), call(1, 7, 160, 1000)}, {}, clocks);
+  EXPECT_EQ(beyond.ranks[1].late_ns, 60);
 }
 
 // Ranks 0 and 1 are on one host, rank 2 on another of whose clock nothing tells.
@@ -95,6 +98,8 @@ TEST(StragglerFigures, BelieveAnyWaitOnOneHostAndNoneWhereNothingTellsOfTheClock
   const auto on_two = figures_of({call(0, 7, 100, 1000), call(2, 7, 900, 1000)}, {}, clocks);
   EXPECT_EQ(on_two.calls.front().wait_ns, 0);
   EXPECT_EQ(on_two.calls.front().last_rank, -1);
+  EXPECT_EQ(on_two.calls.front().part_of(2)->late_ns, 0);
+  EXPECT_EQ(on_two.ranks[1].mean_late_ns(), 0);
   EXPECT_EQ(on_two.clock_error_ns, analysis::kUnknownClockError);
 }
 
