@@ -1,5 +1,6 @@
 #include "trace/explore/run_explorer.h"
 
+#include <algorithm>
 #include <future>
 #include <utility>
 
@@ -66,6 +67,7 @@ base::Result<timeline::NameHits> RunExplorer::find(const timeline::NamePattern& 
   const auto run = state_->run->snapshot();
   TRY_ASSIGN(timeline::NameHits hits,
              state_->search->find(pattern, named_rows(*run), wanted, until_ns));
+  hits.is_complete = std::ranges::all_of(run->ranks, &RankSnapshot::has_all_rows);
   for (timeline::HitInstance& instance : hits.instances) {
     const RankSnapshot* const rank = run->rank(instance.place.ref.rank);
     const model::Step* const step =

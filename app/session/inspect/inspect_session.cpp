@@ -308,6 +308,7 @@ void InspectSession::ask_figures_again() {
   if (again.memory) memories_.ask(*again.memory);
 }
 
+  if (!again.pattern.text.empty()) finds_.ask(again.pattern);
 void InspectSession::lay_out_memory(const trace::timeline::StepMemoryRequest& request,
                                     const Wanted& wanted) {
   const auto [run, generation, explorer] = opened();

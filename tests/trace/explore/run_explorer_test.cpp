@@ -255,6 +255,21 @@ timeline::TimelinePicture far_picture(explore::RunExplorer& explorer) {
 TEST(ExploredRun, SaysWhatIsNotThereYetAndShowsItOnceItIs) {
   KnownRun run;
   const timeline::TimelinePicture expected = far_picture(*open_whole(run.path()));
+TEST(ExploredRun, ASearchSaysThatThereMayBeMoreWhileRowsAreBeingRead) {
+  const KnownRun run(60);  // more rows than are read at once
+  const auto explorer = *explore::RunExplorer::open(run.path());
+  const auto first = explorer->find({"bucket 0", true, false});
+  ASSERT_TRUE(first);
+  EXPECT_FALSE(first->is_complete);
+  EXPECT_LT(first->count, 120);
+  while (explorer->work().value_or(false)) {
+  }
+  const auto all = explorer->find({"bucket 0", true, false});
+  ASSERT_TRUE(all);
+  EXPECT_TRUE(all->is_complete);
+  EXPECT_EQ(all->count, 120);
+}
+
   auto explorer = explore::RunExplorer::open(run.path());
   ASSERT_TRUE(explorer) << explorer.error().message;
   EXPECT_GT((*explorer)->rows()->end_ns, (*explorer)->rows()->start_ns);

@@ -89,7 +89,7 @@ void offer_rows(std::span<const NamedRows> all, const NameMatcher& matcher, Plac
 timeline::NameHits hits_of(const timeline::NamePattern& pattern, HitSums sums) {
   timeline::NameHits hits;
   hits.pattern = pattern;
-  hits.is_complete = true;
+  hits.is_complete = true;  // of what it was given
   for (auto& [key, hit] : sums) {
     hits.count += hit.count;
     hits.names.push_back({std::string(key.first), key.second, hit.count, hit.total_ns});

@@ -39,7 +39,7 @@ struct NameHits {
   NamePattern pattern;
   std::vector<NameHit> names;  // the most frequent first
   std::int64_t count = 0;      // of events
-  bool is_complete = false;    // false: still counting
+  bool is_complete = false;    // false: rows are still being read, and there may be more
   std::string problem;         // the expression's error, in words; "" for none
   // Of a plain name the earliest events, as many as a list takes.
   std::vector<HitInstance> instances;

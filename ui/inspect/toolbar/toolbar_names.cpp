@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "trace/base/number_text.h"
 #include "ui/kit/draw_probe.h"
 #include "ui/kit/focus_ring.h"
 #include "ui/kit/panel.h"
@@ -85,6 +86,14 @@ bool draw_name(const kit::Theme& theme, const state::Rect& row, std::size_t inde
   return mouse.clicked;
 }
 
+// Behind the listed ones, or in place of them; "" where there is nothing to say.
+std::string rest_text(const trace::timeline::NameHits& hits, std::size_t listed) {
+  if (listed == 0) return hits.is_complete ? "No name matches" : "No name matches so far";
+  const std::size_t more = hits.names.size() - listed;
+  if (more == 0) return "";
+  return "and " + trace::base::counted(more, "more name") + ": type more to see them";
+}
+
 constexpr float kInstanceRow = 22, kInstanceTitle = 24;
 constexpr std::size_t kInstancesInSight = 12;
 
@@ -158,8 +167,9 @@ FoundNames draw_found_names(const kit::Theme& theme, const state::Rect& field,
   const std::size_t rows = hits.problem.empty() ? std::min(hits.names.size(), kMostListed) : 0;
   const float room = ImGui::GetIO().DisplaySize.x - field.x - theme.px(8);
   const float width = std::min(theme.px(kNameListWidth), room);
-  float height =
-      theme.px(12) + theme.px(kNameRow) * static_cast<float>(std::max<std::size_t>(rows, 1));
+  const std::string rest_of_names = hits.problem.empty() ? rest_text(hits, rows) : "";
+  const std::size_t lines = rows + (rest_of_names.empty() ? 0 : 1);
+  float height = theme.px(12) + theme.px(kNameRow) * static_cast<float>(lines);
   if (!hits.problem.empty()) {
     height = theme.px(16) +
              kit::wrapped_height(theme, kit::Face::kSmall, width - theme.px(20), hits.problem);
@@ -173,12 +183,13 @@ FoundNames draw_found_names(const kit::Theme& theme, const state::Rect& field,
   state::Rect rest = box.inset(theme.px(6), theme.px(6));
   if (!hits.problem.empty()) {
     kit::text_wrapped(theme, rest.inset(theme.px(4), 0), kit::Face::kSmall, p.danger, hits.problem);
-  } else if (rows == 0) {
-    kit::text_in(theme, rest.inset(theme.px(6), 0), kit::Face::kSmall, p.text_muted,
-                 "No name matches");
   }
   for (std::size_t i = 0; i < rows; ++i) {
     if (draw_name(theme, rest.take_top(theme.px(kNameRow)), i, hits.names[i])) found.chosen = i;
+  }
+  if (!rest_of_names.empty()) {
+    kit::text_in(theme, rest.take_top(theme.px(kNameRow)).inset(theme.px(6), 0), kit::Face::kSmall,
+                 p.text_muted, rest_of_names);
   }
   if (instances > 0) found.instance = draw_instances(theme, rest, hits, origin_ns);
   return found;

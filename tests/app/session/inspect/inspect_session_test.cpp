@@ -209,6 +209,23 @@ TEST_F(InspectSessionTest, FollowsARunThatIsKnownToLiveOnlyAfterItWasShown) {
   EXPECT_EQ(settled()->rows->steps.size(), 26u);
 }
 
+TEST_F(InspectSessionTest, CountsWhatIsSearchedForAgainAsARunGrows) {
+  session.show(run.folder(), true);
+  const auto counts = [&](std::int64_t count) {
+    return eventually([&] {
+      const auto hits = session.view()->hits;
+      return hits && hits->is_complete && hits->count == count;
+    });
+  };
+  // As the run is being opened nobody can answer yet.
+  ASSERT_TRUE(eventually([&] { return session.view()->rows != nullptr; }));
+  session.carry_out(
+      ui::state::FindNames{{.text = "forward", .is_plain = true, .ignores_case = false}});
+  ASSERT_TRUE(counts(16));
+  run.add_steps(4);
+  EXPECT_TRUE(counts(24));
+}
+
 TEST_F(InspectSessionTest, SaysWhyAFileCannotBeShown) {
   run.finish();
   const auto file = folder.path() / "notes.shardlens";

@@ -140,6 +140,28 @@ TEST_F(ToolbarTest, GoesFromHitToHit) {
   EXPECT_EQ(inspect_.take<state::GoToHit>().size(), 1u);
 }
 
+TEST_F(ToolbarTest, SaysThatThereAreMoreNamesThanItListsOrMayBeMore) {
+  search("nccl");
+  auto hits = std::make_shared<trace::timeline::NameHits>();
+  hits->pattern.text = "nccl";
+  window().frames(snapshot(), 3);
+  inspect_.change().hits = hits;
+  window().frames(snapshot(), 3);
+  EXPECT_TRUE(inspect_.probe().shows("0+ hits"));
+  EXPECT_TRUE(inspect_.probe().shows("No name matches so far"));
+  auto many = std::make_shared<trace::timeline::NameHits>(*hits);
+  for (int i = 0; i < 15; ++i) {
+    many->names.push_back({"ncclDevKernel_" + std::to_string(i),
+                           trace::timeline::EventTableKind::kKernel, 20, 1'000});
+  }
+  many->count = 300;
+  many->is_complete = true;
+  inspect_.change().hits = many;
+  window().frames(snapshot(), 3);
+  EXPECT_TRUE(inspect_.probe().shows("ncclDevKernel_11"));
+  EXPECT_TRUE(inspect_.probe().shows("and 3 more names"));
+}
+
 TEST_F(ToolbarTest, ANameOfTheListIsSearchedAsItIs) {
   search("nccl");
   answer("nccl", 312);
