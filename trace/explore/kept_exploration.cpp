@@ -49,7 +49,8 @@ void each_value_of_stragglers(Cache& cache, Stragglers& figures) {
 // All but the stragglers, which are kept once for all figures that share them.
 template <typename Cache, typename Figures>
 void each_value_of_figures(Cache& cache, Figures& figures) {
-  auto& [range, tables, is_whole_run, fraction, seconds, incomplete, stragglers] = figures;
+  auto& [range, tables, is_whole_run, is_so_far, fraction, seconds, incomplete, stragglers] =
+      figures;
   cache.value(range.start_ns);
   cache.value(range.end_ns);
   cache.plain(range.ranks);
@@ -62,6 +63,7 @@ void each_value_of_figures(Cache& cache, Figures& figures) {
     cache.value(total_ns);
   });
   cache.value(is_whole_run);
+  cache.value(is_so_far);
   cache.value(fraction);
   cache.value(seconds);
   cache.plain(incomplete);

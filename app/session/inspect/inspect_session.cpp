@@ -286,7 +286,9 @@ void InspectSession::count_range(const trace::timeline::TimeRange& asked, const 
   publish(generation, [](ui::state::InspectView& view) { view.counting_range = true; });
   const bool is_whole = asked == trace::timeline::TimeRange{};
   trace::timeline::TimeRange range = is_whole ? explorer->whole() : asked;
-  range.end_ns = std::max(range.start_ns, std::min(range.end_ns, until()));
+  const std::int64_t until_ns = until();
+  const bool is_so_far = is_whole && until_ns < range.end_ns;
+  range.end_ns = std::max(range.start_ns, std::min(range.end_ns, until_ns));
   auto figures = explorer->statistics(range, wanted);
   if (!figures && !wanted()) return;  // the next one is being counted
   publish(generation, [&](ui::state::InspectView& view) {
@@ -296,6 +298,7 @@ void InspectSession::count_range(const trace::timeline::TimeRange& asked, const 
       return;
     }
     figures->is_whole_run = is_whole;
+    figures->is_so_far = is_so_far;
     view.range = std::make_shared<const trace::timeline::RangeFigures>(std::move(*figures));
   });
   if (is_whole) give_back_memory();
@@ -305,10 +308,10 @@ void InspectSession::count_range(const trace::timeline::TimeRange& asked, const 
 void InspectSession::ask_figures_again() {
   const Asked again = asked();
   ranges_.ask(again.range);
+  if (!again.pattern.text.empty()) finds_.ask(again.pattern);
   if (again.memory) memories_.ask(*again.memory);
 }
 
-  if (!again.pattern.text.empty()) finds_.ask(again.pattern);
 void InspectSession::lay_out_memory(const trace::timeline::StepMemoryRequest& request,
                                     const Wanted& wanted) {
   const auto [run, generation, explorer] = opened();

@@ -84,3 +84,4 @@ struct RangeFigures {
 };
 
 }  // namespace shardlens::trace::timeline
+  bool is_so_far = false;  // of that what a replay has come to

@@ -47,7 +47,9 @@ std::vector<std::string> range_notes(const state::InspectView& view,
   const trace::timeline::RangeFigures& figures = *view.range;
   const std::string time = present::length_text(figures.range.end_ns - figures.range.start_ns);
   const std::string ranks = ranks_text(view, figures.range);
-  const std::string where = figures.is_whole_run ? "whole run: " : "in the selection: ";
+  const std::string where = figures.is_so_far      ? "run so far: "
+                            : figures.is_whole_run ? "whole run: "
+                                                   : "in the selection: ";
   const std::string what = where + time + (ranks.empty() ? "" : " on " + ranks);
   const std::string events = events_text(figures, table);
   const std::string whole = what + events;

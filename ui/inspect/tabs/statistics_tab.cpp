@@ -94,11 +94,12 @@ void StatisticsTab::pick(const NameFigures& row, state::Commands& commands) {
 
 void StatisticsTab::draw_tools(const kit::Theme& theme, state::Rect tools,
                                const state::InspectView& view, state::Commands& commands) {
-  const std::string name(table_title(kind_));
+  const std::string part = view.range->is_so_far      ? "_so_far"
+                           : view.range->is_whole_run ? ""
+                                                      : "_selection";
   table::table_buttons(
       theme, "statistics", tools,
-      table::export_file_name(view.run_folder,
-                              name + (view.range->is_whole_run ? "" : "_selection"), "csv"),
+      table::export_file_name(view.run_folder, std::string(table_title(kind_)) + part, "csv"),
       [this] { return view_.csv(); }, commands);
   const float field = std::min(theme.px(260), tools.w);
   if (field < theme.px(80)) return;
@@ -204,8 +205,9 @@ void StatisticsTab::draw(const kit::Theme& theme, const state::Rect& rect,
   }
   table::TableOptions options;
   options.filter = filter_;
-  options.empty = view.range->is_whole_run ? "Nothing of this kind was recorded"
-                                           : "Nothing of this kind begins in the selection";
+  options.empty = view.range->is_so_far      ? "Nothing of this kind has begun so far"
+                  : view.range->is_whole_run ? "Nothing of this kind was recorded"
+                                             : "Nothing of this kind begins in the selection";
   options.cut_note = "Click shows its events in the timeline, right-click for more";
   if (row != nullptr) options.selected = static_cast<std::size_t>(row - run_.shown->rows.data());
   const table::TableEvents events = view_.draw(theme, area, run_.table, options);

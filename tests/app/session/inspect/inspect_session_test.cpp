@@ -112,6 +112,18 @@ TEST_F(InspectSessionTest, CountsNoHitThatAReplayHasNotComeTo) {
   EXPECT_EQ(settled()->hits->count, all->count);
 }
 
+TEST_F(InspectSessionTest, SaysThatAReplaysTablesAreOfTheRunSoFar) {
+  run.finish();
+  session.show(run.folder(), false);
+  EXPECT_FALSE(settled()->range->is_so_far);
+  const auto middle = settled()->rows->steps[8].start_ns;
+  session.show_until(middle);
+  EXPECT_TRUE(settled()->range->is_so_far);
+  EXPECT_EQ(session.view()->range->range.end_ns, middle);
+  session.show_until(INT64_MAX);
+  EXPECT_FALSE(settled()->range->is_so_far);
+}
+
 TEST_F(InspectSessionTest, PicksAnEventAndDropsIt) {
   run.finish();
   session.show(run.folder(), false);
@@ -197,18 +209,6 @@ TEST_F(InspectSessionTest, FollowsARunThatIsRecorded) {
   EXPECT_EQ(settled()->rows->steps.size(), 26u) << "what came last is read, too";
 }
 
-TEST_F(InspectSessionTest, FollowsARunThatIsKnownToLiveOnlyAfterItWasShown) {
-  session.show(run.folder(), false);
-  ASSERT_TRUE(settled()->rows) << "as much of it as was committed by then";
-  session.show(run.folder(), true);
-  run.add_steps(4);
-  EXPECT_TRUE(eventually([&] { return session.view()->rows->steps.size() == 24; }));
-  run.add_steps(1);
-  run.finish();
-  session.show(run.folder(), false);
-  EXPECT_EQ(settled()->rows->steps.size(), 26u);
-}
-
 TEST_F(InspectSessionTest, CountsWhatIsSearchedForAgainAsARunGrows) {
   session.show(run.folder(), true);
   const auto counts = [&](std::int64_t count) {
@@ -224,6 +224,18 @@ TEST_F(InspectSessionTest, CountsWhatIsSearchedForAgainAsARunGrows) {
   ASSERT_TRUE(counts(16));
   run.add_steps(4);
   EXPECT_TRUE(counts(24));
+}
+
+TEST_F(InspectSessionTest, FollowsARunThatIsKnownToLiveOnlyAfterItWasShown) {
+  session.show(run.folder(), false);
+  ASSERT_TRUE(settled()->rows) << "as much of it as was committed by then";
+  session.show(run.folder(), true);
+  run.add_steps(4);
+  EXPECT_TRUE(eventually([&] { return session.view()->rows->steps.size() == 24; }));
+  run.add_steps(1);
+  run.finish();
+  session.show(run.folder(), false);
+  EXPECT_EQ(settled()->rows->steps.size(), 26u);
 }
 
 TEST_F(InspectSessionTest, SaysWhyAFileCannotBeShown) {

@@ -122,6 +122,12 @@ TEST(RangeNotes, SayWhatTheFiguresAreOfInFewerAndFewerWords) {
   EXPECT_THAT(
       range_notes(*part.inspect, {}).front(),
       testing::AllOf(testing::HasSubstr("2 ranks of 8"), testing::HasSubstr("not complete")));
+  const auto replayed = with_view(snapshot, [](state::InspectView& view) {
+    auto range = std::make_shared<trace::timeline::RangeFigures>(*view.range);
+    range->is_whole_run = range->is_so_far = true;
+    view.range = range;
+  });
+  EXPECT_THAT(range_notes(*replayed.inspect, {}).front(), testing::StartsWith("run so far: 126"));
   EXPECT_THAT(range_definition(*part.inspect), testing::HasSubstr("rank 2 is damaged"));
 }
 
