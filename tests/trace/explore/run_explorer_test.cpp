@@ -226,6 +226,22 @@ TEST_F(OpenRun, StatisticsComeWithTheStragglersOfTheRange) {
   EXPECT_EQ(figures->stragglers->calls[0].wait_ns, 4'000'000);
 }
 
+TEST_F(OpenRun, StatisticsOfRanksThatAreShownAlignedAreOfWhatIsCovered) {
+  const auto count_in = [&](const timeline::TimeRange& range, timeline::StatisticsTable wanted) {
+    const auto figures = explorer_->statistics(range);
+    EXPECT_TRUE(figures);
+    const auto table = std::ranges::find(figures->tables, wanted, &timeline::RangeTable::table);
+    return std::pair(table->count, figures->stragglers->calls.size());
+  };
+  using enum timeline::StatisticsTable;
+  timeline::TimeRange range{KnownRun::at(1, 0), KnownRun::at(1, 30'000), {}};
+  EXPECT_EQ(count_in(range, kKernels).first, 2);
+  EXPECT_EQ(count_in(range, kCollectives), std::pair(std::int64_t{0}, std::size_t{0}));
+  range.shifts = {{1, 45'000'000}};
+  EXPECT_EQ(count_in(range, kKernels).first, 3) << "rank 1's from 50 and 64 ms on";
+  EXPECT_EQ(count_in(range, kCollectives), std::pair(std::int64_t{1}, std::size_t{1}));
+}
+
 TEST_F(OpenRun, SearchNamesTheRowOfItsHits) {
   timeline::NamePattern pattern{"adam", false, true};
   const auto hit = explorer_->neighbour_hit(pattern, 1, KnownRun::at(1, 0));
@@ -237,6 +253,21 @@ TEST_F(OpenRun, SearchNamesTheRowOfItsHits) {
   ASSERT_TRUE(bucket);
   EXPECT_EQ(explorer_->rows()->rows[static_cast<std::size_t>(bucket->row)].kind,
             timeline::RowKind::kCommunication);
+}
+
+TEST(ExploredRun, ASearchSaysThatThereMayBeMoreWhileRowsAreBeingRead) {
+  const KnownRun run(60);  // more rows than are read at once
+  const auto explorer = *explore::RunExplorer::open(run.path());
+  const auto first = explorer->find({"bucket 0", true, false});
+  ASSERT_TRUE(first);
+  EXPECT_FALSE(first->is_complete);
+  EXPECT_LT(first->count, 120);
+  while (explorer->work().value_or(false)) {
+  }
+  const auto all = explorer->find({"bucket 0", true, false});
+  ASSERT_TRUE(all);
+  EXPECT_TRUE(all->is_complete);
+  EXPECT_EQ(all->count, 120);
 }
 
 // All rows over the whole run from afar.
@@ -255,21 +286,6 @@ timeline::TimelinePicture far_picture(explore::RunExplorer& explorer) {
 TEST(ExploredRun, SaysWhatIsNotThereYetAndShowsItOnceItIs) {
   KnownRun run;
   const timeline::TimelinePicture expected = far_picture(*open_whole(run.path()));
-TEST(ExploredRun, ASearchSaysThatThereMayBeMoreWhileRowsAreBeingRead) {
-  const KnownRun run(60);  // more rows than are read at once
-  const auto explorer = *explore::RunExplorer::open(run.path());
-  const auto first = explorer->find({"bucket 0", true, false});
-  ASSERT_TRUE(first);
-  EXPECT_FALSE(first->is_complete);
-  EXPECT_LT(first->count, 120);
-  while (explorer->work().value_or(false)) {
-  }
-  const auto all = explorer->find({"bucket 0", true, false});
-  ASSERT_TRUE(all);
-  EXPECT_TRUE(all->is_complete);
-  EXPECT_EQ(all->count, 120);
-}
-
   auto explorer = explore::RunExplorer::open(run.path());
   ASSERT_TRUE(explorer) << explorer.error().message;
   EXPECT_GT((*explorer)->rows()->end_ns, (*explorer)->rows()->start_ns);

@@ -39,9 +39,10 @@ std::vector<RangeCall> calls_in(std::span<const CollectiveRows> collectives,
   std::vector<RangeCall> calls;
   for (const CollectiveRows& rank : collectives) {
     if (!has_rank(range, rank.rank)) continue;
+    const base::Interval own = range.of_rank(rank.rank);
     for (std::size_t i = 0; i < rank.rows.size(); ++i) {
       const model::Collective& row = rank.rows[i];
-      if (row.start_ns < range.start_ns || row.start_ns >= range.end_ns) continue;
+      if (row.start_ns < own.start_ns || row.start_ns >= own.end_ns) continue;
       calls.push_back(
           {&row, &rank, i, call_duration(row), rank.call_start ? rank.call_start(i) : CallStart{}});
     }

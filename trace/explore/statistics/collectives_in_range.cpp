@@ -79,11 +79,12 @@ std::shared_ptr<const timeline::StragglerFigures> stragglers_in(const RunSnapsho
   std::unordered_set<const analysis::CollectivePart*> seen;  // the first of each call
   for (const RankSnapshot& rank : run.ranks) {
     if (!has_rank(range, rank.rank)) continue;
+    const base::Interval own = range.of_rank(rank.rank);
     const auto& rows = rank.rows->collectives.rows;
     for (auto i = static_cast<std::uint32_t>(
-             std::ranges::lower_bound(rows, range.start_ns, {}, &model::Collective::start_ns) -
+             std::ranges::lower_bound(rows, own.start_ns, {}, &model::Collective::start_ns) -
              rows.begin());
-         i < rows.size() && rows[i].start_ns < range.end_ns; ++i) {
+         i < rows.size() && rows[i].start_ns < own.end_ns; ++i) {
       const auto parts = run.calls->same_call(part_of(*rank.rows, i));
       if (parts.empty()) {
         sums.add_unmatched();
@@ -112,8 +113,9 @@ std::vector<base::TimeClass> collective_classes(const RunSnapshot& run, const Ra
             }) -
         rows.begin());
   };
-  const std::size_t end = first_from(range.end_ns);
-  for (std::size_t at = first_from(range.start_ns); at < end;) {
+  const base::Interval own = range.of_rank(rank.rank);
+  const std::size_t end = first_from(own.end_ns);
+  for (std::size_t at = first_from(own.start_ns); at < end;) {
     const std::size_t first = at;
     base::Interval window = time_of(first);
     const std::int64_t last_start_ns = base::saturated_add(window.start_ns, stretch_ns);

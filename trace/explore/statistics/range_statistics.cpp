@@ -39,9 +39,10 @@ RangeChunks chunks_of(const store::EventStore& store, const timeline::TimeRange&
   const auto all = store.chunks();
   for (const store::ChunkEntry& chunk : *all) {
     const store::ChunkHeader& header = chunk.header;
-    const bool is_inside = header.first_ns >= range.start_ns && header.last_ns < range.end_ns;
+    const base::Interval own = range.of_rank(chunk.rank);
+    const bool is_inside = header.first_ns >= own.start_ns && header.last_ns < own.end_ns;
     found.is_whole_run = found.is_whole_run && is_inside && has_rank(range, chunk.rank);
-    const bool can_begin = header.first_ns < range.end_ns && header.last_ns >= range.start_ns;
+    const bool can_begin = header.first_ns < own.end_ns && header.last_ns >= own.start_ns;
     if (chunk.kind == model::EventKind::kAllocation || !can_begin || !has_rank(range, chunk.rank)) {
       continue;
     }
@@ -129,7 +130,7 @@ class ChunkStatistics {
     }
     return pass(
         [&](int worker, const store::ChunkEntry& chunk, const store::EventColumns& columns) {
-          exact_[tally_of(chunk.kind)]->add(worker, chunk.rank, columns, range_,
+          exact_[tally_of(chunk.kind)]->add(worker, chunk.rank, columns, range_.of_rank(chunk.rank),
                                             tally_.names().at(chunk.rank));
         });
   }
@@ -165,8 +166,9 @@ class ChunkStatistics {
 
 bool are_inside(std::span<const CollectiveRows> collectives, const timeline::TimeRange& range) {
   return std::ranges::all_of(collectives, [&](const CollectiveRows& rank) {
+    const base::Interval own = range.of_rank(rank.rank);
     return has_rank(range, rank.rank) && std::ranges::all_of(rank.rows, [&](const auto& row) {
-             return row.start_ns >= range.start_ns && row.start_ns < range.end_ns;
+             return row.start_ns >= own.start_ns && row.start_ns < own.end_ns;
            });
   });
 }

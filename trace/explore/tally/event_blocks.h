@@ -50,8 +50,8 @@ void for_each_neighbour_block(const store::EventColumns& columns, std::size_t fi
 }  // namespace detail
 
 template <typename Visit>
-void for_each_block(const store::EventColumns& columns, const timeline::TimeRange& range,
-                    EventBlock& block, Visit&& visit) {
+void for_each_block(const store::EventColumns& columns, base::Interval range, EventBlock& block,
+                    Visit&& visit) {
   if (columns.is_ordered()) {
     const std::size_t size = columns.size();
     const bool from_first = size > 0 && columns.start_ns(0) >= range.start_ns;

@@ -60,8 +60,8 @@ const std::vector<std::uint32_t>& ExactPass::places_of(
   return found->second;
 }
 
-void ExactPass::add(int worker, int rank, const store::EventColumns& columns,
-                    const timeline::TimeRange& range, std::span<const std::uint32_t> numbers) {
+void ExactPass::add(int worker, int rank, const store::EventColumns& columns, base::Interval range,
+                    std::span<const std::uint32_t> numbers) {
   Worker& own = workers_[static_cast<std::size_t>(worker)];
   const auto& places = places_of(own, rank, numbers);
   for_each_block(columns, range, own.block, [&](const EventBlock&) { add_block(own, places); });

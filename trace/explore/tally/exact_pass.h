@@ -19,8 +19,8 @@ class ExactPass {
   ExactPass(const NameTotals& totals, int workers);
 
   // `numbers`: the names of the rank by string id.
-  void add(int worker, int rank, const store::EventColumns& columns,
-           const timeline::TimeRange& range, std::span<const std::uint32_t> numbers);
+  void add(int worker, int rank, const store::EventColumns& columns, base::Interval range,
+           std::span<const std::uint32_t> numbers);
 
   // Once all workers are done; by place in NameTotals::names().
   std::array<std::uint32_t, timeline::kHistogramBins> bins(std::size_t name) const;

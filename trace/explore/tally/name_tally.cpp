@@ -38,7 +38,7 @@ std::uint32_t NameTally::new_slot(std::uint32_t name) {
 }
 
 void NameTally::add(const store::ChunkEntry& chunk, const store::EventColumns& columns,
-                    const timeline::TimeRange& range, std::span<const std::uint32_t> numbers) {
+                    base::Interval range, std::span<const std::uint32_t> numbers) {
   auto& slots = slots_of(chunk.rank, numbers.size());
   for_each_block(columns, range, block_, [&](const EventBlock& block) {
     add_block(chunk, columns, block, numbers, slots);

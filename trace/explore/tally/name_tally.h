@@ -38,8 +38,8 @@ class NameTally {
  public:
   // `numbers`: the names of the chunk's rank by string id (GlobalNames::numbers()); a live run
   // has more of them later.
-  void add(const store::ChunkEntry& chunk, const store::EventColumns& columns,
-           const timeline::TimeRange& range, std::span<const std::uint32_t> numbers);
+  void add(const store::ChunkEntry& chunk, const store::EventColumns& columns, base::Interval range,
+           std::span<const std::uint32_t> numbers);
 
   const std::vector<NameSum>& sums() const { return sums_; }
   const std::vector<std::uint32_t>& counts() const { return counts_; }  // the buckets' pool

@@ -23,7 +23,8 @@ void RunTally::learn_names(std::span<const store::ChunkEntry> chunks) {
 
 void RunTally::add(int worker, const store::ChunkEntry& chunk, const store::EventColumns& columns) {
   Worker& own = workers_[static_cast<std::size_t>(worker)];
-  own.kinds[tally_of(chunk.kind)].add(chunk, columns, range_, names_.at(chunk.rank));
+  own.kinds[tally_of(chunk.kind)].add(chunk, columns, range_.of_rank(chunk.rank),
+                                      names_.at(chunk.rank));
   ++own.chunks;
 }
 

@@ -3,10 +3,13 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "trace/base/intervals.h"
+#include "trace/base/saturated.h"
 #include "trace/timeline/values/event_ref.h"
 #include "trace/timeline/values/picture.h"
 
@@ -15,8 +18,16 @@ namespace shardlens::trace::timeline {
 struct TimeRange {
   std::int64_t start_ns = 0, end_ns = 0;  // absolute; an event belongs to it if it begins in it
   std::vector<int> ranks;                 // empty: all
+  // Of ranks that are shown aligned: how much later than the others' their times are.
+  std::map<int, std::int64_t> shifts = {};
 
   bool operator==(const TimeRange&) const = default;
+  base::Interval of_rank(int rank) const {
+    const auto shift = shifts.find(rank);
+    if (shift == shifts.end()) return {start_ns, end_ns};
+    return {base::saturated_add(start_ns, shift->second),
+            base::saturated_add(end_ns, shift->second)};
+  }
 };
 
 enum class StatisticsTable : std::uint8_t {
@@ -77,6 +88,7 @@ struct RangeFigures {
   TimeRange range;
   std::vector<RangeTable> tables;
   bool is_whole_run = false;
+  bool is_so_far = false;  // of that what a replay has come to
   double fraction = 1;     // of the run that was counted; below 1 more are to come
   double seconds = 0;      // it took
   std::string incomplete;  // what could not be read, "" for nothing
@@ -84,4 +96,3 @@ struct RangeFigures {
 };
 
 }  // namespace shardlens::trace::timeline
-  bool is_so_far = false;  // of that what a replay has come to

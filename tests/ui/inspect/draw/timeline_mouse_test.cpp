@@ -97,6 +97,27 @@ TEST_F(TimelineMouseTest, SelectsARangeWithShiftFromRightToLeft) {
   EXPECT_NEAR(static_cast<double>(state().selection->end_ns - right), 0, 2e6);
 }
 
+// The band lies over rows that are moved to where the first rank's step is.
+TEST_F(TimelineMouseTest, ASelectionOfAlignedRanksIsOfWhatItCoversOnEach) {
+  state().aligned_by_step = true;
+  inspect_.settle();
+  inspect_.take_commands();
+  const float y = plot().y + 50;
+  ImGui::GetIO().KeyShift = true;
+  drag(plot().x + 200, y, plot().x + 400, y);
+  ImGui::GetIO().KeyShift = false;
+  const auto sent = inspect_.take<state::SelectRange>();
+  ASSERT_EQ(sent.size(), 1u);
+  const auto own = sent[0].range.of_rank(7);
+  EXPECT_EQ(own.start_ns - state().selection->start_ns, 21'000);
+  EXPECT_EQ(own.end_ns - state().selection->end_ns, 21'000);
+  state().aligned_by_step = false;
+  inspect_.settle();
+  const auto again = inspect_.take<state::SelectRange>();
+  ASSERT_EQ(again.size(), 1u) << "the band covers something else then";
+  EXPECT_EQ(again[0].range.of_rank(7).start_ns, state().selection->start_ns);
+}
+
 TEST_F(TimelineMouseTest, MeasuresFromBorderToBorder) {
   const int row = row_of(0, "Reduce");
   const auto events = run().events(row, 21);
