@@ -42,6 +42,17 @@ TEST_F(ClickTest, StopsTheRunFromTheTopBar) {
   EXPECT_NE(command<state::StopRun>(), nullptr);
 }
 
+TEST_F(ClickTest, StopsAtOnceWithASecondPressButNotWithADoubleClick) {
+  ASSERT_TRUE(window_.click(snapshot_, "top/stop"));
+  ASSERT_NE(command<state::StopRun>(), nullptr);
+  snapshot_.job.phase = state::JobPhase::kStopping;
+  ASSERT_TRUE(window_.click(snapshot_, "top/stop"));
+  EXPECT_EQ(command<state::StopRun>(), nullptr) << "the second click of a double click";
+  window_.frames(snapshot_, 60);
+  ASSERT_TRUE(window_.click(snapshot_, "top/stop"));
+  EXPECT_NE(command<state::StopRun>(), nullptr);
+}
+
 TEST_F(ClickTest, QueuesOrStopsAndStarts) {
   ASSERT_TRUE(window_.click(snapshot_, "start/main"));
   const auto* queued = command<state::StartRun>();

@@ -1,5 +1,7 @@
 #include "ui/window/top_bar.h"
 
+#include <imgui.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -105,17 +107,30 @@ float progress_width(const kit::Theme& theme, const state::Snapshot& snapshot) {
                kit::text_width(theme, kit::Face::kSmall, progress.right)));
 }
 
-constexpr std::string_view kLongestJobLabel = "Stopping…";
+constexpr std::string_view kLongestJobLabel = "Stop now";
 
 float job_button_width(const kit::Theme& theme) {
   return std::ceil(kit::button_width(theme, kLongestJobLabel, kit::ButtonKind::kDanger));
+}
+
+// Pressed by a click that is the second of a double click: on Stop, which had the same place.
+bool is_double_click() {
+  return ImGui::IsMouseReleased(ImGuiMouseButton_Left) &&
+         ImGui::GetIO().MouseClickedLastCount[ImGuiMouseButton_Left] > 1;
 }
 
 void draw_job_button(const kit::Theme& theme, const state::Rect& box,
                      const state::Snapshot& snapshot, state::Commands& commands) {
   const state::JobPhase phase = snapshot.job.phase;
   if (phase == state::JobPhase::kStopping) {
-    kit::button(theme, "top/stop", box, kit::ButtonKind::kDanger, kLongestJobLabel, false);
+    if (kit::button(theme, "top/stop", box, kit::ButtonKind::kDanger, kLongestJobLabel) &&
+        !is_double_click())
+      commands.push_back(state::StopRun{});
+    if (kit::hovers(box)) {
+      kit::tooltip(theme, "Stop now",
+                   "Ranks leave after their step, and save first if they were asked to. This ends "
+                   "them at once: what they have not saved is lost.");
+    }
   } else if (phase != state::JobPhase::kNone) {
     if (kit::button(theme, "top/stop", box, kit::ButtonKind::kDanger, "Stop"))
       commands.push_back(state::StopRun{});

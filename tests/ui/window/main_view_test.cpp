@@ -148,7 +148,7 @@ TEST(TopBar, KeepsStartAndStopInOnePlaceWhateverIsToldBesideThem) {
     const auto stop = place_of(snapshot, "top/stop");
     snapshot.job.phase = state::JobPhase::kStopping;
     EXPECT_EQ(place_of(snapshot, "top/stop"), stop);
-    EXPECT_TRUE(window.probe().shows("Stopping…"));
+    EXPECT_TRUE(window.probe().shows("Stop now"));
     snapshot.job.phase = state::JobPhase::kStarting;
     snapshot.run = nullptr;  // no name, no figures
     EXPECT_EQ(place_of(snapshot, "top/stop"), stop);
