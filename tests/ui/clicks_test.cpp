@@ -579,7 +579,11 @@ TEST_F(ClickTest, SaysThatAStepIsNotReadYet) {
   const state::Rect plot = window_.probe().find("steps/plot")->rect;
   window_.move_to(snapshot_, plot.x + 5, plot.bottom() - 5);
   window_.frames(snapshot_, 2);
-  EXPECT_TRUE(window_.probe().shows("the GPU's records of it have not come"));
+  EXPECT_TRUE(window_.probe().shows("the GPU's records of this step have not come"));
+  run->figures.info.status = trace::model::RunStatus::kFailed;
+  window_.frames(snapshot_, 2);
+  EXPECT_TRUE(window_.probe().shows("broke off before the GPU's records of this step came"));
+  EXPECT_FALSE(window_.probe().shows("Not read yet"));
 }
 
 TEST_F(ClickTest, SetsAKnobFromTheCommandPalette) {

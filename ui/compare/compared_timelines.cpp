@@ -9,6 +9,7 @@
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
+#include "ui/present/step_chart.h"
 
 namespace shardlens::ui::compare {
 
@@ -49,7 +50,7 @@ std::string why_no_timeline(const state::ComparedRun& run, std::int64_t step) {
   if (lacks(*run.run, step)) return "The run has no step " + present::format_integer(step);
   const auto* shown = step_of(run, step);
   if (shown != nullptr && shown->awaits_detail)
-    return "The GPU's records of this step have not come";
+    return std::string(present::missing_records(run.run->figures.info).reason);
   return "This step was recorded without detail";
 }
 

@@ -101,6 +101,13 @@ const state::LedgerRow* marked_baseline(const state::Ledger& ledger) {
   return baseline;
 }
 
+MissingRecords missing_records(const trace::model::RunInfo& info) {
+  if (info.status == trace::model::RunStatus::kRunning) {
+    return {"Not read yet", "Not read yet: the GPU's records of this step have not come"};
+  }
+  return {"Records lost", "The run broke off before the GPU's records of this step came"};
+}
+
 std::optional<std::size_t> bar_at(const StepChart& chart, double x) {
   if (x < 0 || chart.bar_width <= 0) return std::nullopt;
   const auto index = static_cast<std::size_t>(x / chart.bar_width);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "trace/analysis/figures/figures.h"
@@ -49,6 +50,13 @@ StepChart step_chart(const std::vector<trace::analysis::StepFigures>& steps,
 // The run whose mean step time is marked in the shown one's chart; null: there is none, or it is of
 // another job or machine.
 const state::LedgerRow* marked_baseline(const state::Ledger& ledger);
+
+// Of a step that awaits its detail: why it has none, in a word and in a sentence. A run that has
+// ended waits no longer.
+struct MissingRecords {
+  std::string_view name, reason;
+};
+MissingRecords missing_records(const trace::model::RunInfo& info);
 
 // The bar under a pixel from the chart's left; none outside.
 std::optional<std::size_t> bar_at(const StepChart& chart, double x);

@@ -58,10 +58,12 @@ bool draw_legend_entry(const kit::Theme& theme, state::Rect& header, std::string
   return true;
 }
 
-void draw_legend(const kit::Theme& theme, state::Rect header, const present::StepChart& chart) {
+void draw_legend(const kit::Theme& theme, state::Rect header, const present::StepChart& chart,
+                 const trace::model::RunInfo& info) {
   const state::Palette& p = theme.colors();
   // First, as it is what is asked about, and there may be no room for all.
-  if (chart.has_unread && !draw_legend_entry(theme, header, "Not read yet", {}, p.copy)) return;
+  const std::string_view missing = present::missing_records(info).name;
+  if (chart.has_unread && !draw_legend_entry(theme, header, missing, {}, p.copy)) return;
   for (int i = 0; i < present::kStepPartCount; ++i) {
     const auto part = static_cast<present::StepPart>(i);
     if (part == present::StepPart::kExposedCopy && !chart.has_copies) continue;
@@ -180,10 +182,10 @@ void note_marks(const kit::TooltipScope& scope,
   }
 }
 
-void draw_step_tooltip(const kit::Theme& theme,
-                       const std::vector<trace::analysis::StepFigures>& steps,
+void draw_step_tooltip(const kit::Theme& theme, const trace::analysis::RunFigures& run,
                        const present::StepChart& chart, const present::StepBar& bar) {
   const state::Palette& p = theme.colors();
+  const auto& steps = run.steps;
   const trace::analysis::StepFigures& step = steps[bar.figure];
   const kit::TooltipScope scope(theme);
   scope.title("Step " + present::format_integer(step.index));
@@ -209,7 +211,7 @@ void draw_step_tooltip(const kit::Theme& theme,
     scope.row(nullptr, "  transfer", present::format_duration(exposed - *waiting).text());
   }
   if (bar.awaits_detail) {
-    scope.note("Not read yet: the GPU's records of it have not come");
+    scope.note(present::missing_records(run.info).reason);
   } else if (!bar.has_detail) {
     scope.note("Recorded without detail");
   }
@@ -294,7 +296,7 @@ void draw_step_chart_panel(const kit::Theme& theme, const state::Rect& rect,
     const kit::Clip header_clip(rect, false);
     state::Rect header = panel.header;
     if (baseline != nullptr) draw_baseline_legend(theme, header, chart.top_ns, *baseline);
-    draw_legend(theme, header, chart);
+    draw_legend(theme, header, chart, snapshot.run->figures.info);
   }
   draw_axis(theme, area, panel.body.x - theme.px(4));
   draw_step_labels(theme, area, chart);
@@ -323,7 +325,7 @@ void draw_step_chart_panel(const kit::Theme& theme, const state::Rect& rect,
     kit::fill({std::floor(plot.x + static_cast<float>(*hovered) * bar_width), plot.y,
                bar_width - gap, plot.h},
               kit::color(p.text, 0.12f));
-    draw_step_tooltip(theme, steps, chart, bar);
+    draw_step_tooltip(theme, snapshot.run->figures, chart, bar);
     // The cross is what one clicks at.
     if (hit.clicked) {
       commands.push_back(state::SelectStep{bar.nonfinite ? steps[*bar.nonfinite].index : bar.step});

@@ -7,6 +7,7 @@
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
+#include "ui/present/step_chart.h"
 #include "ui/tune/prediction/predicted_step.h"
 
 namespace shardlens::ui::tune {
@@ -99,7 +100,7 @@ std::string empty_text(const state::Snapshot& snapshot, const trace::timeline::S
   }
   const bool without_detail = shown != nullptr;
   if (without_detail && shown->awaits_detail) {
-    return "Not read yet: the GPU's records of this step have not come";
+    return std::string(present::missing_records(run.figures.info).reason);
   }
   if (without_detail && !run.figures.info.command.empty()) {
     return "This step has no kernels; its ranges and phases are in Inspect (Ctrl+2)";
