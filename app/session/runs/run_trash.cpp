@@ -9,7 +9,6 @@
 #include <string_view>
 #include <system_error>
 
-#include "app/launch/job_request.h"
 #include "app/session/runs/run_words.h"
 #include "trace/base/file_system.h"
 #include "trace/base/text.h"
@@ -107,7 +106,8 @@ Result<void> take_free_name(const fs::path& run, std::set<std::string>& taken) {
   const auto info = trace::store::read_run_info(run);
   if (!info || taken.insert(info->name).second) return {};
   const fs::path runs_dir = run.parent_path();
-  const std::string free = launch::unique_run_name(info->name, runs_dir);
+  const std::string free =
+      trace::store::free_name(info->name, trace::store::list_runs(runs_dir).runs);
   return change_words(runs_dir, run, {.name = free, .note = {}, .tags = {}});
 }
 

@@ -175,14 +175,6 @@ base::Result<void> check_not_recorded(const fs::path& run, const std::string& na
                                                  "another name");
 }
 
-std::string free_name(const std::string& wanted, const std::vector<model::RunInfo>& runs) {
-  std::string name = wanted;
-  for (int count = 2; std::ranges::find(runs, name, &model::RunInfo::name) != runs.end(); ++count) {
-    name = wanted + " " + std::to_string(count);
-  }
-  return name;
-}
-
 bool is_free(const fs::path& folder) {
   std::error_code error;
   return !fs::exists(fs::symlink_status(folder, error)) ||
@@ -190,6 +182,14 @@ bool is_free(const fs::path& folder) {
 }
 
 }  // namespace
+
+std::string free_name(const std::string& wanted, const std::vector<model::RunInfo>& runs) {
+  std::string name = wanted;
+  for (int count = 2; std::ranges::find(runs, name, &model::RunInfo::name) != runs.end(); ++count) {
+    name = wanted + " " + std::to_string(count);
+  }
+  return name;
+}
 
 base::Result<std::vector<fs::path>> runs_to_replace(const fs::path& runs_dir,
                                                     const std::string& name, TakenName taken) {

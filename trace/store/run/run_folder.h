@@ -78,6 +78,8 @@ struct Library {
   std::vector<base::Error> problems;
 };
 Library list_runs(const std::filesystem::path& runs_dir);
+// `wanted`, or "wanted 2", "wanted 3", … if runs have it.
+std::string free_name(const std::string& wanted, const std::vector<model::RunInfo>& runs);
 // Somebody holds its claim, or a rank of it lives on this machine: it moved within the last seconds
 // and its process is there.
 bool is_being_recorded(const std::filesystem::path& run);
