@@ -17,9 +17,9 @@ PATIENCE = float(os.environ.get('SHARDLENS_TEST_PATIENCE', '1'))  # seconds; mor
 
 
 def listens(program):
-    """Whether it blocks SIGINT, which it then waits for."""
+    """Whether it ignores SIGPIPE, as it does from then on. Of signals that it waits for the system shows none as blocked."""
     status = pathlib.Path(f'/proc/{program.pid}/status').read_text()
-    return int(re.search(r'^SigBlk:\s*(\w+)', status, re.MULTILINE)[1], 16) & 1 << signal.SIGINT - 1
+    return int(re.search(r'^SigIgn:\s*(\w+)', status, re.MULTILINE)[1], 16) & 1 << signal.SIGPIPE - 1
 
 
 def quickest(stop):
