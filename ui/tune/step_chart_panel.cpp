@@ -4,12 +4,14 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "trace/analysis/figures/throttling.h"
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/axis.h"
 #include "ui/present/format.h"
+#include "ui/present/job_text.h"
 
 namespace shardlens::ui::tune {
 
