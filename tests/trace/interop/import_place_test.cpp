@@ -14,13 +14,6 @@ std::string rank_of_two(int rank) {
   return trace_of({kernel_at("5")}, "\"rank\":" + std::to_string(rank) + ",\"world_size\":2");
 }
 
-ImportOptions run_called(const std::string& name, bool overwrite = false) {
-  ImportOptions options;
-  options.name = name;
-  options.overwrite = overwrite;
-  return options;
-}
-
 TEST_F(KinetoImport, ARunIsNamedAsItsFilesAre) {
   const auto name_of = [&](const std::string& first, const std::string& second) {
     ImportOptions options;
@@ -44,22 +37,22 @@ TEST_F(KinetoImport, FilesOfOneNameGetRunsWithNumbersUnlessANameIsGiven) {
     ASSERT_TRUE(imported) << imported.error().message;
     EXPECT_EQ(open(imported->folder).figures.info.name, name);
   }
-  EXPECT_FALSE(import_kineto(files, runs(), run_called("job")));
+  EXPECT_FALSE(import_kineto(files, runs(), named("job")));
 }
 
 TEST_F(KinetoImport, RefusesATakenNameUnlessItMayBeReplaced) {
   const std::vector files{write("a.json", rank_of_two(0))};
-  ASSERT_TRUE(import_kineto(files, runs(), run_called("x")));
-  EXPECT_EQ(import_kineto(files, runs(), run_called("x")).error().kind, base::ErrorKind::kUsage);
-  EXPECT_TRUE(import_kineto(files, runs(), run_called("x", true)));
+  ASSERT_TRUE(import_kineto(files, runs(), named("x")));
+  EXPECT_EQ(import_kineto(files, runs(), named("x")).error().kind, base::ErrorKind::kUsage);
+  EXPECT_TRUE(import_kineto(files, runs(), named("x", true)));
   EXPECT_EQ(store::list_runs(runs()).runs.size(), 1u);
 }
 
 TEST_F(KinetoImport, ATakenNameIsToldBeforeAnyFileIsRead) {
   const std::vector files{write("job.json", rank_of_two(0))};
-  ASSERT_TRUE(import_kineto(files, runs(), run_called("job")));
+  ASSERT_TRUE(import_kineto(files, runs(), named("job")));
   const std::vector damaged{write("damaged.json", "no trace")};
-  const auto taken = import_kineto(damaged, runs(), run_called("job"));
+  const auto taken = import_kineto(damaged, runs(), named("job"));
   ASSERT_FALSE(taken);
   EXPECT_NE(taken.error().message.find("a run named 'job' exists"), std::string::npos)
       << taken.error().message;
@@ -90,7 +83,7 @@ TEST_F(KinetoImport, AFolderMayBeNamedInsteadOfALibrary) {
 TEST_F(KinetoImport, OneThatCannotBeWrittenLeavesTheRunThatItWasToReplace) {
   const std::vector files{write("job.json", rank_of_two(0))};
   for (const bool in_library : {true, false}) {
-    ImportOptions options = run_called(in_library ? "job" : "");
+    ImportOptions options = named(in_library ? "job" : "");
     if (!in_library) options.folder = folder_->path() / "mine";
     const auto old = import_kineto(files, runs(), options);
     ASSERT_TRUE(old) << old.error().message;

@@ -49,19 +49,6 @@ std::string reduction_on_host(double start_us) {
 
 class KinetoGroupsTest : public KinetoImport {
  protected:
-  Run import_of(const std::vector<std::string>& traces) {
-    std::vector<std::filesystem::path> files;
-    for (const std::string& trace : traces) {
-      files.push_back(write("rank" + std::to_string(files.size()) + ".json", trace));
-    }
-    ImportOptions options;
-    options.name = "job";
-    options.overwrite = true;
-    const auto imported = import_kineto(files, runs(), options);
-    EXPECT_TRUE(imported) << imported.error().message;
-    return open(imported->folder);
-  }
-
   // By rank, title and backend of a group: the numbers of its calls.
   using Calls = std::map<std::string, std::vector<std::int64_t>>;
   static std::vector<Calls> calls_of(const Run& run) {
@@ -113,7 +100,7 @@ TEST_F(KinetoGroupsTest, HaveOneNumberOnAllTheirRanks) {
     }
     traces.push_back(trace_of(events, info_of(rank, 4, groups_of_mesh(rank))));
   }
-  const Run run = import_of(traces);
+  const Run run = open(import_of(traces).folder);
   std::map<std::pair<std::string, std::vector<int>>, std::set<int>> numbers;
   std::set<int> different;
   for (const model::Batch& batch : run.batches) {
@@ -155,8 +142,9 @@ TEST_F(KinetoGroupsTest, OfTwoBackendsCountTheCallsOfEach) {
                            Case{of_each, "", "default_pg, nccl", "checkpoints, gloo"},
                            Case{untold, "0", "default_pg, nccl", "default_pg (gloo), gloo"},
                            Case{{}, "", "world, nccl", "world (gloo), gloo"}}) {
-    const Run run = import_of({trace_beside_gloo(0, each.groups, each.named),
-                               trace_beside_gloo(1, each.groups, each.named)});
+    const Run run = open(import_of({trace_beside_gloo(0, each.groups, each.named),
+                                    trace_beside_gloo(1, each.groups, each.named)})
+                             .folder);
     const KinetoGroupsTest::Calls expected{{each.on_gpu, {0, 1, 2}}, {each.on_host, {0, 1}}};
     EXPECT_THAT(calls_of(run), testing::ElementsAre(expected, expected));
     EXPECT_EQ(matched_in(run), 10) << each.on_host;
@@ -166,9 +154,10 @@ TEST_F(KinetoGroupsTest, OfTwoBackendsCountTheCallsOfEach) {
 // Of rank 1 no kernel was recorded: its calls on the host are those that rank 0's met all the same.
 TEST_F(KinetoGroupsTest, OfTwoBackendsAreThoseOfTheJob) {
   const std::vector<ListedGroup> groups{{"0", "default_pg", "cpu:gloo,cuda:nccl", {0, 1}}};
-  const Run run = import_of(
-      {trace_beside_gloo(0, groups, "0"),
-       trace_of({reduction_on_host(130), reduction_on_host(160)}, info_of(1, 2, groups))});
+  const Run run = open(
+      import_of({trace_beside_gloo(0, groups, "0"),
+                 trace_of({reduction_on_host(130), reduction_on_host(160)}, info_of(1, 2, groups))})
+          .folder);
   EXPECT_EQ(calls_of(run).at(1), (Calls{{"default_pg (gloo), gloo", {0, 1}}}));
   EXPECT_EQ(matched_in(run), 4);
 }

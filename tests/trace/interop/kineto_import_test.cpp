@@ -52,13 +52,6 @@ std::string job(int rank, int world_size) {
   return text + "],\"baseTimeNanoseconds\":" + std::to_string(kBase) + "}";
 }
 
-ImportOptions named(const std::string& name, bool overwrite = false) {
-  ImportOptions options;
-  options.name = name;
-  options.overwrite = overwrite;
-  return options;
-}
-
 TEST_F(KinetoImport, MakesARunOfAJobsRanks) {
   const std::vector files{write("b.json", job(1, 2)), write("a.json", job(0, 2))};
   const auto imported = import_kineto(files, runs(), named("two"));

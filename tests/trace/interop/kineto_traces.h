@@ -40,6 +40,13 @@ inline std::string kernel_at(const std::string& ts, const std::string& duration 
          ",\"dur\":" + duration + ",\"args\":{\"device\":0,\"stream\":7}}";
 }
 
+inline ImportOptions named(const std::string& name, bool overwrite = false) {
+  ImportOptions options;
+  options.name = name;
+  options.overwrite = overwrite;
+  return options;
+}
+
 class KinetoImport : public testing::Test {
  protected:
   std::filesystem::path write(const std::string& name, const std::string& text) {
@@ -49,21 +56,25 @@ class KinetoImport : public testing::Test {
   }
   std::filesystem::path runs() const { return folder_->path() / "runs"; }
 
+  // A text for each rank, as one run.
+  ImportedRun import_of(const std::vector<std::string>& traces) {
+    std::vector<std::filesystem::path> files;
+    for (const std::string& trace : traces) {
+      files.push_back(write("rank" + std::to_string(files.size()) + ".json", trace));
+    }
+    const auto run = import_kineto(files, runs(), named("job", true));
+    EXPECT_TRUE(run) << run.error().message;
+    return *run;
+  }
   // The traces of a job's first ranks, as `change` leaves each, as one run.
   template <typename Writer, typename Job, typename Change>
   ImportedRun import_changed(const Job& job, const Change& change, int ranks = 2) {
-    std::vector<std::filesystem::path> files;
+    std::vector<std::string> traces;
     for (int rank = 0; rank < ranks; ++rank) {
-      std::string text = Writer(job, rank).text();
-      change(text);
-      files.push_back(write("rank" + std::to_string(rank) + ".json", text));
+      traces.push_back(Writer(job, rank).text());
+      change(traces.back());
     }
-    ImportOptions options;
-    options.name = "job";
-    options.overwrite = true;
-    const auto run = import_kineto(files, runs(), options);
-    EXPECT_TRUE(run) << run.error().message;
-    return *run;
+    return import_of(traces);
   }
   template <typename Writer, typename Job>
   ImportedRun import_job(const Job& job, int ranks = 2) {

@@ -41,18 +41,6 @@ std::vector<std::string> steps_of_rank(int rank, int first, int last, bool are_m
 
 class UntoldImport : public KinetoImport {
  protected:
-  ImportedRun import_of(const std::vector<std::string>& traces) {
-    std::vector<std::filesystem::path> files;
-    for (const std::string& trace : traces) {
-      files.push_back(write("rank" + std::to_string(files.size()) + ".json", trace));
-    }
-    ImportOptions options;
-    options.name = "job";
-    options.overwrite = true;
-    const auto run = import_kineto(files, runs(), options);
-    EXPECT_TRUE(run) << run.error().message;
-    return *run;
-  }
   static std::set<std::pair<int, std::int64_t>> groups_and_numbers(const Run& run) {
     std::set<std::pair<int, std::int64_t>> found;
     for (const model::Batch& batch : run.batches) {
