@@ -37,7 +37,7 @@ report_progress() {
     if ! libtorch_ready; then
       megabytes=$(du -cm "$VENV" "$DEPS"/downloads.* 2>/dev/null | tail -n 1 | cut -f1)
       status installing "Fetching LibTorch: $megabytes of about $TORCH_MEGABYTES MB" \
-        "$(awk -v m="$megabytes" -v t=$TORCH_MEGABYTES 'BEGIN { f = m / t; print f > 0.99 ? 0.99 : f }')"
+        "$(awk -v m="$megabytes" -v t=$TORCH_MEGABYTES 'BEGIN { f = m / t; print (f > 0.99 ? 0.99 : f) }')"
     else
       read -r finished total < <(built "$ROOT/build/release")
       [ -n "${total:-}" ] && status installing "Building the trainer: $finished of $total files" \

@@ -127,11 +127,31 @@ class Trainer(Setup):
         self.assertTrue(words.endswith(' torch'))
         self.assertFalse(pathlib.Path(folder).exists())
 
+    def test_what_was_fetched_counts_as_progress_and_is_less_than_all(self):
+        (self.root / '.deps').mkdir(exist_ok=True)
+        for megabytes, fraction in ((2300, '0.5'), (9000, '0.99')):
+            self.program('du', f'#!/bin/sh\necho "{megabytes}\ttotal"\n')
+            done = subprocess.run(self.bash('TORCH_MEGABYTES=4600; libtorch_ready() { false; }; asked=0\n'
+                                            'sleep() { [ $((asked++)) = 0 ]; }; mkdir -p "$(dirname "$TRAINER_STATUS")"\n'
+                                            'report_progress; cat "$TRAINER_STATUS"'),
+                                  env=self.environment, cwd=self.root, capture_output=True, text=True)
+            self.assertIn(f'message=Fetching LibTorch: {megabytes} of about 4600 MB\nfraction={fraction}\n', done.stdout)
+            self.assertFalse((self.root / '0.99').exists())
+
     def wait_until(self, condition):
         end = time.monotonic() + 30
         while not condition():
             self.assertLess(time.monotonic(), end)
             time.sleep(0.05)
+
+
+class Help(Setup):
+    def test_asking_how_tests_are_run_runs_none(self):
+        shutil.copy(ROOT / 'test', self.root)
+        said = subprocess.run([self.root / 'test', '--help'], env=self.environment, capture_output=True, text=True, check=True).stdout
+        self.assertIn('  ./test --all', said)
+        self.assertNotIn('#', said)
+        self.assertFalse((self.root / 'installed').exists())
 
 
 class BuildProgress(Setup):
