@@ -25,7 +25,7 @@ nvidia-smi >>"$OUT/gpus.txt"
 
 targets="shardlens-rank bench_allocation_peak"
 if [ -n "${SHARDLENS_LIBTORCH:-}" ]; then
-  PYTHON=$(command -v python3)
+  PYTHON=$(command -v python3) || { say "no python3 here, which the tests and benchmarks are written in"; exit 1; }
   parts_built="-DSHARDLENS_UI=OFF -DSHARDLENS_TESTS=OFF"
 else
   source "$ROOT/scripts/setup.sh"
@@ -89,6 +89,7 @@ measure() {
   say "benchmark $name"
   "$PYTHON" -B "$ROOT/bench/gpu_step/$script.py" --programs "$PROGRAMS" "$@" >"$OUT/$name.json" 2>"$OUT/$name.log" ||
     { say "$name failed: $(tail -n 1 "$OUT/$name.log")"; failed=1; }
+  ! grep '"met": false' "$OUT/$name.json" >/dev/null || { say "$name does not meet its budgets"; failed=1; }
 }
 
 # pack FOLDER NAME: one file of at most MOST_BYTES

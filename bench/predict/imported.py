@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-from predict import LEAST_TOLERANCE, SURE, Program, pooled_noise
+from predict import Program, least_difference, noise_row, order_row, point_row, pooled_noise
 
 HERE = pathlib.Path(__file__).parent
 SUPPORT = HERE.parents[1] / "tests" / "e2e" / "support"  # with traced_job
@@ -101,27 +101,22 @@ def measure(options, families, library):
 
 def rows_of(measured, predicted):
     noise = pooled_noise(measured)
-    tolerance = max(LEAST_TOLERANCE, SURE * noise)
     means = {job: statistics.mean(times) for job, times in measured.items()}
-    rows = [{"what": "noise between runs of the same job", "value": 100 * noise, "unit": "%"}]
+    rows = [noise_row(noise)]
     right = pairs = 0
-    between = SURE * noise * (2 / min(map(len, measured.values()))) ** 0.5  # of two means
+    between = least_difference(noise, measured)
     for (origin, target), differences in predicted.items():
-        row = {"what": f"{origin} → {target}", "peer": f"measured {means[target]:.1f} ms"}
+        what = f"{origin} → {target}"
         told = [difference for difference in differences if difference is not None]
         if not told:
-            rows.append({**row, "value": None, "unit": "refused"})
+            rows.append({"what": what, "value": None, "unit": "refused", "peer": f"measured {means[target]:.1f} ms"})
             continue
         expected = means[origin] + statistics.mean(told)
-        ratio = expected / means[target]
-        rows.append({**row, "value": expected, "unit": "ms predicted", "ratio": ratio, "budget": f"within {100 * tolerance:.0f} %",
-                     "met": abs(ratio - 1) <= tolerance})
+        rows.append(point_row(what, expected, means[target], noise))
         if abs(means[origin] / means[target] - 1) > between:
             pairs += 1
             right += (expected < means[origin]) == (means[target] < means[origin])
-    rows.append({"what": f"pairs that differ by more than {100 * between:.0f} %", "value": pairs, "unit": "pairs",
-                 "peer": f"{right} in the predicted order", "ratio": right / pairs if pairs else None, "budget": "all", "met": right == pairs})
-    return rows
+    return [*rows, order_row(right, pairs, between)]
 
 
 def main():

@@ -56,11 +56,12 @@ class GpuCount:
         torch.cuda.reset_peak_memory_stats()
 
     def end(self):
-        return torch.cuda.max_memory_allocated()
+        # As requested, as ours are counted: without what blocks have beyond that.
+        return torch.cuda.memory_stats()["requested_bytes.all.peak"]
 
 
 def batches(job, rank, ranks, device):
-    tokens = list(pathlib.Path(job["text"]).read_bytes()) + [END_OF_TEXT]
+    tokens = torch.tensor(list(pathlib.Path(job["text"]).read_bytes()) + [END_OF_TEXT])
     length, size, epoch = job["sequence_length"], job["batch_per_rank"], 0
     blocks = [tokens[i * length : (i + 1) * length + 1] for i in range((len(tokens) - 1) // length)]
     while True:
@@ -68,7 +69,7 @@ def batches(job, rank, ranks, device):
         sampler.set_epoch(epoch)
         order = list(sampler)
         for i in range(0, len(order) - size + 1, size):
-            both = torch.tensor([blocks[b] for b in order[i : i + size]])
+            both = torch.stack([blocks[b] for b in order[i : i + size]])
             # Pinned and not waited for, as ours on a GPU.
             yield tuple(part.contiguous() if device == "cpu" else part.pin_memory().to(device, non_blocking=True)
                         for part in (both[:, :-1], both[:, 1:]))
@@ -176,6 +177,9 @@ def main():
         count = GpuCount() if on_gpu else CpuCount(job["count_library"])
     if on_gpu:
         torch.cuda.set_device(rank % torch.cuda.device_count())
+        # NCCL refuses two ranks on one GPU unless they seem to be on different hosts; between hosts it goes over sockets.
+        if ranks > torch.cuda.device_count():
+            os.environ["NCCL_HOSTID"] = f"rank-{rank}"
     dist.init_process_group("nccl" if on_gpu else "gloo", init_method="file://" + os.environ["SHARDLENS_STORE_FILE"],
                             rank=rank, world_size=ranks)
     result = train(job, rank, ranks, job["device"], count)

@@ -35,10 +35,9 @@ class RankGroup:
         self.processes = [self.start(command, rank, ranks, folder / "store") for rank in range(ranks)]
 
     def start(self, command, rank, ranks, store):
-        # NCCL refuses two ranks on one GPU unless they seem to be on different hosts.
         environment = dict(os.environ, RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(ranks),
                            LOCAL_WORLD_SIZE=str(ranks), SHARDLENS_STORE_FILE=str(store), GLOO_SOCKET_IFNAME="lo",
-                           NCCL_SOCKET_IFNAME="lo", NCCL_HOSTID=f"rank-{rank}", PYTHONDONTWRITEBYTECODE="1")
+                           NCCL_SOCKET_IFNAME="lo", PYTHONDONTWRITEBYTECODE="1")
         with open(self.logs[rank], "wb") as log:
             return subprocess.Popen([str(word) for word in command], env=environment, stdout=log, stderr=log,
                                     preexec_fn=lambda: os.sched_setaffinity(0, cores_of(rank, ranks)))

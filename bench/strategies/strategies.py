@@ -75,8 +75,8 @@ def check_same_work(name, ours, theirs, precision="fp32"):
     differences = [abs(a - b) / abs(b) for a, b in zip(ours.losses, theirs.losses, strict=True)]
     first = len(differences) if precision == "fp32" else FIRST_STEPS
     for part, tolerance in ((differences[:first], LOSS_TOLERANCE), (differences[first:], LATER_TOLERANCE)):
-        worst = max(part, default=0)
-        if not worst < tolerance:
+        worst = next((each for each in part if not each < tolerance), None)  # NaN is less than nothing
+        if worst is not None:
             raise RuntimeError(f"{name}: losses differ from PyTorch's by {worst:.1e} in step {differences.index(worst)}: "
                                "this is not the same work")
     say(f"{name}: loss {ours.losses[0]:.4f} to {ours.losses[-1]:.4f}, from PyTorch's by at most {max(differences):.1e}")
