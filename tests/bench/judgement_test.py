@@ -1,0 +1,48 @@
+"""When benchmarks of predictions call a goal met, missed, or neither."""
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / 'bench' / 'predict'))
+import imported
+import predict
+
+QUIET = {'base': [100, 101, 99], 'cap 2': [80, 81, 79]}
+NOISY = {'base': [100, 160, 40], 'cap 2': [80, 130, 30]}
+
+
+def judged(rows):
+    """By row: whether its goal is met; of rows that are judged."""
+    return {row['what']: row['met'] for row in rows if row.get('met') is not None}
+
+
+def of_points(measured, difference):
+    points = {'base': {}, 'cap 2': {'bucket_cap_mb': '2'}}
+    return judged(predict.rows_of(points, measured, {'base': [0, 0, 0], 'cap 2': [difference] * 3}))
+
+
+def of_traces(measured, forth, back):
+    return judged(imported.rows_of(measured, {('base', 'cap 2'): forth, ('cap 2', 'base'): back}))
+
+
+class Judgement(unittest.TestCase):
+    def test_what_lies_near_is_met_and_what_does_not_is_missed(self):
+        self.assertEqual(list(of_points(QUIET, -20).values()), [True, True])
+        self.assertEqual(list(of_points(QUIET, -10).values()), [False, True])
+        self.assertEqual(list(of_points(QUIET, 10).values()), [False, False])
+
+    def test_points_that_differ_by_chance_alone_have_no_order(self):
+        same = QUIET | {'cap 2': [100, 101, 99]}
+        self.assertEqual(of_points(same, 0), {'cap 2': True})
+
+    def test_where_runs_lie_far_apart_nothing_is_met(self):
+        self.assertEqual(of_points(NOISY, -20), {})
+        self.assertEqual(of_traces(NOISY, [-20], [20]), {})
+
+    def test_what_is_refused_meets_nothing(self):
+        self.assertEqual(of_traces(QUIET, [None] * 3, [None] * 3), {})
+        self.assertEqual(list(of_traces(QUIET, [None] * 3, [20] * 3)), ['cap 2 → base', 'pairs that differ by more than 2 %'])
+
+
+if __name__ == '__main__':
+    unittest.main()
