@@ -8,6 +8,8 @@
 
 namespace shardlens::app::search {
 
+inline constexpr std::size_t kStart = 0;  // the point that it starts from
+
 struct Outcome {
   std::size_t best = 0;                        // may be the start
   std::optional<double> base_cost, best_cost;  // means over the runs that `change` is of
@@ -21,6 +23,10 @@ struct Outcome {
   // several points that ran more than once, at 5 % ÷ their number. None: no point ran twice.
   std::optional<double> half_width;
 
+  // What is left of the change without the run by which the best was chosen may be none.
+  bool is_better() const { return change && *change < 0; }
+  // To be taken over.
+  std::size_t chosen() const { return is_better() ? best : kStart; }
   bool is_sure() const { return change && half_width && *change + *half_width < 0; }
 };
 

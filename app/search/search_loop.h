@@ -12,8 +12,6 @@
 
 namespace shardlens::app::search {
 
-inline constexpr std::size_t kStart = 0;  // the point that it starts from
-
 struct SearchRun {
   sweep::Slot slot{};
   std::optional<Why> why{};  // none: found there, of an earlier start

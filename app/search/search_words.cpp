@@ -138,6 +138,7 @@ std::string verdict_text(const sweep::SweepPlan& plan, const sweep::SweepResults
           (outcome->leaves_choice_out ? " of its runs, without the first, which chose it, and "
                                       : " of its runs and ") +
           std::to_string(outcome->base_runs) + " of the start)";
+  if (!outcome->is_better()) return text + ": no better than the start.";
   return text + (outcome->is_sure() ? "." : ": not told from the start beyond noise.");
 }
 

@@ -166,7 +166,7 @@ Json search_json(const SearchReport& report) {
           {"change_percent", change_json(outcome)},
           {"is_sure", outcome && outcome->is_sure()},
           {"verdict", search::verdict_text(report.plan, report.results, report.standing.outcome)},
-          {"apply", outcome ? Json(assignments(report, outcome->best)) : Json(nullptr)},
+          {"apply", outcome ? Json(assignments(report, outcome->chosen())) : Json(nullptr)},
           {"runs", array_of(report.runs, [&](const auto& run) { return run_json(report, run); })},
           {"not_tried", std::move(not_tried)},
           {"seconds", report.seconds},
@@ -176,8 +176,9 @@ Json search_json(const SearchReport& report) {
 std::string search_text(const SearchReport& report) {
   std::string text =
       search::verdict_text(report.plan, report.results, report.standing.outcome) + "\n";
-  if (report.standing.outcome && report.standing.outcome->change) {
-    text += "Use it: " + assignments(report, report.standing.outcome->best) + "\n";
+  if (const auto& outcome = report.standing.outcome; outcome && outcome->is_better()) {
+    text += outcome->is_sure() ? "Use it: " : "To use it, though that is not sure: ";
+    text += assignments(report, outcome->best) + "\n";
   }
   text += "\n" + points_table(report) + "\n" + report.reason + "\n";
   std::size_t shown = 0, more = 0;

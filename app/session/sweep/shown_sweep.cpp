@@ -106,7 +106,7 @@ void show_search(const search::Standing& standing, const sweep::SweepResults& re
   const auto& [job, beliefs, outcome] = standing;
   shown.why =
       outcome || shown.runs_done > 0 ? search::verdict_text(*job.plan, results, outcome) : "";
-  shown.best = outcome ? std::optional(outcome->best) : std::nullopt;
+  shown.best = outcome ? std::optional(outcome->chosen()) : std::nullopt;
   shown.by_tokens = job.goal == search::Goal::kTokenRate;
   shown.best_first = search::best_first(beliefs);
   for (std::size_t i = 0; i < shown.points.size(); ++i) {

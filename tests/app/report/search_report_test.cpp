@@ -39,6 +39,20 @@ TEST(SearchReport, SaysWhatWasFoundAndHowSureThatIs) {
   EXPECT_THAT(text, HasSubstr("Not tried: bucket_cap_mb=3, predicted"));
 }
 
+// The run by which it was chosen made it the best; further ones took longer than the start's.
+TEST(SearchReport, RecommendsNothingThatFurtherRunsDoNotConfirm) {
+  SearchReport report = made_up_report();
+  report.standing.outcome->change = 0.042;
+  report.standing.outcome->best_cost = 104.2e6;
+  const std::string text = search_text(report);
+  EXPECT_THAT(text, HasSubstr("of the start): no better than the start."));
+  EXPECT_THAT(text, testing::Not(HasSubstr("--set")));
+  EXPECT_EQ(search_json(report)["apply"], "") << "nothing";
+  report.standing.outcome->change = -0.01;
+  report.standing.outcome->half_width = 0.02;
+  EXPECT_THAT(search_text(report), HasSubstr("not sure: --set bucket_cap_mb=2"));
+}
+
 // Of runs that an earlier command made it is not known why, but for the start's.
 TEST(SearchReport, NamesTheStartWhoeverRanIt) {
   SearchReport report = made_up_report();

@@ -27,6 +27,20 @@ TEST(SearchOutcome, LeavesOutTheRunThatChoseTheBest) {
   EXPECT_FALSE(outcome.is_sure());
 }
 
+// 80 for which it was chosen made its mean the lowest; 110 and 108 say otherwise.
+TEST(SearchOutcome, IsNotTakenOverWhereFurtherRunsDoNotConfirmIt) {
+  MadeUpSearch search({100, 90});
+  for (int round : {0, 1, 2}) search.measure({0, round}, 99 + round);
+  search.measure({1, 0}, 80);
+  search.measure({1, 1}, 110);
+  search.measure({1, 2}, 108);
+  const Outcome outcome = search.outcome();
+  EXPECT_EQ(outcome.best, 1u);
+  EXPECT_NEAR(*outcome.change, 0.09, 1e-12);
+  EXPECT_FALSE(outcome.is_better());
+  EXPECT_EQ(outcome.chosen(), kStart);
+}
+
 TEST(SearchOutcome, OfOneRunEachIsNotSure) {
   MadeUpSearch search({100, 90});
   search.measure({0, 0}, 100);
