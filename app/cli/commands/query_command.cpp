@@ -153,7 +153,8 @@ std::string tables_text() {
   }
   return text +
          "Conditions on rank, lane, step, name, start_ns and end_ns are quick: only blocks that\n"
-         "can hold an answer are read. Grouping by rank, lane and name needs no sort.\n";
+         "can hold an answer are read. Grouping by rank, lane and name needs no sort.\n"
+         "Beside SQLite's own functions there are median(x), percentile(x, p) and stdev(x).\n";
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"
 #include "trace/store/run/run_files.h"
+#include "trace/store/sql/aggregates.h"
 #include "trace/store/sql/event_module.h"
 #include "trace/store/sql/event_tables.h"
 #include "trace/store/sql/row_module.h"
@@ -214,6 +215,7 @@ base::Result<QueryResult> query_run(const fs::path& run, const std::string& sql,
       Database::open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, base::quoted(run)));
   TRY(create_row_tables(connection, databases));
   TRY(create_event_tables(connection, events));
+  TRY(create_aggregates(connection));
   sqlite3_db_config(connection.get(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_limit(connection.get(), SQLITE_LIMIT_LENGTH, Database::kLongestValue);
   // What sorting needs more than this is kept in temporary files.
