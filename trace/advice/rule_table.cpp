@@ -27,7 +27,7 @@ constexpr std::array kRules{
          forward_prefetch},
     Rule{"small_units", Topic::kUnitSizes, "units", kAllSettings, small_units},
     Rule{"large_units", Topic::kUnitSizes, "units", kAllSettings, large_units},
-    Rule{"keep_units", Topic::kStrategy, "memory", kAllSettings, keep_units},
+    Rule{"keep_units", Topic::kStrategy, "memory", "sharding_strategy", keep_units},
     Rule{"free_units", Topic::kStrategy, "memory", kAllSettings, free_units},
     Rule{"less_communication", Topic::kStrategy, "communication", kAllSettings, less_communication},
     Rule{"hybrid_sharding", Topic::kStrategy, "nodes", kAllSettings, hybrid_sharding},

@@ -86,5 +86,22 @@ TEST_F(ImportedAdvice, OfShardedProgramsThatTheyGatherWhenItIsTooLate) {
   EXPECT_FALSE(of_rule(advised<interop::Fsdp1TraceWriter>(job), "backward_prefetch"));
 }
 
+// Gathers ahead as it should, and they are longer than what they lie beside.
+TEST_F(ImportedAdvice, OfShardedProgramsThatTheyCouldKeepWhatTheyGatherTwice) {
+  interop::FsdpJob job = late_gathers();
+  job.gathers_ahead = true;
+  job.us_per_element = 0.03;
+  for (const auto& advice :
+       {advised<interop::FsdpTraceWriter>(job), advised<interop::Fsdp1TraceWriter>(job)}) {
+    const auto keep = of_rule(advice, "keep_units");
+    ASSERT_TRUE(keep);
+    EXPECT_THAT(keep->title, testing::HasSubstr("shard_grad_op"));
+    EXPECT_TRUE(keep->gain) << keep->gain_unknown;
+    EXPECT_THAT(keep->costs, testing::HasSubstr("whether that fits"));
+  }
+  job.us_per_element = 0.0001;
+  EXPECT_FALSE(of_rule(advised<interop::FsdpTraceWriter>(job), "keep_units")) << "they are hidden";
+}
+
 }  // namespace
 }  // namespace shardlens::trace::advice

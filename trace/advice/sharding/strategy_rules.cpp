@@ -2,6 +2,7 @@
 #include "trace/advice/facts/words.h"
 #include "trace/advice/rules.h"
 #include "trace/advice/sharding/gathers.h"
+#include "trace/model/run_info.h"
 #include "trace/predict/plan/traffic_model.h"
 
 namespace shardlens::trace::advice {
@@ -53,12 +54,21 @@ std::optional<Advice> keep_units(const RunFacts& run) {
   const auto twin = resharding_twin(run.settings().sharding_strategy);
   const auto next = twin ? with_strategy(run, *twin) : std::nullopt;
   const double exposed = exposed_of_units(run, "backward gather");
-  if (!next || exposed < run.noticeable_ns() || run.fits(*next) != true) return {};
+  if (!next || exposed < run.noticeable_ns()) return {};
+  // Of our own runs what is not known does not fit; of another program's no trace tells it.
+  const auto fits = run.fits(*next);
+  const bool tells_memory = model::has_settings(run.figures.info);
+  if (fits == false || (!fits && tells_memory)) return {};
   Advice advice = to_strategy(run, *twin);
   advice.title = "Keep units from forward to backward: " + name_of(*twin);
   advice.measured = time_words(exposed) + " of backward gathers exposed";
-  advice.why = "Units are freed after forward and gathered again, and " +
-               size_words(run.usable_bytes()) + " per rank are enough to keep them.";
+  advice.why = "Units are freed after forward and gathered again";
+  if (fits) {
+    advice.why += ", and " + size_words(run.usable_bytes()) + " per rank are enough to keep them.";
+  } else {
+    advice.why += ".";
+    advice.costs = "Units stay gathered until backward; whether that fits no trace tells.";
+  }
   advice.evidence = {longest_of_units(run, "backward gather")};
   advice.at_stake_ns = exposed;
   return advice;
