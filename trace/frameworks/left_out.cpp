@@ -11,11 +11,29 @@ namespace shardlens::trace::frameworks {
 namespace {
 
 // Of these groups, but not how a model is to be parallelised.
-constexpr std::array<std::string_view, 18> kOfTheProgram{
-    "device",          "evaluate_every",     "evaluation_batches", "sample_tokens", "sample_prompt",
-    "epochs",          "on_nonfinite",       "loss_every",         "frozen_blocks", "lora_rank",
-    "lora_alpha",      "lora_dropout",       "base_dtype",         "seed",          "oversubscribe",
-    "use_orig_params", "sample_temperature", "lora_target_modules"};
+constexpr std::array<std::string_view, 12> kOfTheProgram{"device",
+                                                         "evaluate_every",
+                                                         "evaluation_batches",
+                                                         "sample_tokens",
+                                                         "seed",
+                                                         "sample_prompt",
+                                                         "epochs",
+                                                         "on_nonfinite",
+                                                         "oversubscribe",
+                                                         "loss_every",
+                                                         "use_orig_params",
+                                                         "sample_temperature"};
+
+// What is trained changes buckets, units and memory, but is done to the model before.
+constexpr std::string_view kAdapters = "adapters are a part of the model: wrap it by peft before";
+constexpr KnobReason kOfTheModel[] = {
+    {"lora_rank", kAdapters},
+    {"lora_alpha", kAdapters},
+    {"lora_dropout", kAdapters},
+    {"lora_target_modules", kAdapters},
+    {"base_dtype", "load what is frozen in that type before"},
+    {"frozen_blocks", "set requires_grad to False in their parameters before"},
+};
 
 bool is_of_parallelism(const job::Knob& knob) {
   if (knob.name == "uneven_inputs") return true;  // how ranks end together, besides the data
@@ -51,6 +69,7 @@ bool is_idle(std::string_view knob, const job::Settings& s) {
   if (has_name(knob, {"adam_beta1", "adam_beta2", "adam_epsilon"})) {
     return s.optimizer != job::OptimizerChoice::kAdamW;
   }
+  if (knob.starts_with("lora_") || knob == "base_dtype") return s.lora_rank == 0;
   if (knob == "min_num_params") return s.wrap_policy != job::WrapPolicy::kSize;
   if (knob == "initial_loss_scale") return !job::scales_loss(s);
   if (knob == "steps") return s.epochs > 0;
@@ -74,7 +93,9 @@ std::vector<LeftOut> left_out(const job::Settings& settings,
     if (!is_of_parallelism(*knob) || !applies(*knob, settings.sharding_strategy)) continue;
     if (std::ranges::find(written, knob->name) != written.end()) continue;
     if (is_idle(knob->name, settings)) continue;
-    all.push_back({knob->name, value_text(settings, *knob), reason(knob->name)});
+    std::string why = reason_of_knob(kOfTheModel, knob->name, "");
+    if (why.empty()) why = reason(knob->name);
+    all.push_back({knob->name, value_text(settings, *knob), std::move(why)});
   }
   return all;
 }

@@ -25,9 +25,9 @@ std::string reason_of_knob(std::span<const KnobReason> reasons, std::string_view
                            std::string_view otherwise);
 
 // Of what parallelises, fits into memory and optimises: what is not at its default, is obeyed by
-// the strategy and by the other settings, and is none of `written`. Adapters, frozen blocks, data,
-// checkpoints and recording belong to the model and the program around it; they are never among
-// them.
+// the strategy and by the other settings, and is none of `written`. Data, checkpoints and recording
+// belong to the program around it and are never among them; adapters and frozen blocks are, with
+// what to do to the model.
 std::vector<LeftOut> left_out(const job::Settings& settings,
                               const std::vector<std::string_view>& written,
                               const std::function<std::string(std::string_view)>& reason);

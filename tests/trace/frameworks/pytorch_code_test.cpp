@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tests/trace/frameworks/framework_jobs.h"
 
@@ -18,11 +19,29 @@ TEST(PytorchCode, SaysOrListsEverySettingThatParallelises) {
 }
 
 TEST(PytorchCode, ListsWithAReasonWhatHasNoCounterpart) {
-  const auto code = pytorch_code(job_with("overlap_comm=false frozen_blocks=2 loss_every=5"));
+  const auto code = pytorch_code(job_with("overlap_comm=false loss_every=5"));
   ASSERT_EQ(code.left_out.size(), 1u);
   EXPECT_EQ(code.left_out.front().knob, "overlap_comm");
   EXPECT_TRUE(has(code.text, "    overlap_comm: false (" + code.left_out.front().reason + ")"));
   EXPECT_FALSE(has(code_of(""), "Left out"));
+}
+
+// They change buckets, units and memory, but belong to the model.
+TEST(PytorchCode, ListsWhatIsToBeDoneToTheModelBefore) {
+  const auto knobs = [](std::string_view settings) {
+    std::vector<std::string> names;
+    for (const LeftOut& each : pytorch_code(job_with(settings)).left_out) {
+      EXPECT_TRUE(has(each.reason, "before")) << each.reason;
+      names.emplace_back(each.knob);
+    }
+    return names;
+  };
+  EXPECT_EQ(knobs("frozen_blocks=2"), std::vector<std::string>{"frozen_blocks"});
+  EXPECT_EQ(knobs("lora_alpha=16"), std::vector<std::string>{}) << "of no adapter";
+  const std::string adapters = code_of("lora_rank=4 lora_alpha=16 base_dtype=nf4");
+  EXPECT_TRUE(has(adapters, "lora_rank: 4 (adapters are a part of the model"));
+  EXPECT_TRUE(has(adapters, "lora_alpha: 16 (")) << adapters;
+  EXPECT_TRUE(has(adapters, "base_dtype: nf4 (")) << adapters;
 }
 
 // PyTorch's first bucket is small only where nothing is said of caps.
