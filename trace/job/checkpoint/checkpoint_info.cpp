@@ -177,11 +177,14 @@ base::Result<void> check_parameters(const CheckpointInfo& info,
   add("not in the checkpoint: ", found.missing);
   add("only in the checkpoint: ", found.extra);
   if (text.empty()) return {};
-  return base::fail(base::ErrorKind::kUsage, "cannot resume from " + base::quoted(info.folder) +
-                                                 ", which is of a model of another shape: " + text +
-                                                 ". Set model to the one it was saved with ('" +
-                                                 info.model +
-                                                 "'), or resume from another checkpoint");
+  const bool are_adapters = text.find(".lora_") != text.npos;
+  return base::fail(
+      base::ErrorKind::kUsage,
+      "cannot resume from " + base::quoted(info.folder) +
+          ", which is of a model of another shape: " + text + ". Set " +
+          (are_adapters ? "lora_rank and lora_target_modules as they were when it was saved"
+                        : "model to the one it was saved with ('" + info.model + "')") +
+          ", or resume from another checkpoint");
 }
 
 std::string sizes_text(std::span<const std::int64_t> sizes) {

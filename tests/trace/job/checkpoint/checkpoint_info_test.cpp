@@ -184,7 +184,18 @@ TEST(CheckpointInfo, OfAnotherShapeNamesTheTensorsAndBothShapes) {
       AllOf(HasSubstr("step_000020"),
             HasSubstr("'transformer.wte.weight' is [50257, 768] there and [50257, 64] here"),
             HasSubstr("not in the checkpoint: 'lm_head.weight'"),
-            HasSubstr("only in the checkpoint: 'bias'"), Not(HasSubstr("'scalar'"))));
+            HasSubstr("only in the checkpoint: 'bias'"), Not(HasSubstr("'scalar'")),
+            HasSubstr("Set model to")));
+}
+
+TEST(CheckpointInfo, OfOtherAdaptersNamesWhatMadeThem) {
+  const CheckpointInfo info = sample();
+  std::vector<ParameterShape> expected = info.parameters;
+  expected.push_back({"h.0.attn.c_attn.lora_A.weight", {4, 64}});
+  const auto checked = check_parameters(info, expected);
+  ASSERT_FALSE(checked);
+  EXPECT_THAT(checked.error().message,
+              AllOf(HasSubstr("Set lora_rank and"), Not(HasSubstr("Set model"))));
 }
 
 }  // namespace
