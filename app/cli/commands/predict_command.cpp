@@ -114,6 +114,14 @@ void add_predict_command(CLI::App& app, Action& chosen) {
       // One value each time: what follows may be the settings file.
       ->allow_extra_args(false);
   command
+      ->add_option_function<std::string>(
+          "--ranks",
+          [arguments](const std::string& ranks) {
+            arguments->assignments.push_back("ranks=" + ranks);
+          },
+          "How many processes train together; the same as --set ranks=")
+      ->type_name("N");
+  command
       ->add_option("--costs", arguments->costs,
                    "What collectives cost, as `shardlens calibrate -o` writes it; by default what "
                    "is kept in the library")

@@ -1,6 +1,10 @@
 // `shardlens query`: SQL over the rows and events of a run, all ranks together, reading only.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iostream>
+#include <iterator>
 #include <set>
 #include <utility>
 #include <variant>
@@ -68,11 +72,14 @@ std::string row_as_csv(const std::vector<QueryValue>& row) {
   return csv_line(row, [](const QueryValue& value) { return trace::store::to_text(value); });
 }
 
+// A file, or another program, gets values as they are.
 std::string as_table(const QueryResult& result) {
+  const std::size_t longest = isatty(STDOUT_FILENO) == 1 ? 60 : std::string::npos;
   std::vector<report::TextTable::Column> columns;
   for (std::size_t i = 0; i < result.columns.size(); ++i) {
     const bool numeric = !result.rows.empty() && is_number(result.rows.front()[i]);
-    columns.push_back({result.columns[i], numeric ? report::Align::kRight : report::Align::kLeft});
+    const auto align = numeric ? report::Align::kRight : report::Align::kLeft;
+    columns.push_back({result.columns[i], align, longest});
   }
   report::TextTable table(std::move(columns));
   for (const auto& row : result.rows) {
@@ -103,7 +110,9 @@ int query(const QueryArguments& options) {
       if (csv.size() > kWrittenAtOnce) print_data(std::exchange(csv, {}));
     };
   }
-  const auto result = trace::store::query_run(*run, options.sql, how);
+  const std::string sql =
+      options.sql == "-" ? std::string(std::istreambuf_iterator<char>(std::cin), {}) : options.sql;
+  const auto result = trace::store::query_run(*run, sql, how);
   if (!result) return is_read ? report_error(result.error()) : kDone;
   if (options.format == "csv") {
     print_data(has_rows ? csv : names_as_csv(result->columns));
@@ -163,7 +172,8 @@ void add_query_command(CLI::App& app, Action& chosen) {
   const auto [command, options] =
       add_command(app, chosen, "query", "SQL over a run, all ranks together, reading only", query);
   add_run(*command, options->run);
-  command->add_option("SQL", options->sql, "One SELECT")->required();
+  command->add_option("SQL", options->sql, "One SELECT; - reads it from standard input")
+      ->required();
   add_format(*command, options->format, {"table", "csv", "json"});
   add_runs_dir(*command, options->runs_dir);
   command->footer(

@@ -89,8 +89,8 @@ std::string interval_text(const trace::tuning::Prediction& prediction) {
     return "95 %: " + trace::timeline::duration_range_text(prediction.interval->low_ns,
                                                            prediction.interval->high_ns);
   }
-  return prediction.difference ? "recorded steps drift: how sure is known of the difference alone"
-                               : "recorded steps are too few, or drift: how sure is not known";
+  return prediction.difference ? "steps drift: how sure is known of the difference alone"
+                               : "steps are too few, or drift: how sure is not known";
 }
 
 // Beside the peak.

@@ -82,6 +82,13 @@ class Commands(harness.ShardlensTest):
         self.assertEqual(query.stderr.read(), '')
         query.stderr.close()
 
+    def test_a_query_may_come_through_a_pipe_and_its_names_are_whole(self):
+        self.shardlens('generate', 'a', '--ranks', '1', '--events', '1000')
+        name = 'ncclDevKernel_' + 'x' * 90
+        done = harness.subprocess.run([harness.SHARDLENS, 'query', 'a', '-', '--runs-dir', str(self.runs)], capture_output=True,
+                                      text=True, cwd=self.folder, input=f"select '{name}' as name", check=True)
+        self.assertEqual(done.stdout, f'name\n{name}\n')
+
     def test_a_benchmark_tells_its_own_options(self):
         told = self.shardlens('bench', 'strategies', '--', '--help').stdout
         self.assertTrue(told.startswith('usage: shardlens bench strategies'), told)
