@@ -385,7 +385,7 @@ trace::base::Result<void> TrainLoop::check_finite(std::int64_t step,
       loss_is_bad && step == first_step_
           ? ", before any update. Check the values of the model that it starts from, or compute in "
             "fp32 (precision, param_dtype)."
-          : ". Lower learning_rate, set max_grad_norm, or train on with on_nonfinite: continue.";
+          : ". Lower learning_rate or max_grad_norm, or train on with on_nonfinite: continue.";
   return trace::base::fail(trace::base::ErrorKind::kFailed, what + advice);
 }
 

@@ -297,8 +297,9 @@ base::Result<model::RunInfo> read_run_info(const fs::path& run_folder_or_packed)
     const std::string has_none = "has no " + std::string(kRunFile);
     const bool has_ranks = !rank_files(run_folder_or_packed).empty();
     if (!has_ranks) {
-      return base::fail(base::ErrorKind::kForeign, base::quoted(run_folder_or_packed) +
-                                                       " is not a run's folder: it " + has_none);
+      return base::fail(base::ErrorKind::kForeign,
+                        base::quoted(run_folder_or_packed) + " is not a run's folder: it " +
+                            has_none + ". `shardlens import` takes traces of PyTorch's profiler");
     }
     return base::fail(base::ErrorKind::kDamaged,
                       base::quoted(run_folder_or_packed) + " is damaged: it " + has_none +
