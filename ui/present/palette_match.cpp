@@ -4,6 +4,8 @@
 #include <cctype>
 #include <compare>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 #include "trace/job/settings/settings.h"
 
@@ -48,16 +50,26 @@ bool all_begin_words(std::string_view query, std::string_view text) {
 }
 
 // Every letter begins a word or follows the one before it.
-bool abbreviates(std::string_view query, std::string_view text, std::size_t from, bool follows) {
-  if (query.empty()) return true;
-  if (query.front() == ' ') return abbreviates(query.substr(1), text, from, false);
-  for (std::size_t at = from; at < text.size(); ++at) {
-    const bool possible = starts_word(text, at) || (follows && at == from);
-    if (possible && text[at] == query.front() && abbreviates(query.substr(1), text, at + 1, true)) {
-      return true;
+bool abbreviates(std::string_view query, std::string_view text) {
+  std::vector<bool> ends(text.size() + 1);  // where what came so far may end
+  ends[0] = true;
+  bool follows = false;
+  for (const char letter : query) {
+    if (letter == ' ') {
+      follows = false;
+      continue;
     }
+    std::vector<bool> next(text.size() + 1);
+    bool has_ended = false;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      has_ended = has_ended || ends[at];
+      if (text[at] != letter) continue;
+      next[at + 1] = (has_ended && starts_word(text, at)) || (follows && ends[at]);
+    }
+    ends = std::move(next);
+    follows = true;
   }
-  return false;
+  return std::ranges::find(ends, true) != ends.end();
 }
 
 Match best_of(const Findable& one, std::string_view query) {
@@ -92,7 +104,7 @@ Match match_of(std::string_view typed, std::string_view title) {
   if (text.starts_with(query)) return Match::kPrefix;
   if (all_begin_words(query, text)) return Match::kWords;
   if (text.find(query) != text.npos) return Match::kPart;
-  return abbreviates(query, text, 0, false) ? Match::kAbbreviation : Match::kNone;
+  return abbreviates(query, text) ? Match::kAbbreviation : Match::kNone;
 }
 
 std::vector<std::size_t> best_matches(std::string_view query, const std::vector<Findable>& all) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 namespace shardlens::ui::present {
@@ -17,6 +18,24 @@ TEST(CommandPalette, RanksWordsBeforeBeginningsBeforeAbbreviations) {
   EXPECT_EQ(match_of("bcap", "Bucket cap"), Match::kAbbreviation);
   EXPECT_EQ(match_of("scale", "Start run 5 · all else"), Match::kNone);
   EXPECT_EQ(match_of("xyz", "Bucket cap"), Match::kNone);
+}
+
+TEST(CommandPalette, TakesLettersFromTheBeginningsOfWordsAndFromWhatFollowsThem) {
+  EXPECT_EQ(match_of("bucap", "Bucket cap"), Match::kAbbreviation);
+  EXPECT_EQ(match_of("bu cap", "Bucket last cap"), Match::kWords);
+  EXPECT_EQ(match_of("blc", "Bucket last cap"), Match::kAbbreviation);
+  EXPECT_EQ(match_of("bul c", "Bucket last cap"), Match::kAbbreviation);
+  EXPECT_EQ(match_of("bk", "Bucket cap"), Match::kNone) << "within a word";
+  EXPECT_EQ(match_of("cb", "Bucket cap"), Match::kNone) << "the other way round";
+}
+
+// Of all ways to choose 40 of 80 words there are more than any frame has time for.
+TEST(CommandPalette, TakesNoTimeForManyWaysToAbbreviate) {
+  std::string words, letters;
+  for (int i = 0; i < 80; ++i) words += "a ";
+  letters.assign(40, 'a');
+  EXPECT_EQ(match_of(letters + "z", words), Match::kNone);
+  EXPECT_EQ(match_of(letters, words), Match::kAbbreviation);
 }
 
 TEST(CommandPalette, FindsByTitleAndByOtherWords) {
