@@ -438,8 +438,49 @@ base::Result<ImportedRun> Import::run(const fs::path& runs_dir) {
 
 }  // namespace
 
+namespace {
+
+// In a folder, in the order of numbers at their names' ends: those of 2 before those of 10.
+std::vector<fs::path> traces_in(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename();
+    const bool is_named = name.ends_with(".json") || name.ends_with(".json.gz");
+    if (is_named && may_be_kineto(entry->path())) found.push_back(entry->path());
+  }
+  std::ranges::sort(found, {}, [](const fs::path& path) {
+    return std::pair(path.native().size(), path.native());
+  });
+  return found;
+}
+
+base::Result<std::vector<fs::path>> files_of(std::span<const fs::path> paths) {
+  std::vector<fs::path> files;
+  for (const fs::path& path : paths) {
+    std::error_code error;
+    if (!fs::is_directory(path, error)) {
+      files.push_back(path);
+      continue;
+    }
+    const auto found = traces_in(path);
+    if (found.empty()) {
+      return base::fail(base::ErrorKind::kForeign,
+                        base::quoted(path) + " holds no traces: .json or .json.gz, one per rank");
+    }
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  return files;
+}
+
+}  // namespace
+
 bool may_be_kineto(const fs::path& file) {
   std::error_code error;
+  if (fs::is_directory(file, error)) {
+    return !fs::exists(file / store::kRunFile, error) && !traces_in(file).empty();
+  }
   if (!fs::is_regular_file(file, error)) return false;
   std::ifstream input(file, std::ios::binary);
   std::array<char, 64> begin{};
@@ -452,7 +493,8 @@ bool may_be_kineto(const fs::path& file) {
 
 base::Result<ImportedRun> import_kineto(std::span<const fs::path> files, const fs::path& runs_dir,
                                         const ImportOptions& options) {
-  return Import(files, options).run(runs_dir);
+  TRY_ASSIGN(const std::vector<fs::path> traces, files_of(files));
+  return Import(traces, options).run(runs_dir);
 }
 
 }  // namespace shardlens::trace::interop

@@ -34,10 +34,12 @@ struct ImportedRun {
   std::vector<std::string> warnings;
 };
 
-// Whether a file begins as one of these traces does: JSON, or something compressed by gzip.
+// Whether a file begins as one of these traces does: JSON, or something compressed by gzip; or a
+// folder that is no run's holds such files.
 bool may_be_kineto(const std::filesystem::path& file);
 
-// The run appears whole or not at all. Each file's rank is what its distributedInfo says; where
+// A folder among `files` stands for all .json and .json.gz in it. The run appears whole or not at
+// all. Each file's rank is what its distributedInfo says; where
 // none says so, files are ranks in their order, and of how many is known only if their collectives
 // name them (else the run's world_size is 0). Time and memory grow with the events, whatever
 // times and numbers stand in the files. Errors: kUsage for no files, files that are not of one job

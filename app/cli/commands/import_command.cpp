@@ -74,7 +74,9 @@ int import_traces(const ImportArguments& arguments) {
 void add_import_command(CLI::App& app, Action& chosen) {
   const auto [command, arguments] = add_command(
       app, chosen, "import", "Makes a run of traces of PyTorch's profiler", import_traces);
-  command->add_option("FILE", arguments->files, "Kineto JSON, plain or gzip, one file per rank")
+  command
+      ->add_option("FILE", arguments->files,
+                   "Kineto JSON, plain or gzip, one file per rank, or a folder of them")
       ->required();
   command->add_option("-o,--name", arguments->name,
                       "Of the run, in the library, or with a slash the folder to make; by default "

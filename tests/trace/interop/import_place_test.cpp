@@ -1,4 +1,5 @@
 // What a run is called that an import makes, where it lies, and what becomes of one that is there.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -6,6 +7,7 @@
 #include "tests/trace/interop/kineto_traces.h"
 #include "trace/interop/kineto_import.h"
 #include "trace/store/run/run_folder.h"
+#include "trace/store/sql/query.h"
 
 namespace shardlens::trace::interop {
 namespace {
@@ -98,6 +100,37 @@ TEST_F(KinetoImport, OneThatCannotBeWrittenLeavesTheRunThatItWasToReplace) {
     EXPECT_FALSE(std::filesystem::exists(half));
     EXPECT_EQ(open(old->folder).figures.info.status, model::RunStatus::kDone);
   }
+}
+
+// As PyTorch's tensorboard_trace_handler leaves them.
+TEST_F(KinetoImport, OfAFolderIsThatOfAllTracesInItInTheirOrder) {
+  const auto folder = folder_->path() / "traces";
+  std::filesystem::create_directory(folder);
+  std::vector<std::filesystem::path> files;
+  for (const int rank : {0, 2, 10}) {
+    files.push_back(write("traces/worker_" + std::to_string(rank) + ".json",
+                          trace_of({kernel_at("5", std::to_string(5 + rank))}, "")));
+  }
+  write("traces/notes.txt", "no trace");
+  write("traces/list.json", "no JSON");
+  EXPECT_TRUE(may_be_kineto(folder));
+  const std::vector<std::filesystem::path> only{folder};
+  const auto from_folder = import_kineto(only, runs(), named("folder"));
+  const auto from_files = import_kineto(files, runs(), named("files"));
+  ASSERT_TRUE(from_folder && from_files) << from_folder.error().message;
+  EXPECT_EQ(from_folder->ranks, (std::vector<int>{0, 1, 2}));
+  const auto kernels = [](const auto& run) {
+    return store::query_run(run.folder, "select rank, duration_ns from kernel order by 1")->rows;
+  };
+  EXPECT_EQ(kernels(*from_folder), kernels(*from_files));
+}
+
+TEST_F(KinetoImport, OfAFolderWithoutTracesIsNone) {
+  const std::vector<std::filesystem::path> none{folder_->path()};
+  EXPECT_FALSE(may_be_kineto(none.front()));
+  const auto refused = import_kineto(none, runs(), named("none"));
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("holds no traces"));
 }
 
 }  // namespace
