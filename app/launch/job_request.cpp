@@ -88,8 +88,8 @@ Result<void> check_replaced(const JobRequest& request) {
                                                             trace::store::TakenName::kIsReplaced));
   for (const std::string_view knob : {"model", "tokenizer", "data", "evaluation_data", "resume"}) {
     const std::string path = value_text(request.settings, *trace::job::find_knob(knob));
-    for (const fs::path& run : runs) {
-      if (!lies_in(path, run)) continue;
+    for (const trace::model::RunInfo& run : runs) {
+      if (!lies_in(path, run.folder)) continue;
       return trace::base::fail(
           ErrorKind::kUsage, std::string(knob) + ": " + path + " lies in the run '" + request.name +
                                  "', which would be deleted: choose another name for the new "

@@ -326,11 +326,15 @@ Result<void> RecordedProgram::conclude(bool stopped) {
   }
   run_.device = device_of(folder());
   const auto merged = trace::store::checkpoint_run(folder());
-  if (!merged) save_errors_.push_back(merged.error().message);
+  const std::string unsaved = "the run's end could not be saved: ";
+  if (!merged) save_errors_.push_back(unsaved + merged.error().message);
   room_for_end_.release();
   const auto saved = trace::store::update_run(folder(), run_);
-  if (!saved) save_errors_.push_back(saved.error().message);
-  return trace::store::take_place(made_);
+  if (!saved) save_errors_.push_back(unsaved + saved.error().message);
+  // What was recorded is whole whatever becomes of the run that it replaces.
+  const auto placed = trace::store::take_place(made_);
+  if (!placed) save_errors_.push_back("the old run is still there: " + placed.error().message);
+  return {};
 }
 
 }  // namespace shardlens::app::launch

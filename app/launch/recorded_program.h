@@ -47,7 +47,7 @@ class RecordedProgram {
   // run ended; only now does the run go that it replaces. `stopped`: by the user. Error kMissing:
   // it used nothing that can be recorded; its folder is gone then.
   trace::base::Result<void> conclude(bool stopped);
-  // What of that could not be written; run() knows how it ended.
+  // What of that did not come about; run() knows how it ended.
   const std::vector<std::string>& save_errors() const { return save_errors_; }
   // 0: it ended well.
   int exit_code() const { return exit_code_; }

@@ -426,12 +426,13 @@ base::Result<ImportedRun> Import::run(const fs::path& runs_dir) {
   TRY(describe());
   TRY_ASSIGN(store::ClaimedRun made, create(runs_dir));
   if (options_.begun) options_.begun(made.folder);
-  if (const auto written = write(made.folder); !written) {
+  auto done = write(made.folder);
+  if (done) done = store::take_place(made);
+  if (!done) {
     std::error_code ignored;
     fs::remove_all(made.folder, ignored);
-    return tl::make_unexpected(written.error());
+    return tl::make_unexpected(done.error());
   }
-  TRY(store::take_place(made));
   result_.folder = std::move(made.folder);
   return result_;
 }

@@ -162,12 +162,12 @@ base::Result<SyntheticRun> generate_run(const fs::path& runs_dir,
     info.end_ns = generation.end_ns();
     done = store::update_run(result.folder, info);
   }
+  if (done) done = store::take_place(made);
   if (!done) {
     std::error_code ignored;
     fs::remove_all(result.folder, ignored);
     return tl::make_unexpected(done.error());
   }
-  TRY(store::take_place(made));
   result.steps = generation.steps();
   result.events = generation.events();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -35,7 +35,7 @@ bool watch(launch::RecordedProgram& program, launch::StopSignals& signals) {
 
 int print_outcome(const launch::RecordedProgram& program, bool as_json) {
   for (const auto& problem : program.save_errors()) {
-    print_message("error: the run's end could not be saved: " + problem);
+    print_message("error: " + problem);
   }
   const auto report = report::load_report(program.folder(), {}, &program.run());
   if (!report) return report_error(report.error());

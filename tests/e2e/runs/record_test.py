@@ -5,10 +5,12 @@ import functools
 import json
 import os
 import pathlib
+import shlex
 import signal
 import subprocess
 import sys
 import textwrap
+import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from support import harness  # noqa: E402
@@ -412,6 +414,17 @@ class Record(harness.ShardlensTest):
             'import torch\nfor i in range(5):\n    with torch.cuda.nvtx.range("step"): pass'), options=['--overwrite'])
         [run] = self.run_folders()
         self.assertNotIn(run, before)
+
+    @unittest.skipUnless((harness.BIN / 'nvtx_program').exists(), 'the profiler\'s tests are not built')
+    def test_what_was_to_be_replaced_is_kept_once_it_is_renamed(self):
+        self.shardlens('generate', 'precious', '--ranks', '1', '--events', '1000')
+        [old] = self.run_folders()
+        rename = [harness.SHARDLENS, 'runs', old, '--rename', 'kept', '--runs-dir', self.runs]
+        self.record('precious', 'sh', '-c', f'{shlex.join(map(str, rename))} && {harness.BIN}/nvtx_program',
+                    options=['--overwrite'])
+        self.assertEqual(len(self.run_folders()), 2)
+        self.shardlens('verify', 'kept')
+        self.shardlens('verify', 'precious')
 
     def test_nohup_protects_the_program(self):
         done = self.record('a', 'sh', '-c', 'kill -HUP $PPID $$; echo still there', code=1,

@@ -175,6 +175,11 @@ base::Result<void> check_not_recorded(const fs::path& run, const std::string& na
                                                  "another name");
 }
 
+base::Result<void> check_may_be_replaced(const fs::path& run, const std::string& name) {
+  TRY(check_not_recorded(run, name));
+  return check_may_be_deleted(run);
+}
+
 bool is_free(const fs::path& folder) {
   std::error_code error;
   return !fs::exists(fs::symlink_status(folder, error)) ||
@@ -191,20 +196,19 @@ std::string free_name(const std::string& wanted, const std::vector<model::RunInf
   return name;
 }
 
-base::Result<std::vector<fs::path>> runs_to_replace(const fs::path& runs_dir,
-                                                    const std::string& name, TakenName taken) {
+base::Result<std::vector<model::RunInfo>> runs_to_replace(const fs::path& runs_dir,
+                                                          const std::string& name,
+                                                          TakenName taken) {
   TRY(check_name(name));
-  std::vector<fs::path> old;
-  if (taken == TakenName::kIsNumbered) return old;
-  for (const model::RunInfo& run : list_runs(runs_dir).runs) {
-    if (run.name == name) old.emplace_back(run.folder);
-  }
+  if (taken == TakenName::kIsNumbered) return {};
+  std::vector<model::RunInfo> old = list_runs(runs_dir).runs;
+  std::erase_if(old, [&](const model::RunInfo& run) { return run.name != name; });
   if (!old.empty() && taken == TakenName::kIsRefused) {
     return base::fail(base::ErrorKind::kUsage,
                       "a run named '" + name + "' exists in " + base::quoted(runs_dir) +
                           ": choose another name, or give --overwrite to replace it");
   }
-  for (const fs::path& run : old) TRY(check_not_recorded(run, name));
+  for (const model::RunInfo& run : old) TRY(check_may_be_replaced(run.folder, name));
   return old;
 }
 
@@ -240,13 +244,40 @@ base::Result<ClaimedRun> create_run_in(const fs::path& run_folder, model::RunInf
       replaces ? base::beside(run_folder, ".new-" + std::to_string(getpid())) : run_folder;
   TRY(create_run_at(folder, info));
   TRY_ASSIGN(base::FolderLock claim, base::FolderLock::acquire(folder, kLongestClaim));
-  if (!replaces) return ClaimedRun{folder, std::move(claim), {}, {}};
-  return ClaimedRun{folder, std::move(claim), {run_folder}, run_folder};
+  return ClaimedRun{folder, std::move(claim), {}, replaces ? run_folder : fs::path()};
 }
 
+namespace {
+
+// The user may have deleted or renamed it since, to keep it.
+base::Result<void> delete_replaced(const model::RunInfo& old) {
+  std::error_code error;
+  if (!fs::exists(fs::symlink_status(old.folder, error))) return {};
+  TRY_ASSIGN(const model::RunInfo now, read_run_info(old.folder));
+  if (now.name != old.name) return {};
+  TRY(check_not_recorded(old.folder, old.name));
+  return delete_run(old.folder);
+}
+
+base::Result<void> delete_all_replaced(ClaimedRun& run) {
+  if (run.replaced.empty()) return {};
+  // Nobody renames one meanwhile.
+  TRY_ASSIGN(const base::FolderLock lock,
+             base::FolderLock::acquire(library_of(run.folder), kLongestClaim));
+  base::Result<void> all;
+  for (const model::RunInfo& old : std::exchange(run.replaced, {})) {
+    const auto deleted = delete_replaced(old);
+    if (all && !deleted) all = deleted;
+  }
+  return all;
+}
+
+}  // namespace
+
 base::Result<void> take_place(ClaimedRun& run) {
-  for (const fs::path& old : std::exchange(run.replaced, {})) TRY(delete_run(old));
-  if (run.place.empty()) return {};
+  if (run.place.empty()) return delete_all_replaced(run);
+  TRY(check_run_place(run.place, true));
+  if (!is_free(run.place)) TRY(delete_run(run.place));
   std::error_code error;
   fs::rename(run.folder, run.place, error);
   if (error) {

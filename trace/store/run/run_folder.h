@@ -30,8 +30,8 @@ enum class TakenName { kIsRefused, kIsReplaced, kIsNumbered };
 struct ClaimedRun {
   std::filesystem::path folder;
   base::FolderLock claim;
-  std::vector<std::filesystem::path> replaced;  // what take_place() deletes
-  std::filesystem::path place;                  // where that moves the folder; "": it stays
+  std::vector<model::RunInfo> replaced;  // what take_place() deletes, as it was then
+  std::filesystem::path place;           // where that moves the folder; "": it stays
 };
 // Creates <runs_dir>/<date>T<time>_<name>/ with a run.sqlite that holds `info`; of several programs
 // that take a name at the same time one gets it. A name that cannot be printed on a line is kUsage.
@@ -42,7 +42,8 @@ base::Result<ClaimedRun> create_claimed_run(const std::filesystem::path& runs_di
 // that is there is kUsage.
 base::Result<ClaimedRun> create_run_in(const std::filesystem::path& run_folder,
                                        model::RunInfo& info, bool overwrite);
-// Once the run stands: until then what it replaces is there.
+// Once the run stands: until then what it replaces is there, and what was renamed since stays.
+// After an error this one is whole, where it was made.
 base::Result<void> take_place(ClaimedRun& run);
 // All of that at once.
 base::Result<std::filesystem::path> create_run(const std::filesystem::path& runs_dir,
@@ -51,8 +52,8 @@ base::Result<std::filesystem::path> create_run(const std::filesystem::path& runs
 base::Result<void> create_run_at(const std::filesystem::path& run_folder, model::RunInfo& info);
 // The runs that one of this name would replace now. Errors: as create_claimed_run() and
 // create_run_in(), which these tell before there is any work.
-base::Result<std::vector<std::filesystem::path>> runs_to_replace(
-    const std::filesystem::path& runs_dir, const std::string& name, TakenName taken);
+base::Result<std::vector<model::RunInfo>> runs_to_replace(const std::filesystem::path& runs_dir,
+                                                          const std::string& name, TakenName taken);
 base::Result<void> check_run_place(const std::filesystem::path& run_folder, bool overwrite);
 // Status, reason and end of a run that exists, and its device and ranks, which are known late where
 // another program is recorded.

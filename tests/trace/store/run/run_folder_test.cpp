@@ -139,6 +139,68 @@ TEST(RunFolder, IsThereUntilTheRunThatReplacesItTakesItsPlace) {
   EXPECT_TRUE(read_run_info(run->folder));
 }
 
+TEST(RunFolder, ThatWasToBeReplacedIsKeptOnceItIsRenamed) {
+  const Folder folder;
+  const auto kept = create(folder.path(), "job", 1'000'000'000);
+  model::RunInfo info = test::run_info("job", 2);
+  auto run = create_claimed_run(folder.path(), info, TakenName::kIsReplaced);
+  ASSERT_TRUE(run) << run.error().message;
+  ASSERT_TRUE(write_words(kept, {.name = "precious", .note = {}, .tags = {}}));
+  ASSERT_TRUE(take_place(*run));
+  ASSERT_TRUE(fs::exists(kept));
+  EXPECT_EQ(read_run_info(kept)->name, "precious");
+}
+
+TEST(RunFolder, ThatWasToBeReplacedMayBeGoneAlready) {
+  const Folder folder;
+  const auto gone = create(folder.path(), "job", 1'000'000'000);
+  model::RunInfo info = test::run_info("job", 2);
+  auto run = create_claimed_run(folder.path(), info, TakenName::kIsReplaced);
+  ASSERT_TRUE(run) << run.error().message;
+  fs::remove_all(gone);
+  const auto placed = take_place(*run);
+  EXPECT_TRUE(placed) << placed.error().message;
+  const fs::path place = folder / "mine";
+  model::RunInfo first = test::run_info("first", 2);
+  ASSERT_TRUE(create_run_in(place, first, false));
+  model::RunInfo second = test::run_info("second", 2);
+  auto other = create_run_in(place, second, true);
+  ASSERT_TRUE(other) << other.error().message;
+  fs::remove_all(place);
+  ASSERT_TRUE(take_place(*other));
+  EXPECT_EQ(read_run_info(place)->name, "second");
+}
+
+TEST(RunFolder, ThatCannotBeReplacedDoesNotKeepTheOthers) {
+  const Folder folder;
+  const fs::path runs = folder / "runs";
+  const auto damaged = create(runs, "job", 2'000'000'000);
+  const auto old = create(runs, "one more", 1'000'000'000);
+  ASSERT_TRUE(write_words(old, {.name = "job", .note = {}, .tags = {}}));
+  model::RunInfo info = test::run_info("job", 2);
+  auto run = create_claimed_run(runs, info, TakenName::kIsReplaced);
+  ASSERT_TRUE(run) << run.error().message;
+  fs::resize_file(damaged / kRunFile, 100);
+  EXPECT_FALSE(take_place(*run));
+  EXPECT_TRUE(fs::exists(damaged));
+  EXPECT_FALSE(fs::exists(old));
+  EXPECT_TRUE(read_run_info(run->folder));
+}
+
+// It may lie on another disk, with only a link to it here.
+TEST(RunFolder, ThatIsALinkIsRefusedBeforeThereIsAnyWork) {
+  const Folder folder;
+  const fs::path runs = folder / "runs";
+  const auto elsewhere = create(folder / "elsewhere", "job");
+  fs::create_directories(runs);
+  fs::create_directory_symlink(elsewhere, runs / "linked");
+  model::RunInfo info = test::run_info("job", 2);
+  const auto refused = create_run(runs, info, true);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, base::ErrorKind::kUsage);
+  EXPECT_EQ(list_runs(runs).runs.size(), 1u);
+}
+
 TEST(RunFolder, InAFolderOfTheCallersIsThereUntilTheNewOneTakesItsPlace) {
   const Folder folder;
   const fs::path place = folder / "elsewhere" / "mine";
