@@ -71,8 +71,11 @@ Result<trace::store::ClaimedRun> create_folder(const JobRequest& request,
                      : request.overwrite  ? trace::store::TakenName::kIsReplaced
                                           : trace::store::TakenName::kIsRefused;
   TRY_ASSIGN(auto made, trace::store::create_claimed_run(request.runs_dir, run, taken));
-  TRY(trace::store::take_place(made));
   std::error_code error;
+  if (const auto placed = trace::store::take_place(made); !placed) {
+    fs::remove_all(made.folder, error);
+    return tl::make_unexpected(placed.error());
+  }
   const fs::path absolute = fs::absolute(made.folder, error);
   if (!error) made.folder = absolute;
   return made;
