@@ -219,9 +219,12 @@ void JobSession::take_exits() {
 
 void JobSession::act() {
   const auto now = steady_clock::now();
-  if (kill_requested_ && any_running()) {
-    told_by_user_ = told_by_user_ || !told_to_leave_;
-    tell_ranks_to_leave(0ms);
+  if (kill_requested_) {
+    if (!is_killed_) {
+      is_killed_ = true;
+      told_by_user_ = told_by_user_ || !told_to_leave_;
+      tell_ranks_to_leave(0ms);
+    }
   } else if (!told_to_leave_) {
     const JobStatus status = poll();
     const RankExit* failure = first_failure(status.exits);
@@ -242,7 +245,7 @@ void JobSession::act() {
       wait_for_steps();
     }
   }
-  // Not `now`: the deadline of those that are to be killed is later than that, each time anew.
+  // Not `now`: the deadline of those that are to be killed is later than that.
   if (told_to_leave_ && steady_clock::now() >= deadline_) {
     for (auto& rank : ranks_) rank.send(SIGKILL);
   }
@@ -256,6 +259,7 @@ void JobSession::tell_ranks_to_leave(std::chrono::milliseconds grace) {
   deadline_ = steady_clock::now() + grace;
   {
     const std::lock_guard lock(mutex_);
+    if (status_.phase == JobStatus::Phase::kStopping) return;
     status_.phase = JobStatus::Phase::kStopping;
   }
   options_.on_news();

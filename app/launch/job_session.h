@@ -121,6 +121,7 @@ class JobSession final : public RunningJob {
   std::string spawn_error_;
   bool told_to_leave_ = false;
   bool told_by_user_ = false;
+  bool is_killed_ = false;
   bool found_hanging_ = false;   // after the user's stop
   std::int64_t steps_told_ = 0;  // the same: by the rank that trained most
   std::chrono::steady_clock::time_point deadline_;

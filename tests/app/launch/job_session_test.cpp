@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -246,6 +247,24 @@ TEST_F(JobSessionTest, WhoIsKilledNowHasNoGracePeriod) {
   (*job)->kill_now();
   EXPECT_EQ((*job)->wait().run.status, RunStatus::kStopped);
   EXPECT_LT(steady_clock::now() - start, 10s);  // a user's stop would take 20
+}
+
+// Whoever asks for it again with every piece of news would hear of no end of them.
+TEST_F(JobSessionTest, ARankThatIsKilledSlowlyIsNoNews) {
+  auto options = behaving("0:stay");
+  std::atomic<int> news = 0;
+  std::atomic<JobSession*> asked = nullptr;
+  options.on_news = [&] {
+    ++news;
+    if (JobSession* job = asked) job->kill_now();
+  };
+  auto job = JobSession::start(request(1), options);
+  ASSERT_TRUE(job);
+  ASSERT_TRUE(says(**job, 0, "rank 0"));
+  asked = job->get();
+  (*job)->kill_now();
+  (*job)->wait();
+  EXPECT_LE(news, 3);  // it is being stopped, the rank has left, the job has ended
 }
 
 TEST_F(JobSessionTest, ARankThatSomebodyElseStoppedIsNamed) {
