@@ -237,13 +237,8 @@ void JobSession::act() {
       told_by_user_ = true;
       tell_ranks_to_leave(options_.stop_grace);
     }
-  } else if (told_by_user_ && !found_hanging_) {
-    found_hanging_ = is_aborted();
-    if (found_hanging_) {
-      deadline_ = now + options_.failure_grace;
-    } else {
-      wait_for_steps();
-    }
+  } else if (told_by_user_ && !waits_in_vain_) {
+    look_after_stop();
   }
   // Not `now`: the deadline of those that are to be killed is later than that.
   if (told_to_leave_ && steady_clock::now() >= deadline_) {
@@ -263,6 +258,16 @@ void JobSession::tell_ranks_to_leave(std::chrono::milliseconds grace) {
     status_.phase = JobStatus::Phase::kStopping;
   }
   options_.on_news();
+}
+
+// Of a rank that is gone the others may hear only after the longest collective.
+void JobSession::look_after_stop() {
+  waits_in_vain_ = is_aborted() || std::ranges::any_of(poll().exits, &RankExit::failed);
+  if (waits_in_vain_) {
+    deadline_ = std::min(deadline_, steady_clock::now() + options_.failure_grace);
+  } else {
+    wait_for_steps();
+  }
 }
 
 // Ranks hear a stop at the end of a step, and a step and the save after it take what they take.

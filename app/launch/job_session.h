@@ -91,6 +91,7 @@ class JobSession final : public RunningJob {
   void take_exits();
   void act();
   void tell_ranks_to_leave(std::chrono::milliseconds grace);
+  void look_after_stop();
   void wait_for_steps();
   bool is_aborted() const;
   void finish();
@@ -122,7 +123,7 @@ class JobSession final : public RunningJob {
   bool told_to_leave_ = false;
   bool told_by_user_ = false;
   bool is_killed_ = false;
-  bool found_hanging_ = false;   // after the user's stop
+  bool waits_in_vain_ = false;   // after the user's stop: a rank has failed or hangs
   std::int64_t steps_told_ = 0;  // the same: by the rank that trained most
   std::chrono::steady_clock::time_point deadline_;
 

@@ -213,6 +213,20 @@ TEST_F(JobSessionTest, ARankThatIsFoundToHangAfterTheStopIsKilled) {
             "stopped by the user after 3 of 10 steps; rank 1 did not leave in time and was killed");
 }
 
+// Where ranks do not notice by themselves that one is gone.
+TEST_F(JobSessionTest, ARankThatFailsAfterTheStopEndsTheOthersWithinTheGracePeriod) {
+  auto job = JobSession::start(request(2), behaving("0:train_deaf,1:fail:gone"));
+  ASSERT_TRUE(job);
+  ASSERT_TRUE(says(**job, 0, "trains"));
+  const auto start = steady_clock::now();
+  (*job)->request_stop();
+  const JobStatus status = (*job)->wait();
+  EXPECT_LT(steady_clock::now() - start, 10s);
+  EXPECT_EQ(status.run.status, RunStatus::kStopped);
+  EXPECT_NE(status.run.reason.find("rank 1 failed: the cause"), std::string::npos)
+      << status.run.reason;
+}
+
 TEST_F(JobSessionTest, ARankOfWhichNobodyHearsMoreAfterTheStopIsKilledInTheEnd) {
   auto options = behaving("0:train_deaf");
   options.stop_patience = 100ms;
