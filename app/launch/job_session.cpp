@@ -63,6 +63,13 @@ void remove_half_saved(const fs::path& run) {
   for (const fs::path& folder : left) fs::remove_all(folder, error);
 }
 
+Result<std::int64_t> steps_before(const trace::job::Settings& settings) {
+  if (settings.resume == "none") return 0;
+  TRY_ASSIGN(const fs::path folder, trace::job::find_checkpoint(settings.resume));
+  TRY_ASSIGN(const auto checkpoint, trace::job::read_checkpoint_info(folder));
+  return checkpoint.step;
+}
+
 Result<trace::store::ClaimedRun> create_folder(const JobRequest& request,
                                                trace::model::RunInfo& run) {
   run.start_ns = trace::base::wall_clock_ns();
@@ -90,20 +97,23 @@ Result<std::unique_ptr<JobSession>> JobSession::start(const JobRequest& request,
   if (options.rank_program.empty()) {
     TRY_ASSIGN(options.rank_program, find_rank_program());
   }
+  TRY_ASSIGN(const std::int64_t steps, steps_before(request.settings));
   TRY_ASSIGN(trace::store::ClaimedRun made, create_folder(request, run));
   std::unique_ptr<JobSession> session(
-      new JobSession(std::move(run), std::move(made), std::move(options)));
+      new JobSession(std::move(run), steps, std::move(made), std::move(options)));
   session->wake_descriptor_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   session->thread_ = std::jthread([job = session.get()] { job->supervise(); });
   return session;
 }
 
-JobSession::JobSession(trace::model::RunInfo run, trace::store::ClaimedRun made, JobOptions options)
+JobSession::JobSession(trace::model::RunInfo run, std::int64_t steps_before,
+                       trace::store::ClaimedRun made, JobOptions options)
     : folder_(std::move(made.folder)),
       claim_(std::move(made.claim)),
       options_(std::move(options)),
       store_file_(fresh_store_file(folder_)),
-      room_for_end_(folder_) {
+      room_for_end_(folder_),
+      steps_told_(steps_before) {
   status_.run = std::move(run);
 }
 

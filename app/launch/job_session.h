@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -84,7 +85,8 @@ class JobSession final : public RunningJob {
   void kill_now() override;
 
  private:
-  JobSession(trace::model::RunInfo run, trace::store::ClaimedRun made, JobOptions options);
+  JobSession(trace::model::RunInfo run, std::int64_t steps_before, trace::store::ClaimedRun made,
+             JobOptions options);
   void supervise();
   void spawn_ranks();
   void wait_for_news();
@@ -123,8 +125,8 @@ class JobSession final : public RunningJob {
   bool told_to_leave_ = false;
   bool told_by_user_ = false;
   bool is_killed_ = false;
-  bool waits_in_vain_ = false;   // after the user's stop: a rank has failed or hangs
-  std::int64_t steps_told_ = 0;  // the same: by the rank that trained most
+  bool waits_in_vain_ = false;  // after the user's stop: a rank has failed or hangs
+  std::int64_t steps_told_;     // the same: by the rank that trained most
   std::chrono::steady_clock::time_point deadline_;
 
   // Ranks die with the thread that spawned them, so it lives until the last has ended.

@@ -16,6 +16,10 @@
 
 #include "tests/files.h"
 #include "trace/base/whole_file.h"
+#include "trace/job/checkpoint/checkpoint_info.h"
+#include "trace/job/huggingface/find_model.h"
+#include "trace/job/settings/settings.h"
+#include "trace/job/shape/lora.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::launch {
@@ -50,6 +54,19 @@ class JobSessionTest : public testing::Test {
     EXPECT_TRUE(job) << (job ? "" : job.error().message);
     run_folder_ = (*job)->folder();
     return (*job)->wait();
+  }
+
+  // Of a run with these settings, its tensors aside, which only ranks read.
+  std::string checkpoint_after(std::int64_t step, const trace::job::Settings& settings) const {
+    trace::job::CheckpointInfo info;
+    info.step = step;
+    info.optimizer = trace::job::chosen<&trace::job::Settings::optimizer>(settings);
+    info.parameters = trace::job::saved_parameters(*trace::job::find_model(settings), settings);
+    const fs::path folder = folder_ / "before" / trace::job::checkpoint_folder_name(step);
+    fs::create_directories(folder);
+    std::ofstream(folder / trace::job::kCheckpointFile)
+        << trace::job::checkpoint_info_to_yaml(info);
+    return folder;
   }
 
   const trace::test::Folder folder_;
@@ -225,6 +242,20 @@ TEST_F(JobSessionTest, ARankThatFailsAfterTheStopEndsTheOthersWithinTheGracePeri
   EXPECT_EQ(status.run.status, RunStatus::kStopped);
   EXPECT_NE(status.run.reason.find("rank 1 failed: the cause"), std::string::npos)
       << status.run.reason;
+}
+
+TEST_F(JobSessionTest, AResumedRunThatIsStoppedBeforeItTrainedIsKilledAfterTheGracePeriod) {
+  JobRequest resumed = request(1);
+  resumed.settings.resume = checkpoint_after(3, resumed.settings);
+  auto options = behaving("0:train_deaf");  // tells three steps
+  options.stop_grace = 300ms;
+  auto job = JobSession::start(resumed, options);
+  ASSERT_TRUE(job) << job.error().message;
+  ASSERT_TRUE(says(**job, 0, "trains"));
+  const auto start = steady_clock::now();
+  (*job)->request_stop();
+  EXPECT_NE((*job)->wait().run.reason.find("did not leave in time"), std::string::npos);
+  EXPECT_LT(steady_clock::now() - start, 10s);
 }
 
 TEST_F(JobSessionTest, ARankOfWhichNobodyHearsMoreAfterTheStopIsKilledInTheEnd) {
