@@ -106,11 +106,17 @@ Result<std::unique_ptr<JobSession>> JobSession::start(const JobRequest& request,
   return session;
 }
 
+bool JobStatus::went_as_asked() const {
+  return run.status == trace::model::RunStatus::kDone ||
+         (run.status == trace::model::RunStatus::kStopped && stopped_by_user && !lost_checkpoint);
+}
+
 JobSession::JobSession(trace::model::RunInfo run, std::int64_t steps_before,
                        trace::store::ClaimedRun made, JobOptions options)
     : folder_(std::move(made.folder)),
       claim_(std::move(made.claim)),
       options_(std::move(options)),
+      steps_before_(steps_before),
       store_file_(fresh_store_file(folder_)),
       room_for_end_(folder_),
       steps_told_(steps_before) {
@@ -385,6 +391,15 @@ void JobSession::conclude(JobStatus& status) {
   if (!missing.empty()) run.reason += "; " + missing;
 }
 
+// Who kills the ranks does without it, and before their first step there is nothing to save.
+bool JobSession::has_no_checkpoint(const std::vector<trace::model::ToldByRank>& told) const {
+  std::int64_t steps = 0;
+  for (const auto& rank : told) steps = std::max(steps, rank.outcome.steps);
+  if (kill_requested_ || steps <= steps_before_) return false;
+  const auto saved = trace::job::list_checkpoints(folder_ / trace::job::kCheckpointsFolder);
+  return saved.empty() || saved.back().step < steps;
+}
+
 void JobSession::conclude_in_order(JobStatus& status) const {
   const auto told = told_by_ranks(status);
   auto& run = status.run;
@@ -404,6 +419,8 @@ void JobSession::conclude_in_order(JobStatus& status) const {
   run.reason = "stopped by the user";
   const std::string steps = trace::model::steps_text(told);
   if (!steps.empty()) run.reason += " after " + steps;
+  status.lost_checkpoint = run.settings.checkpoint_on_stop && has_no_checkpoint(told);
+  if (status.lost_checkpoint) run.reason += ", but the checkpoint was not saved";
   for (const auto& exit : status.exits) {
     // SIGTERM is what ends a rank that was told to leave before it had begun.
     if (exit.failed() && exit.signal != SIGTERM) run.reason += "; " + describe(exit);

@@ -47,8 +47,12 @@ struct JobStatus {
   int failed_rank = -1;               // the rank that is the reason
   std::vector<std::string> log_tail;  // of that rank
   bool stopped_by_user = false;       // not by somebody who reached a rank past its launcher
+  bool lost_checkpoint = false;       // then: what `checkpoint_on_stop` asks for is not there
   // What of the run's end could not be saved (a full disk): its files still say that it runs.
   std::vector<std::string> save_errors;
+
+  // All of what the user asked for came about, or as far as the user stopped it.
+  bool went_as_asked() const;
 };
 
 // What looks after a job needs of it: JobSession, or a fake in tests.
@@ -99,6 +103,7 @@ class JobSession final : public RunningJob {
   void finish();
   void conclude(JobStatus& status);
   void conclude_in_order(JobStatus& status) const;
+  bool has_no_checkpoint(const std::vector<trace::model::ToldByRank>& told) const;
   void name_culprit(JobStatus& status) const;
   void save_end(JobStatus& status);
   void give_up(const std::string& problem);
@@ -109,6 +114,7 @@ class JobSession final : public RunningJob {
   const std::filesystem::path folder_;
   std::optional<trace::base::FolderLock> claim_;  // until the run has ended
   const JobOptions options_;
+  const std::int64_t steps_before_;  // of the checkpoint that the ranks go on from
   const std::filesystem::path store_file_;
   trace::store::ReservedRoom room_for_end_;  // to say how the run ended although the disk is full
   int wake_descriptor_ = -1;

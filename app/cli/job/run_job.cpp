@@ -18,9 +18,7 @@ namespace {
 using trace::model::RunStatus;
 
 int print_outcome(const launch::JobStatus& status, const launch::JobSession& job, bool as_json) {
-  // What the user asked for came about: all of it, or up to where the user stopped it.
-  const bool as_asked = status.run.status == RunStatus::kDone ||
-                        (status.run.status == RunStatus::kStopped && status.stopped_by_user);
+  const bool as_asked = status.went_as_asked();
   const bool failed = status.run.status == RunStatus::kFailed;
   const bool saved = status.save_errors.empty();
   for (const auto& problem : status.save_errors) {

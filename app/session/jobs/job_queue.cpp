@@ -42,7 +42,7 @@ std::string notice_of(const launch::JobStatus& ended) {
   if (status == trace::model::RunStatus::kFailed) notice = run + " failed: " + ended.run.reason;
   if (status == trace::model::RunStatus::kIncomplete)
     notice = run + " is incomplete: " + ended.run.reason;
-  if (status == trace::model::RunStatus::kStopped && !ended.stopped_by_user) {
+  if (status == trace::model::RunStatus::kStopped && !ended.went_as_asked()) {
     notice = run + " was " + ended.run.reason;
   }
   for (const auto& problem : ended.save_errors) {

@@ -240,8 +240,48 @@ TEST_F(JobSessionTest, ARankThatFailsAfterTheStopEndsTheOthersWithinTheGracePeri
   const JobStatus status = (*job)->wait();
   EXPECT_LT(steady_clock::now() - start, 10s);
   EXPECT_EQ(status.run.status, RunStatus::kStopped);
+  EXPECT_TRUE(status.went_as_asked()) << "nothing was to be saved";
   EXPECT_NE(status.run.reason.find("rank 1 failed: the cause"), std::string::npos)
       << status.run.reason;
+}
+
+TEST_F(JobSessionTest, AStopWhoseCheckpointIsNotSavedDoesNotGoAsAsked) {
+  JobRequest saving = request(2);
+  saving.settings.checkpoint_on_stop = true;
+  saving.overwrite = true;
+  const auto stop = [&](const std::string& behaviour, const std::string& saved) {
+    auto options = behaving(behaviour);
+    options.failure_grace = 10s;
+    auto job = JobSession::start(saving, options);
+    EXPECT_TRUE(job) << (job ? "" : job.error().message);
+    EXPECT_TRUE(says(**job, 0, "trains"));
+    if (!saved.empty()) {
+      const fs::path folder = (*job)->folder() / "checkpoints" / saved;
+      fs::create_directories(folder);
+      std::ofstream(folder / "checkpoint.yaml") << "step: 3\n";
+    }
+    (*job)->request_stop();
+    return (*job)->wait();
+  };
+  const JobStatus lost = stop("0:train,1:fail:gone", "step_000002");
+  EXPECT_EQ(lost.run.status, RunStatus::kStopped);
+  EXPECT_TRUE(lost.stopped_by_user);
+  EXPECT_FALSE(lost.went_as_asked());
+  EXPECT_EQ(lost.run.reason,
+            "stopped by the user after 3 of 10 steps, but the checkpoint was not saved; rank 1 "
+            "failed: the cause");
+  EXPECT_TRUE(stop("0:train,1:train", "step_000003").went_as_asked());
+}
+
+TEST_F(JobSessionTest, WhoKillsTheRanksHasAskedForNoCheckpoint) {
+  JobRequest saving = request(1);
+  saving.settings.checkpoint_on_stop = true;
+  auto job = JobSession::start(saving, behaving("0:train_deaf"));
+  ASSERT_TRUE(job);
+  ASSERT_TRUE(says(**job, 0, "trains"));
+  (*job)->request_stop();
+  (*job)->kill_now();
+  EXPECT_TRUE((*job)->wait().went_as_asked());
 }
 
 TEST_F(JobSessionTest, AResumedRunThatIsStoppedBeforeItTrainedIsKilledAfterTheGracePeriod) {

@@ -24,6 +24,10 @@ class FakeJob final : public launch::RunningJob {
     status.run.status = trace::model::RunStatus::kDone;
     status.stopped_by_user = control_->stop_requested;
     if (control_->stop_requested) status.run.status = trace::model::RunStatus::kStopped;
+    if (control_->loses_checkpoint) {
+      status.lost_checkpoint = true;
+      status.run.reason = "stopped by the user, but the checkpoint was not saved";
+    }
     if (control_->failed) {
       status.run.status = trace::model::RunStatus::kFailed;
       status.run.reason = "rank 1 exited with code 1: out of memory";

@@ -22,6 +22,7 @@ struct FakeJobControl {
   std::atomic<bool> killed = false;  // by kill_now(), or since nobody waited for its end
   std::atomic<bool> ended = false;
   std::atomic<bool> failed = false;
+  std::atomic<bool> loses_checkpoint = false;  // when it is stopped
   std::atomic<int> looked_at = 0;
   std::function<void()> on_news;
 

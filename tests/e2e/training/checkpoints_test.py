@@ -1,5 +1,6 @@
 """Checkpoints through the real programs: saved, kept, resumed with other ranks and strategies, refused."""
 import pathlib
+import shutil
 import signal
 import sys
 
@@ -90,14 +91,28 @@ class Checkpoints(harness.ShardlensTest):
         self.assertEqual([saved['run']['status'], saved['steps']], ['done', []])
         self.assertTrue((pathlib.Path(saved['run']['saved_model']) / 'model.safetensors').exists())
 
-    def test_a_stopped_run_saves_if_asked(self):
-        job = self.start('run', '--device', 'cpu', '--ranks', '2', '--steps', '100000', '--name', 'stopped', '--set',
+    def stop_after_a_step(self, name, code, before=lambda run: None):
+        job = self.start('run', '--device', 'cpu', '--ranks', '2', '--steps', '100000', '--name', name, '--set',
                          'sequence_length=32', '--set', 'batch_per_rank=2', '--set', 'checkpoint_on_stop=true')
-        harness.wait_until(lambda: any('1 of 100000 steps' in log.read_text() for log in self.runs.glob('*stopped/rank_0.log')), 60,
+        harness.wait_until(lambda: any('1 of 100000 steps' in log.read_text() for log in self.runs.glob(f'*{name}/rank_0.log')), 60,
                            'the first step')
+        [run] = self.runs.glob(f'*{name}')
+        before(run)
         job.send_signal(signal.SIGTERM)
         _, errors = job.communicate(timeout=60)
-        self.assertEqual(job.returncode, 0, errors)
+        self.assertEqual(job.returncode, code, errors)
+        return errors
+
+    def test_a_stop_that_cannot_save_is_no_success(self):
+        def leave_no_place(run):
+            shutil.rmtree(run / 'checkpoints', ignore_errors=True)
+            (run / 'checkpoints').write_text('a file')
+
+        errors = self.stop_after_a_step('stopped', 1, leave_no_place)
+        self.assertRegex(errors, 'error: stopped by the user after .* steps, but the checkpoint was not saved; rank')
+
+    def test_a_stopped_run_saves_if_asked(self):
+        self.stop_after_a_step('stopped', 0)
         report = self.json('report', 'stopped')
         [saved] = self.checkpoints(report)
         self.assertEqual(int(saved.split('_')[1]), len(report['steps']))

@@ -152,6 +152,16 @@ TEST_F(QueueTest, ASecondStopKillsAJobThatTakesItsTime) {
   EXPECT_TRUE(phase_becomes(JobPhase::kNone));
 }
 
+TEST_F(QueueTest, AStopWhoseCheckpointWasLostIsTold) {
+  queue.start(named("a"), false);
+  ASSERT_TRUE(phase_becomes(JobPhase::kRunning));
+  jobs.started()[0]->loses_checkpoint = true;
+  queue.stop();
+  ASSERT_TRUE(phase_becomes(JobPhase::kNone));
+  EXPECT_EQ(notice.words().text,
+            "Run “a” was stopped by the user, but the checkpoint was not saved");
+}
+
 TEST(JobQueue, WaitsAtItsEndForAJobThatSavesWhenStopped) {
   FakeJobs jobs;
   Notice notice;
