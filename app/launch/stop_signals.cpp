@@ -5,6 +5,8 @@
 namespace shardlens::app::launch {
 namespace {
 
+constexpr std::chrono::seconds kEcho{1};
+
 sigset_t signals_to_hear() {
   sigset_t set;
   sigemptyset(&set);
@@ -26,13 +28,24 @@ StopSignals::StopSignals() : heard_(signals_to_hear()) {
 
 StopSignals::~StopSignals() {
   // One impatient Ctrl-C more must not kill the program now that the job has ended.
-  while (wait(std::chrono::milliseconds(0))) {
+  while (next(std::chrono::milliseconds(0))) {
   }
   signal(SIGPIPE, SIG_DFL);
   pthread_sigmask(SIG_UNBLOCK, &heard_, nullptr);
 }
 
 std::optional<StopSignals::Signal> StopSignals::take(std::chrono::milliseconds timeout) {
+  const auto signal = next(timeout);
+  if (!signal) return std::nullopt;
+  const auto now = std::chrono::steady_clock::now();
+  const bool is_echo = last_ != 0 && signal->number != last_ && now - last_at_ < kEcho;
+  if (is_echo) return std::nullopt;
+  last_ = signal->number;
+  last_at_ = now;
+  return signal;
+}
+
+std::optional<StopSignals::Signal> StopSignals::next(std::chrono::milliseconds timeout) const {
   const timespec limit{.tv_sec = timeout.count() / 1000,
                        .tv_nsec = timeout.count() % 1000 * 1'000'000};
   siginfo_t info{};

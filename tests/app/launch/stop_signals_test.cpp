@@ -48,6 +48,29 @@ TEST(StopSignals, DoNotHearWhatNohupHasIgnored) {
             0);
 }
 
+// As systemd does with SendSIGHUP where a session ends.
+TEST(StopSignals, TakeTwoKindsThatComeTogetherForOneWish) {
+  EXPECT_EQ(answer_of([] {
+              signal(SIGHUP, SIG_DFL);
+              StopSignals signals;
+              raise(SIGTERM);
+              raise(SIGHUP);
+              if (!signals.take(10s)) return 1;
+              return signals.take(100ms) ? 2 : 0;
+            }),
+            0);
+  EXPECT_EQ(answer_of([] {
+              signal(SIGHUP, SIG_DFL);
+              StopSignals signals;
+              for (int i = 0; i < 2; ++i) {  // somebody insists
+                raise(SIGTERM);
+                if (!signals.take(10s)) return 1;
+              }
+              return 0;
+            }),
+            0);
+}
+
 // The exit code of a shell that sends itself SIGHUP; 255: that ended it.
 int shell_that_is_hung_up_on() {
   std::vector<std::string> words{"sh", "-c", "kill -HUP $$; exit 7"}, variables;
