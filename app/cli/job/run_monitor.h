@@ -4,13 +4,11 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 
-#include "app/launch/hang_watch.h"
+#include "app/launch/hang_monitor.h"
 #include "app/launch/job_session.h"
-#include "trace/store/read/run_reader.h"
 
 namespace shardlens::app::cli {
 
@@ -27,19 +25,15 @@ class RunMonitor {
  public:
   RunMonitor(std::filesystem::path folder, const trace::model::RunInfo& run);
 
-  // Reads what is new. The job keeps running whatever happens to its files.
-  void look(const launch::JobStatus& job);
+  // Reads what is new.
+  void look(const launch::JobStatus& job) { files_.look(job); }
   const RunProgress& progress() const { return progress_; }
-  std::optional<std::string> hang() const { return watch_.check(launch::HangWatch::Clock::now()); }
+  std::optional<std::string> hang() const { return files_.hang(); }
 
  private:
   void take(const trace::model::Batch& batch);
 
-  const std::filesystem::path folder_;
-  std::unique_ptr<trace::store::RunReader> reader_;  // null until the files can be read
-  launch::HangWatch watch_;
-  launch::HangWatch::Clock::time_point next_look_{};  // later after an error
-  launch::HangWatch::Clock::duration pause_{};
+  launch::HangMonitor files_;
   RunProgress progress_;
 };
 
