@@ -77,6 +77,7 @@ class Controller {
   void carry_out(const ui::state::ResetKnobs& command);
   void carry_out(const ui::state::StartRun& command);
   void carry_out(const ui::state::StopRun&) { job_.queue().stop(); }
+  void carry_out(const ui::state::StopRunNow&) { job_.queue().kill_now(); }
   void carry_out(const ui::state::CancelQueued& asked) { job_.queue().cancel_queued(asked.id); }
   void carry_out(const ui::state::MoveQueued& command);
   void carry_out(const ui::state::ShowRun& command);

@@ -47,10 +47,20 @@ TEST_F(ClickTest, StopsAtOnceWithASecondPressButNotWithADoubleClick) {
   ASSERT_NE(command<state::StopRun>(), nullptr);
   snapshot_.job.phase = state::JobPhase::kStopping;
   ASSERT_TRUE(window_.click(snapshot_, "top/stop"));
-  EXPECT_EQ(command<state::StopRun>(), nullptr) << "the second click of a double click";
+  EXPECT_EQ(command<state::StopRunNow>(), nullptr) << "the second click of a double click";
   window_.frames(snapshot_, 60);
   ASSERT_TRUE(window_.click(snapshot_, "top/stop"));
-  EXPECT_NE(command<state::StopRun>(), nullptr);
+  EXPECT_NE(command<state::StopRunNow>(), nullptr);
+}
+
+TEST_F(ClickTest, SaysInThePaletteWhatASecondStopDoes) {
+  snapshot_.job.phase = state::JobPhase::kStopping;
+  window_.frame(snapshot_);
+  window_.press(snapshot_, kit::Key::kK, true);
+  window_.type(snapshot_, "stop the run");
+  EXPECT_TRUE(window_.probe().shows("Stop the run now, without what is not saved"));
+  window_.press(snapshot_, kit::Key::kEnter);
+  EXPECT_NE(command<state::StopRunNow>(), nullptr);
 }
 
 TEST_F(ClickTest, QueuesOrStopsAndStarts) {

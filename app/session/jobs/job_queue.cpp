@@ -106,9 +106,16 @@ void JobQueue::start(launch::JobRequest request, bool stop_current, JobEnd on_en
 void JobQueue::stop() {
   change_state([&](QueueState& state) {
     if (state.phase == JobPhase::kNone) return;
-    kill_wanted_ = stop_wanted_;
     stop_wanted_ = has_news_ = true;
     state.phase = JobPhase::kStopping;
+  });
+  wake_.notify_one();
+}
+
+void JobQueue::kill_now() {
+  change_state([&](QueueState& state) {
+    // The job that was meant may have ended meanwhile: the next one is not being stopped.
+    if (state.phase == JobPhase::kStopping) kill_wanted_ = has_news_ = true;
   });
   wake_.notify_one();
 }
@@ -228,7 +235,7 @@ void JobQueue::look_after_job_safely() {
 void JobQueue::look_after_job() {
   const auto [is_stopped, is_killed] = [this] {
     const std::lock_guard lock(mutex_);
-    return std::pair(stop_wanted_, kill_wanted_);
+    return std::pair(stop_wanted_, std::exchange(kill_wanted_, false));
   }();
   if (is_stopped && !stop_sent_) {
     stop_sent_ = true;

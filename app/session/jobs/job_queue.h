@@ -59,8 +59,10 @@ class JobQueue {
   // before those, and the job that runs is asked to stop.
   // `on_end`: called once, on any thread.
   void start(launch::JobRequest request, bool stop_current, JobEnd on_end = {});
-  // The second time its ranks are killed.
+  // Asks the job to leave after its step; asked again it is no other wish.
   void stop();
+  // Ends the ranks of a job that is being stopped at once.
+  void kill_now();
   void cancel_queued(std::uint64_t id);  // 0: all that wait
   void move_queued(std::uint64_t id, int places);
   // What the running job has recorded: from it the queue sees that a rank hangs.

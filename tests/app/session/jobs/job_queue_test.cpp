@@ -139,17 +139,38 @@ TEST_F(QueueTest, StopAsksTheJob) {
   EXPECT_EQ(notice.words().text, "") << "what the user asked for needs no notice";
 }
 
-TEST_F(QueueTest, ASecondStopKillsAJobThatTakesItsTime) {
+TEST_F(QueueTest, StoppedAnyNumberOfTimesAJobIsKilledOnlyWhenThatIsAskedFor) {
   queue.start(named("a"), false);
   ASSERT_TRUE(phase_becomes(JobPhase::kRunning));
   const auto job = jobs.started()[0];
   job->ends_when_stopped = false;
+  queue.start(named("b"), true);  // stops it, too
   queue.stop();
   ASSERT_TRUE(eventually([&] { return job->stop_requested.load(); }));
-  EXPECT_FALSE(job->killed);
+  const int before = job->looked_at;
   queue.stop();
-  EXPECT_TRUE(eventually([&] { return job->killed.load(); }));
-  EXPECT_TRUE(phase_becomes(JobPhase::kNone));
+  ASSERT_TRUE(eventually([&] { return job->looked_at > before; }));
+  EXPECT_FALSE(job->killed);
+  queue.kill_now();
+  ASSERT_TRUE(eventually([&] { return job->killed.load(); }));
+  ASSERT_TRUE(eventually([&] { return queue.state().run_name == "b"; }));
+  ASSERT_TRUE(phase_becomes(JobPhase::kRunning));
+  EXPECT_FALSE(jobs.started()[1]->killed);
+}
+
+TEST_F(QueueTest, AKillThatComesAfterTheJobsEndLeavesTheNextOneAlone) {
+  queue.start(named("a"), false);
+  queue.start(named("b"), false);
+  ASSERT_TRUE(phase_becomes(JobPhase::kRunning));
+  jobs.started()[0]->end();
+  ASSERT_TRUE(eventually([&] { return queue.state().started == 2; }));
+  const auto next = jobs.started()[1];
+  queue.kill_now();
+  next->on_news();
+  const int before = next->looked_at;
+  EXPECT_TRUE(eventually([&] { return next->looked_at > before; }));
+  EXPECT_FALSE(next->killed);
+  EXPECT_FALSE(next->stop_requested);
 }
 
 TEST_F(QueueTest, AStopWhoseCheckpointWasLostIsTold) {
