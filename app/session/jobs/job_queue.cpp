@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "app/launch/hang_monitor.h"
+
 namespace shardlens::app::session {
 
 using namespace std::chrono_literals;
@@ -275,19 +277,30 @@ void JobQueue::finish(const launch::JobStatus& status) {
   });
 }
 
+// Nobody shows the run any more: whether a rank hangs is in its files.
+void JobQueue::await_end() {
+  const auto has_ended = [this] { return job_->poll().phase == launch::JobStatus::Phase::kEnded; };
+  const auto ends_within = [&](std::chrono::milliseconds limit) {
+    std::unique_lock lock(mutex_);
+    return wake_.wait_for(lock, limit, has_ended);
+  };
+  const trace::model::RunInfo run = job_->poll().run;
+  if (!run.settings.checkpoint_on_stop) {
+    ends_within(farewell_);
+    return;
+  }
+  launch::HangMonitor monitor(job_->folder(), run);
+  while (!ends_within(kHangCheckEvery)) {
+    monitor.look(job_->poll());
+    if (const auto hang = monitor.hang()) job_->request_abort(*hang);
+  }
+}
+
 void JobQueue::leave_in_order() {
   if (job_ != nullptr) {
-    const auto has_ended = [this] {
-      return job_->poll().phase == launch::JobStatus::Phase::kEnded;
-    };
     job_->request_stop();
-    std::unique_lock lock(mutex_);
-    if (job_->poll().run.settings.checkpoint_on_stop) {
-      wake_.wait(lock, has_ended);
-    } else {
-      wake_.wait_for(lock, farewell_, has_ended);
-    }
-    lock.unlock();
+    if (kill_wanted_) job_->kill_now();
+    await_end();
     job_.reset();
     tell_end(on_end_, not_started("the window was closed while it ran"));
   }

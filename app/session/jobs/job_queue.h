@@ -50,7 +50,7 @@ class JobQueue {
   JobQueue(StartJob start, Notice& notice, std::function<void()> on_change,
            std::chrono::milliseconds farewell = std::chrono::seconds(3));
   // Stops the job and waits for it to leave in order, `farewell` at most, then kills it. One that
-  // saves when it is stopped has as long as that takes.
+  // saves when it is stopped has as long as that takes, unless a rank hangs.
   ~JobQueue();
   JobQueue(const JobQueue&) = delete;
   JobQueue& operator=(const JobQueue&) = delete;
@@ -79,6 +79,7 @@ class JobQueue {
   void watch_for_hangs(const launch::JobStatus& status);
   void finish(const launch::JobStatus& status);
   void leave_in_order();
+  void await_end();
   void take_next(QueueState& state);
   template <typename Change>
   void change_state(Change change);

@@ -18,6 +18,7 @@ class FakeJob final : public launch::RunningJob {
     launch::JobStatus status;
     status.run.name = control_->request.name;
     status.run.settings = control_->request.settings;
+    status.run.world_size = static_cast<int>(control_->request.settings.ranks);
     status.run.status = trace::model::RunStatus::kRunning;
     if (!control_->ended) return status;
     status.phase = launch::JobStatus::Phase::kEnded;

@@ -1,14 +1,22 @@
 #include "app/session/jobs/job_queue.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "tests/app/session/eventually.h"
 #include "tests/app/session/fake_job.h"
+#include "tests/files.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/write/trace_writer.h"
 
 namespace shardlens::app::session {
 namespace {
@@ -202,6 +210,59 @@ TEST(JobQueue, WaitsAtItsEndForAJobThatSavesWhenStopped) {
   if (!job->killed) job->end();
   closing.join();
   EXPECT_FALSE(job->killed);
+}
+
+// A process of its own, which stands still until it is killed.
+class SuspendedProcess {
+ public:
+  SuspendedProcess() : id_(fork()) {
+    if (id_ != 0) return;
+    raise(SIGSTOP);
+    _exit(0);
+  }
+  ~SuspendedProcess() {
+    kill(id_, SIGKILL);
+    waitpid(id_, nullptr, 0);
+  }
+  SuspendedProcess(const SuspendedProcess&) = delete;
+  SuspendedProcess& operator=(const SuspendedProcess&) = delete;
+  pid_t id() const { return id_; }
+
+ private:
+  const pid_t id_;
+};
+
+// Its window is gone, and nobody shows the run.
+TEST(JobQueue, EndsAJobThatHangsInsteadOfSaving) {
+  const trace::test::Folder folder;
+  const SuspendedProcess suspended;
+  trace::model::RunInfo info;
+  info.name = "a";
+  info.world_size = 1;
+  const auto run = trace::store::create_run(folder.path(), info, false);
+  ASSERT_TRUE(run);
+  auto writer = trace::store::TraceWriter::create(trace::store::rank_file(*run, 0), 0);
+  ASSERT_TRUE(writer);
+  trace::model::Batch batch;
+  batch.rank_info = trace::model::RankInfo{};
+  batch.rank_info->process_id = suspended.id();
+  batch.heartbeat = trace::model::Heartbeat{.rank = 0, .alive_ns = 1, .progress_ns = 1};
+  (*writer)->submit(std::move(batch));
+  ASSERT_TRUE((*writer)->close());
+  FakeJobs jobs;
+  Notice notice;
+  auto queue = std::make_unique<JobQueue>(jobs.starter(), notice, [] {});
+  jobs.record_in(*run);
+  launch::JobRequest request = named("a");
+  request.settings.checkpoint_on_stop = true;
+  queue->start(request, false);
+  ASSERT_TRUE(eventually([&] { return queue->state().phase == JobPhase::kRunning; }));
+  const auto job = jobs.started()[0];
+  job->ends_when_stopped = false;
+  std::jthread closing([&] { queue.reset(); });
+  ASSERT_TRUE(eventually([&] { return job->stop_requested.load(); }));
+  EXPECT_TRUE(eventually([&] { return job->failed.load(); })) << "nobody asked for its abort";
+  if (!job->ended) job->end();
 }
 
 TEST_F(QueueTest, StopWithoutAJobDoesNothing) {
