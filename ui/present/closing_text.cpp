@@ -51,7 +51,12 @@ ClosingText closing_text(const state::Snapshot& snapshot) {
   for (const std::string& work : snapshot.file_work) {
     out.going_on += (out.going_on.empty() ? "" : " ") + sentence(work + " goes on");
   }
-  if (runs) out.effect = "The run is stopped; what it has recorded is kept.";
+  if (runs) {
+    out.effect =
+        snapshot.job.saves_when_stopped
+            ? "The run is stopped once its checkpoint is saved; what it has recorded is kept."
+            : "The run is stopped; what it has recorded is kept.";
+  }
   const auto add = [&](const std::string& text) {
     out.effect += (out.effect.empty() ? "" : " ") + text;
   };

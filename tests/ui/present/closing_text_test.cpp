@@ -38,6 +38,13 @@ TEST(ClosingText, NamesTheRunAndHowFarItIs) {
   EXPECT_EQ(text.effect, "The run is stopped; what it has recorded is kept.");
 }
 
+TEST(ClosingText, SaysThatItWaitsForACheckpoint) {
+  state::Snapshot snapshot = running();
+  snapshot.job.saves_when_stopped = true;
+  EXPECT_EQ(closing_text(snapshot).effect,
+            "The run is stopped once its checkpoint is saved; what it has recorded is kept.");
+}
+
 TEST(ClosingText, SaysWhatBecomesOfRunsThatWait) {
   state::Snapshot snapshot = running();
   snapshot.job.queued.push_back({1, "cap 8"});
