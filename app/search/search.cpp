@@ -59,13 +59,16 @@ int runs_to_confirm_another(const Belief& base) {
 
 // The start once more, as soon as another point has run: it will be needed to tell the gain, tells
 // what runs of the same settings differ by, and all predictions hang on it.
-std::optional<Choice> second_start(const SearchJob& job, const std::vector<Belief>& beliefs) {
+std::optional<Choice> second_start(const SearchJob& job, const sweep::SweepResults& results,
+                                   const std::vector<Belief>& beliefs) {
   const bool has_tried = std::ranges::any_of(beliefs, [&](const Belief& belief) {
     return belief.runs > 0 && &belief != &beliefs[job.base];
   });
   const Belief& base = beliefs[job.base];
   if (!has_tried || base.runs != 1 || base.has_failed) return std::nullopt;
-  return Choice{{job.base, 1}, Why::kConfirms, std::nullopt};
+  const auto round = free_round(results, job.base);
+  if (!round) return std::nullopt;
+  return Choice{{job.base, *round}, Why::kConfirms, std::nullopt};
 }
 
 double mean_seconds(const sweep::SweepResults& results) {
@@ -94,7 +97,7 @@ Decision decide(const SearchJob& job, const sweep::SweepResults& results,
   auto choice = most_promising(beliefs, best);
   // A point that wins is confirmed in the end, and to confirm the best so far takes no more runs.
   if (choice && seconds_left >= seconds * (1 + runs_to_confirm_another(base))) {
-    const auto again = second_start(job, beliefs);
+    const auto again = second_start(job, results, beliefs);
     return {again ? again : choice, {}};
   }
   const bool had_no_time = choice.has_value();

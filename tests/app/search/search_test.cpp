@@ -158,6 +158,18 @@ TEST(Search, KeepsWhatItFoundIfTheStartFailsLater) {
   EXPECT_EQ(alone.run_to_end(), Ending::kNoResult);
 }
 
+// The user deleted the first of the start's runs, of which the second is still there.
+TEST(Search, RunsTheStartAgainInARoundThatIsFree) {
+  MadeUpSearch search({100, 90, 80});
+  search.is_refused = true;
+  search.measure({0, 1}, 100);
+  search.measure({1, 0}, 90);
+  const auto decision = search.next();
+  ASSERT_TRUE(decision.choice);
+  EXPECT_EQ(decision.choice->slot, (sweep::Slot{0, 0}));
+  EXPECT_EQ(decision.choice->why, Why::kConfirms);
+}
+
 // Nothing is predicted of a kind of points: one of them runs, and the others only if that was near.
 TEST(Search, OfAKindThatCannotBePredictedRunsOneUnlessItIsNear) {
   for (const double level : {160.0, 101.0}) {
