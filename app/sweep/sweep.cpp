@@ -69,6 +69,10 @@ SweepPlan plan_from(const SweepRequest& request, SweepPlan plan) {
   return plan;
 }
 
+std::optional<Goal> searched_goal(const SweepPlan& plan) {
+  return plan.search ? std::optional(plan.search->goal) : std::nullopt;
+}
+
 Result<void> check_same(const SweepPoints& there, const SweepRequest& request) {
   if (!request.points) return {};
   const std::string difference = difference_text(there, *request.points);
@@ -116,7 +120,12 @@ Result<void> Sweep::begin_or_go_on(const SweepRequest& request) {
   }
   TRY_ASSIGN(record_, read_sweep(runs_dir_, request.name));
   TRY(check_same(record_.plan.points, request));
+  const auto goal_before = searched_goal(record_.plan);
   record_.plan = plan_from(request, std::move(record_.plan));
+  // What is predicted is in the unit of its goal.
+  if (searched_goal(record_.plan) != goal_before) {
+    for (SweepRun& run : record_.runs) run.predicted.reset();
+  }
   return {};
 }
 

@@ -42,9 +42,11 @@ Result<sweep::WholeRun> SweepSource::read_run(const fs::path& run) {
 
 search::Standing SweepSource::standing_of(const sweep::Sweep& grid) {
   if (!machine_) machine_ = this_machine();
-  const bool is_known = forecasts_ && forecasts_of_ == grid.created_ns();
-  if (!is_known) forecasts_.emplace(grid.plan(), forecast_sources(*machine_));
-  forecasts_of_ = grid.created_ns();
+  const std::pair of{grid.created_ns(), grid.plan().search->goal};
+  if (!forecasts_ || forecasts_of_ != of) {
+    forecasts_.emplace(grid.plan(), forecast_sources(*machine_));
+  }
+  forecasts_of_ = of;
   return search::standing_of(grid.plan(), grid.results(), *forecasts_);
 }
 

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/search/search_loop.h"
@@ -51,8 +52,8 @@ class SweepSource {
   std::string name_;
   std::map<std::filesystem::path, KnownRun> runs_;  // of this sweep
   std::shared_ptr<sweep::SweepPredictor> predictor_;
-  std::optional<search::RunForecasts> forecasts_;  // of a search
-  std::int64_t forecasts_of_ = 0;                  // when that was created
+  std::optional<search::RunForecasts> forecasts_;        // of a search
+  std::pair<std::int64_t, sweep::Goal> forecasts_of_{};  // when that was created, and its goal
   std::optional<Machine> machine_;
 };
 

@@ -36,15 +36,16 @@ struct SweepTest : testing::Test {
     request.stops_early = false;
   }
 
-  trace::base::Result<Sweep> open() const {
-    return Sweep::open(request, [this](const fs::path& run) -> trace::base::Result<WholeRun> {
+  ReadRun reader() const {
+    return [this](const fs::path& run) -> trace::base::Result<WholeRun> {
       TRY_ASSIGN(const auto info, trace::store::read_run_info(run));
       const auto steps = steps_in_files > 0 ? steps_in_files : info.settings.steps;
       return WholeRun{.measure = *measured(info.settings.bucket_cap_mb).measure,
                       .last_step = steps - 1,
                       .steps_measured = steps - 3};
-    });
+    };
   }
+  trace::base::Result<Sweep> open() const { return Sweep::open(request, reader()); }
   Sweep opened() const {
     auto sweep = open();
     if (!sweep) throw std::runtime_error(sweep.error().message);
@@ -233,6 +234,23 @@ TEST_F(SweepTest, KeepsWhatASearchPredictedOfARun) {
     EXPECT_EQ(sweep.results().at(slot).predicted, predicted);
   }
   EXPECT_EQ(opened().results().at(slot).predicted, predicted);
+}
+
+// Its cost is of another kind by then.
+TEST_F(SweepTest, WhatWasPredictedForAnotherGoalIsNotKept) {
+  request.search = SearchPlan{.goal = Goal::kStepTime};
+  const Slot slot{0, 0};
+  {
+    Sweep sweep = opened();
+    const auto run = begun(sweep.request_for(slot).value());
+    EXPECT_TRUE(sweep.take(slot, ended(run, RunStatus::kDone), PredictedCost{1e8, 2e6}).value());
+  }
+  request.search->budget_seconds *= 2;
+  EXPECT_TRUE(opened().results().at(slot).predicted);
+  request.search->goal = Goal::kMemory;
+  const Sweep sweep = opened();
+  EXPECT_TRUE(sweep.results().at(slot).measure) << "that is of any goal";
+  EXPECT_FALSE(sweep.results().at(slot).predicted);
 }
 
 TEST_F(SweepTest, WhatFailsASecondTimeStaysSo) {

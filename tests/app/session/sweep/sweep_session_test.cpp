@@ -441,6 +441,27 @@ TEST_F(SearchSessionTest, GoesOnAsASearchAfterTheWindowWasClosed) {
       << "but what was interrupted nothing runs twice";
 }
 
+// Nothing tells how long the others would take, but what they would need is known: of that much as
+// the start.
+TEST_F(SearchSessionTest, AskedAgainForAnotherGoalItPredictsForThatOne) {
+  jobs.hold_after(1);
+  start_search();
+  ASSERT_TRUE(becomes([](const auto& now) { return now.shown && now.shown->runs_done == 1; }));
+  EXPECT_FALSE(view()->shown->points[1].searched->predicted);
+  session->carry_out(ui::state::StopSweep{});
+  ASSERT_TRUE(is_idle());
+  draw_up_search({{"bucket_cap_mb", "1, 2, 30"}}, "memory");
+  ASSERT_TRUE(session->start(knobs.next, {}));
+  ASSERT_TRUE(becomes([](const auto& now) {
+    return now.shown && now.shown->search && now.shown->search->goal == "memory";
+  }));
+  const auto shown = view()->shown;
+  EXPECT_EQ(shown->points[0].runs.size(), 1u) << "what was run counts";
+  ASSERT_TRUE(shown->points[1].searched->predicted);
+  EXPECT_NEAR(*shown->points[1].searched->predicted, *shown->points[0].searched->measured,
+              *shown->points[0].searched->measured);
+}
+
 TEST_F(SearchSessionTest, ChoosesStrategiesAndTheirKnobsItself) {
   for (const std::string goal : {"step_time", "tokens_per_s", "memory"}) {
     draw_up_search({}, goal);
