@@ -5,10 +5,11 @@
 #include <optional>
 
 #include "app/search/search.h"
+#include "app/sweep/sweep_plan.h"
 
 namespace shardlens::app::search {
 
-inline constexpr std::size_t kStart = 0;  // the point that it starts from
+inline constexpr std::size_t kStart = sweep::kSearchStart;
 
 struct Outcome {
   std::size_t best = 0;                        // may be the start

@@ -73,6 +73,11 @@ std::optional<Goal> searched_goal(const SweepPlan& plan) {
   return plan.search ? std::optional(plan.search->goal) : std::nullopt;
 }
 
+// By a search that is asked for again: without its start there is nothing to search from.
+bool is_tried_again(const SweepRun& run) {
+  return run.failed_before.empty() || run.slot.point == kSearchStart;
+}
+
 Result<void> check_same(const SweepPoints& there, const SweepRequest& request) {
   if (!request.points) return {};
   const std::string difference = difference_text(there, *request.points);
@@ -89,7 +94,12 @@ Result<Sweep> Sweep::open(const SweepRequest& request, ReadRun read_run) {
   TRY_ASSIGN(auto lock, claim(request.runs_dir, request.name));
   Sweep sweep(request.runs_dir, std::move(read_run), std::move(lock));
   auto begun = sweep.begin_or_go_on(request);
-  if (begun) begun = sweep.find_results(request.retries_failed);
+  if (begun) {
+    const bool is_search = sweep.plan().search.has_value();
+    begun = sweep.find_results([&](const SweepRun& run) {
+      return request.retries_failed || (is_search && is_tried_again(run));
+    });
+  }
   if (begun) begun = sweep.save();
   if (begun) return sweep;
   remove_empty(request.runs_dir, request.name);
@@ -100,7 +110,7 @@ Result<Sweep> Sweep::look_at(const fs::path& runs_dir, const std::string& name, 
   Sweep sweep(runs_dir, std::move(read_run), std::nullopt);
   TRY_ASSIGN(sweep.record_, read_sweep(runs_dir, name));
   // Names that other runs have by now matter to who wants to run it.
-  (void)sweep.find_results(false);
+  (void)sweep.find_results([](const SweepRun&) { return false; });
   return sweep;
 }
 
@@ -131,11 +141,11 @@ Result<void> Sweep::begin_or_go_on(const SweepRequest& request) {
 
 // The runs themselves say which of them are done: of one that ended when the program was killed the
 // sweep's file knows nothing, and one that was deleted since is recorded anew.
-Result<void> Sweep::find_results(bool retries_failed) {
+Result<void> Sweep::find_results(const Retries& retries) {
   const auto library = trace::store::list_runs(runs_dir_).runs;
   for (const SweepRun& run : std::exchange(record_.runs, {})) {
     const auto found = std::ranges::find(library, run.file_name, file_name_of);
-    if (!run.failure.empty() && !retries_failed) {
+    if (!run.failure.empty() && !retries(run)) {
       SlotResult result{.run = found == library.end() ? "" : found->name,
                         .measure = {},
                         .failure = run.failure,
@@ -143,7 +153,9 @@ Result<void> Sweep::find_results(bool retries_failed) {
                         .failed_before = run.failed_before,
                         .predicted = run.predicted};
       keep(run.slot, run.file_name, std::move(result));
-    } else if (run.failure.empty() && found != library.end()) {
+    } else if (!run.failure.empty()) {
+      if (plan().search) failed_before_[run.slot] = run.failure;
+    } else if (found != library.end()) {
       adopt(run, *found);
     }
   }
@@ -264,7 +276,7 @@ Result<bool> Sweep::take(Slot slot, const launch::JobStatus& ended,
     result.failure = "the run is " + std::string(trace::model::to_string(run.status));
   }
   const auto before = results_.find(slot);
-  if (before != results_.end()) result.failed_before = before->second.failure;
+  result.failed_before = before != results_.end() ? before->second.failure : failed_before_[slot];
   result.predicted = predicted;
   if (result.is_to_be_retried() && !run.folder.empty()) unfinished_[run.name] = run.folder;
   keep(slot, file_name_of(run), std::move(result));

@@ -31,7 +31,7 @@ struct SweepRequest {
   std::optional<SearchPlan> search{};
   bool overwrite = false;  // of a sweep of that name, and of its runs as they are recorded anew
   // Runs that failed are recorded anew, and once more if they fail again; without it only what
-  // has failed but once.
+  // has failed but once, and the first point of a search.
   bool retries_failed = false;
 };
 
@@ -78,7 +78,9 @@ class Sweep {
   Sweep(std::filesystem::path runs_dir, ReadRun read_run, Lock lock)
       : runs_dir_(std::move(runs_dir)), read_run_(std::move(read_run)), lock_(std::move(lock)) {}
   trace::base::Result<void> begin_or_go_on(const SweepRequest& request);
-  trace::base::Result<void> find_results(bool retries_failed);
+  // `retries`: what failed is no result.
+  using Retries = std::function<bool(const SweepRun&)>;
+  trace::base::Result<void> find_results(const Retries& retries);
   trace::base::Result<void> find_by_name(const std::vector<trace::model::RunInfo>& library);
   // Whether it is a result. `known`: what there is of it beside the run itself.
   bool adopt(const SweepRun& known, const trace::model::RunInfo& run);
@@ -94,6 +96,7 @@ class Sweep {
   std::vector<std::string> point_names_;
   SweepResults results_;
   std::size_t found_ = 0;
+  std::map<Slot, std::string> failed_before_;  // why, of what a search tries again
   // Runs of this sweep that were not done, by name: they make way.
   std::map<std::string, std::filesystem::path> unfinished_;
 };

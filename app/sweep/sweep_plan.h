@@ -28,6 +28,8 @@ constexpr std::string_view to_string(Goal goal) {
   return kNames[static_cast<std::size_t>(goal)];
 }
 
+inline constexpr std::size_t kSearchStart = 0;  // the point that it starts from
+
 // That a sweep runs only what may win, and what is to be won: app/search decides.
 struct SearchPlan {
   Goal goal = Goal::kStepTime;

@@ -74,7 +74,7 @@ void tell_failures(const SweepPlan& plan, const SweepResults& results, std::size
     if (failed == nullptr && !result.failure.empty()) failed = &result;
     if (result.measure && !result.failed_before.empty()) verdict.failed_once = result.failed_before;
   }
-  // A search runs nothing again that failed.
+  // A search does so only when it is asked for again.
   if (verdict.standing != Standing::kFailed || failed == nullptr || plan.search) return;
   verdict.is_to_be_retried = failed->is_to_be_retried();
   verdict.reason += verdict.is_to_be_retried ? " (it is run once more in the end)"

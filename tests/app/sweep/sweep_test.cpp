@@ -46,6 +46,11 @@ struct SweepTest : testing::Test {
     };
   }
   trace::base::Result<Sweep> open() const { return Sweep::open(request, reader()); }
+  Sweep looked_at() const {
+    auto sweep = Sweep::look_at(request.runs_dir, request.name, reader());
+    if (!sweep) throw std::runtime_error(sweep.error().message);
+    return std::move(*sweep);
+  }
   Sweep opened() const {
     auto sweep = open();
     if (!sweep) throw std::runtime_error(sweep.error().message);
@@ -251,6 +256,36 @@ TEST_F(SweepTest, WhatWasPredictedForAnotherGoalIsNotKept) {
   const Sweep sweep = opened();
   EXPECT_TRUE(sweep.results().at(slot).measure) << "that is of any goal";
   EXPECT_FALSE(sweep.results().at(slot).predicted);
+}
+
+TEST_F(SweepTest, ASearchThatIsAskedForAgainRunsOnceMoreWhatFailedOnce) {
+  request.search = SearchPlan{};
+  const Slot slot{1, 0};
+  const auto fail = [&](const std::string& reason) {
+    Sweep sweep = opened();
+    EXPECT_FALSE(sweep.results().contains(slot)) << "before " << reason;
+    const auto run = begun(sweep.request_for(slot).value());
+    EXPECT_TRUE(sweep.take(slot, ended(run, RunStatus::kFailed, reason)).value());
+    EXPECT_EQ(sweep.results().at(slot).failure, reason) << "while it goes on";
+  };
+  fail("an accident");
+  EXPECT_EQ(looked_at().results().at(slot).failure, "an accident");
+  fail("another one");
+  const Sweep sweep = opened();
+  EXPECT_EQ(sweep.results().at(slot).failure, "another one");
+  EXPECT_EQ(sweep.results().at(slot).failed_before, "an accident");
+  EXPECT_EQ(trace::store::list_runs(folder.path()).runs.size(), 1u);
+}
+
+// Without it there is nothing to search from.
+TEST_F(SweepTest, ASearchTriesItsStartAsOftenAsItIsAskedFor) {
+  request.search = SearchPlan{};
+  for (const std::string reason : {"the GPU was taken", "it still was", "and again"}) {
+    Sweep sweep = opened();
+    EXPECT_TRUE(sweep.results().empty()) << "before: " << reason;
+    const auto run = begun(sweep.request_for({0, 0}).value());
+    EXPECT_TRUE(sweep.take({0, 0}, ended(run, RunStatus::kFailed, reason)).value());
+  }
 }
 
 TEST_F(SweepTest, WhatFailsASecondTimeStaysSo) {
