@@ -19,9 +19,8 @@ using trace::job::Settings;
 constexpr std::size_t kLongestValue = 60;  // of a text, as shown
 
 struct SweepAxis {
-  std::string key;  // as written: an alias may have values of its own
   const trace::job::Knob* knob = nullptr;
-  std::vector<std::string> values;
+  std::vector<std::string> values;  // as the knob's own name has them
 };
 
 std::vector<std::string> values_in(std::string_view text) {
@@ -48,14 +47,17 @@ Result<void> add_axis(std::vector<SweepAxis>& axes, const std::string& text) {
   }
   const std::string key(trace::base::trimmed(std::string_view(text).substr(0, equals)));
   auto values = values_in(std::string_view(text).substr(equals + 1));
-  Settings checked;
-  for (const auto& value : values) TRY(trace::job::set_value(checked, key, value));
   const trace::job::Knob* knob = trace::job::find_knob(key);
+  Settings checked;
+  for (auto& value : values) {
+    TRY(trace::job::set_value(checked, key, value));
+    value = trace::job::value_text(checked, *knob);
+  }
   if (knob == nullptr || values.empty()) {
     return trace::base::fail(ErrorKind::kUsage, key + ": no values are given.");
   }
   auto axis = std::ranges::find(axes, knob, &SweepAxis::knob);
-  if (axis == axes.end()) axis = axes.insert(axes.end(), {key, knob, {}});
+  if (axis == axes.end()) axis = axes.insert(axes.end(), {knob, {}});
   std::ranges::move(values, std::back_inserter(axis->values));
   return {};
 }
@@ -129,7 +131,7 @@ Result<SweepPoints> grid_of(const Settings& base, const std::vector<std::string>
     std::vector<Settings> more;
     for (const Settings& settings : points.settings) {
       for (const auto& value : axis.values) {
-        TRY(trace::job::set_value(more.emplace_back(settings), axis.key, value));
+        TRY(trace::job::set_value(more.emplace_back(settings), axis.knob->name, value));
       }
     }
     points.settings = std::move(more);

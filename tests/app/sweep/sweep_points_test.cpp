@@ -46,6 +46,14 @@ TEST(SweepGrid, AKeyThatComesAgainAddsValues) {
   EXPECT_THAT(grid({"ranks=2", "ranks=4"}), ElementsAre("ranks=2", "ranks=4"));
 }
 
+// Each has values of its own.
+TEST(SweepGrid, AnotherNameOfAKeyAddsValues) {
+  const auto both = ElementsAre("sharding_strategy=ddp", "sharding_strategy=full_shard");
+  EXPECT_THAT(grid({"strategy=ddp", "zero_stage=3"}), both);
+  EXPECT_THAT(grid({"zero_stage=0", "sharding_strategy=full_shard"}), both);
+  EXPECT_THAT(grid({"zero_stage=0", "strategy=ddp"}), ElementsAre(HasSubstr("twice")));
+}
+
 TEST(SweepGrid, RefusesWhatCannotBeMeant) {
   EXPECT_THAT(grid({"bucket_cap=1"}), ElementsAre(HasSubstr("bucket_cap_mb")));
   EXPECT_THAT(grid({"ranks=2,many"}), ElementsAre(HasSubstr("many")));
