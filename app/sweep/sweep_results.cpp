@@ -10,9 +10,11 @@
 namespace shardlens::app::sweep {
 namespace {
 
-bool has_failed(const SweepResults& results, std::size_t point) {
+// In a round that is asked for.
+bool has_failed(const SweepPlan& plan, const SweepResults& results, std::size_t point) {
   return std::ranges::any_of(results, [&](const auto& entry) {
-    return entry.first.point == point && !entry.second.failure.empty();
+    const auto& [slot, result] = entry;
+    return slot.point == point && slot.round < plan.repeats && !result.failure.empty();
   });
 }
 
@@ -26,7 +28,7 @@ std::string percent_of(double relative) { return trace::timeline::format_percent
 void stop_what_cannot_win(const SweepPlan& plan, const SweepResults& results, int rounds,
                           std::vector<PointState>& states) {
   const auto noise = noise_of(plan, results, rounds);
-  const auto best = best_of(noise, states, results);
+  const auto best = best_of(plan, noise, states, results);
   if (!best) return;
   for (std::size_t point = 0; point < states.size(); ++point) {
     if (states[point].is_out() || point == *best) continue;
@@ -180,14 +182,14 @@ trace::analysis::RoundNoise noise_of(const SweepPlan& plan, const SweepResults& 
       plan.search ? trace::analysis::Rounds::kNone : trace::analysis::Rounds::kOfAllPoints);
 }
 
-std::optional<std::size_t> best_of(const trace::analysis::RoundNoise& noise,
+std::optional<std::size_t> best_of(const SweepPlan& plan, const trace::analysis::RoundNoise& noise,
                                    const std::vector<PointState>& states,
                                    const SweepResults& results) {
   std::optional<std::size_t> best;
   for (std::size_t point = 0; point < states.size(); ++point) {
     const auto level = noise.level(point);
     // Also of one that fails later: nothing is stopped for its sake.
-    if (states[point].is_out() || !level || has_failed(results, point)) continue;
+    if (states[point].is_out() || !level || has_failed(plan, results, point)) continue;
     if (!best || *level < *noise.level(*best)) best = point;
   }
   return best;

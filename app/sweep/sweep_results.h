@@ -69,8 +69,9 @@ double cost_of(const RunMeasure& run, SweepGoal goal);
 // The costs of the first so many rounds. A search has none: what it runs together, results decide.
 trace::analysis::RoundNoise noise_of(const SweepPlan& plan, const SweepResults& results,
                                      int rounds);
-// The lowest level of those that are not out and never failed; none: no such point was measured.
-std::optional<std::size_t> best_of(const trace::analysis::RoundNoise& noise,
+// The lowest level of those that are not out and failed in no round of the plan; none: no such
+// point was measured.
+std::optional<std::size_t> best_of(const SweepPlan& plan, const trace::analysis::RoundNoise& noise,
                                    const std::vector<PointState>& states,
                                    const SweepResults& results);
 // In at most so many sweeps the truly best point is stopped early.

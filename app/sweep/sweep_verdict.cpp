@@ -234,7 +234,7 @@ SweepVerdict verdict_of(const SweepPlan& plan, const SweepResults& results) {
   const RoundNoise noise = noise_of(plan, results, kMostRepeats);
   const auto states = states_at(plan, results, plan.repeats);
   verdict.between_runs = noise.between_runs();
-  verdict.best = best_of(noise, states, results);
+  verdict.best = best_of(plan, noise, states, results);
   for (std::size_t i = 0; i < states.size(); ++i) {
     PointVerdict& point = verdict.points.emplace_back();
     add_figures(results, verdict.goal, noise, i, point);

@@ -65,6 +65,21 @@ TEST(SweepVerdict, AFailedPointIsNeverTheBest) {
   EXPECT_EQ(verdict.points[2].standing, Standing::kNotRun);
 }
 
+// The third was of an earlier command, which asked for more.
+TEST(SweepVerdict, WhatFailedInARoundThatNobodyAsksForDoesNotCount) {
+  const SweepPlan plan = made_up_plan({1, 2}, 2);
+  SweepResults results{{{0, 0}, measured(50)},
+                       {{0, 1}, measured(51)},
+                       {{1, 0}, measured(100)},
+                       {{1, 1}, measured(101)}};
+  take(results, {0, 2}, failed("rank 1 was killed"));
+  take(results, {0, 2}, failed("rank 1 was killed again"));
+  const auto verdict = verdict_of(plan, results);
+  EXPECT_EQ(verdict.best, 0u);
+  EXPECT_EQ(verdict.points[0].standing, Standing::kBest);
+  EXPECT_EQ(verdict.points[1].standing, Standing::kSlower);
+}
+
 // The other has one run, far slower: no test was made between the two.
 TEST(SweepVerdict, NothingIsClaimedOfAPointThatFailed) {
   const SweepPlan plan = made_up_plan({4, 25}, 2);
