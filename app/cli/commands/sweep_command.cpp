@@ -117,11 +117,19 @@ std::string command_to_go_on(const std::string& name, const std::filesystem::pat
          (runs_dir == "runs" ? "" : " --runs-dir " + trace::base::in_shell(runs_dir.string()));
 }
 
+tl::unexpected<trace::base::Error> is_a_search(const std::string& name) {
+  return wrong_use(
+      "'" + name +
+      "' is a search, which does not run all points: go on with shardlens tune and its "
+      "options, or resume it in the window.");
+}
+
 // What is to be run, by this command or by the one that began the sweep.
 Result<SweepPoints> wanted_points(const SweepArguments& arguments) {
   TRY(check_use(arguments));
   if (arguments.resumed.empty()) return points_asked_for(arguments);
   TRY_ASSIGN(auto there, sweep::read_sweep(arguments.runs_dir, arguments.resumed));
+  if (there.plan.search) return is_a_search(arguments.resumed);
   return std::move(there.plan.points);
 }
 
@@ -143,13 +151,6 @@ sweep::SweepRequest request_of(const SweepArguments& arguments, SweepPoints poin
   return request;
 }
 
-tl::unexpected<trace::base::Error> is_a_search(const std::string& name) {
-  return wrong_use(
-      "'" + name +
-      "' is a search, which does not run all points: go on with shardlens tune and its "
-      "options, or resume it in the window.");
-}
-
 int sweep_over(const SweepArguments& arguments) {
   launch::StopSignals signals;
   auto points = wanted_points(arguments);
@@ -161,7 +162,6 @@ int sweep_over(const SweepArguments& arguments) {
   const auto request = request_of(arguments, std::move(*points));
   auto sweep = sweep::Sweep::open(request, session::measured_run);
   if (!sweep) return report_error(sweep.error());
-  if (sweep->plan().search) return report_error(is_a_search(request.name).value());
   return run_sweep(*sweep, signals,
                    {.banners = common_banners(jobs),
                     .command_to_go_on = command_to_go_on(request.name, arguments.runs_dir),

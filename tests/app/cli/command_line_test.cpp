@@ -12,6 +12,7 @@
 
 #include "app/cli/terminal/output.h"
 #include "app/report/report_json.h"
+#include "app/sweep/sweep_file.h"
 #include "tests/app/cli/called_command.h"
 #include "tests/app/report/synthetic_run.h"
 #include "tests/files.h"
@@ -141,6 +142,22 @@ TEST_F(CommandLine, ALibraryThatCannotKeepNumbersIsListedAllTheSame) {
 TEST_F(CommandLine, ASweepThatIsResumedKeepsItsPoints) {
   EXPECT_THAT(wrong_use({"sweep", "--resume", "caps", "--skip-refused"}),
               HasSubstr("--skip-refused or --overwrite with it"));
+}
+
+TEST_F(CommandLine, ASearchIsNotTouchedByTheCommandThatRefusesIt) {
+  sweep::SweepRecord search;
+  search.plan.name = "fast";
+  search.plan.search.emplace();
+  search.plan.points.settings.emplace_back();
+  search.runs.push_back({.slot = {0, 0}, .file_name = "", .failure = "rank 1 was killed"});
+  fs::create_directories(sweep::sweep_folder(runs_, "fast"));
+  ASSERT_TRUE(sweep::write_sweep(runs_, search));
+  EXPECT_THAT(refused(kWrongUse, {"sweep", "--resume", "fast", "--repeat", "7", "--retry-failed"}),
+              HasSubstr("is a search"));
+  const auto kept = sweep::read_sweep(runs_, "fast");
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->plan.repeats, search.plan.repeats);
+  EXPECT_EQ(kept->runs.size(), 1u);
 }
 
 TEST_F(CommandLine, ABatchOfAllRanksIsSharedOutAmongThoseThatAreAskedFor) {
