@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "app/session/runs/listed_runs.h"
+#include "app/session/runs/run_words.h"
 #include "tests/app/session/eventually.h"
 #include "tests/app/session/synthetic_run.h"
 #include "tests/trace/units.h"
@@ -118,6 +119,21 @@ TEST_F(LibraryTest, NamesRunsThatCannotBeRead) {
   EXPECT_EQ(rows(library), 1u);
   ASSERT_EQ(library.state().ledger->problems.size(), 1u);
   EXPECT_NE(library.state().ledger->problems[0].find("broken.shardlens"), std::string::npos);
+}
+
+TEST_F(LibraryTest, NoticesThatAnotherProgramRenamesARun) {
+  const auto run = write_run(runs, "a", 4, kLongAgo);
+  RunLibrary library({runs, {}}, notice, [] {});
+  ASSERT_TRUE(eventually([&] { return rows(library) == 1; }));
+  // None is due any more because of the run itself.
+  const auto settled = library.state().work.looks + 6;
+  ASSERT_TRUE(eventually([&] {
+    library.refresh();
+    return library.state().work.looks > settled;
+  }));
+  ASSERT_TRUE(change_words(runs, run, {.name = "b", .note = {}, .tags = {{"slow"}}}));
+  EXPECT_TRUE(eventually([&] { return library.state().ledger->rows[0].name == "b"; }));
+  EXPECT_EQ(library.state().ledger->rows[0].tags, std::vector<std::string>{"slow"});
 }
 
 bool tells(const RunLibrary& library, const std::string& problem) {
