@@ -20,14 +20,17 @@ RunNumbering::Key RunNumbering::key_of(const trace::model::RunInfo& run) {
 }
 
 std::int64_t RunNumbering::number_of(const trace::model::RunInfo& run) const {
-  const auto found = numbers_.find(key_of(run));
-  return found == numbers_.end() ? 0 : found->second;
+  const Key key = key_of(run);
+  for (const auto* numbers : {&numbers_, &provisional_}) {
+    if (const auto found = numbers->find(key); found != numbers->end()) return found->second;
+  }
+  return 0;
 }
 
 std::string RunNumbering::number(std::vector<const trace::model::RunInfo*> runs) {
-  std::erase_if(runs, [this](const auto* run) { return number_of(*run) != 0; });
+  std::erase_if(runs, [this](const auto* run) { return numbers_.contains(key_of(*run)); });
   // Once even without runs: numbers of deleted ones are not used again.
-  if (std::exchange(asked_, true) && runs.empty()) return problem_;
+  if (std::exchange(asked_, true) && runs.empty()) return "";
   std::ranges::sort(runs, is_older_run);
   std::vector<trace::store::RunPlace> places;
   for (const auto* run : runs) {
@@ -35,13 +38,14 @@ std::string RunNumbering::number(std::vector<const trace::model::RunInfo*> runs)
     places.push_back({std::move(file_name), start_ns});
   }
   const auto given = trace::store::number_runs(runs_dir_, places);
-  if (given) next_ = std::max(next_, given->next);
-  if (runs.empty()) return problem_;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    numbers_[key_of(*runs[i])] = given ? given->numbers[i] : next_++;
+  if (!given) {
+    for (const auto* run : runs) provisional_.try_emplace(key_of(*run), next());
+    return runs.empty() ? "" : "The numbers of runs are not kept: " + given.error().message;
   }
-  if (!given) problem_ = "The numbers of runs are not kept: " + given.error().message;
-  return problem_;
+  provisional_.clear();
+  next_ = std::max(next_, given->next);
+  for (std::size_t i = 0; i < runs.size(); ++i) numbers_[key_of(*runs[i])] = given->numbers[i];
+  return "";
 }
 
 }  // namespace shardlens::app::session

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
@@ -17,21 +18,20 @@ class RunNumbering {
  public:
   explicit RunNumbering(std::filesystem::path runs_dir) : runs_dir_(std::move(runs_dir)) {}
 
-  // Gives every run without a number the next one, by age. Returns what kept one, now or before,
-  // from being stored, "": nothing.
+  // Gives every run without a number the next one, by age; one that could not be stored is given
+  // anew the next time. Returns what kept one from being stored, "": nothing.
   std::string number(std::vector<const trace::model::RunInfo*> runs);
   std::int64_t number_of(const trace::model::RunInfo& run) const;  // 0: not numbered yet
-  std::int64_t next() const { return next_; }
+  std::int64_t next() const { return next_ + std::ssize(provisional_); }
 
  private:
   using Key = std::pair<std::string, std::int64_t>;  // file name, start
   static Key key_of(const trace::model::RunInfo& run);
 
   std::filesystem::path runs_dir_;
-  std::map<Key, std::int64_t> numbers_;
+  std::map<Key, std::int64_t> numbers_, provisional_;  // stored, and not
   std::int64_t next_ = 1;
   bool asked_ = false;
-  std::string problem_;
 };
 
 }  // namespace shardlens::app::session

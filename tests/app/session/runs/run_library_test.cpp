@@ -215,6 +215,26 @@ TEST_F(LibraryTest, NumbersStayWhenAnOlderRunAppearsAndAfterARestart) {
   EXPECT_EQ(ordinals(library), (Names{{"a", "run 1"}, {"c", "run 4"}, {"imported", "run 3"}}));
 }
 
+// The disk is full for a while, say.
+TEST_F(LibraryTest, NumbersThatCouldNotBeKeptAreKeptOnceTheyCan) {
+  write_run(runs, "a", 4, kLongAgo);
+  std::filesystem::create_directory(runs / trace::store::kLibraryFile);  // where a file is to be
+  const RunLibrary library({runs, {}}, notice, [] {});
+  ASSERT_TRUE(eventually([&] { return tells(library, "The numbers of runs are not kept"); }));
+  EXPECT_EQ(library.state().ledger->next_number, 2);
+  std::filesystem::remove(runs / trace::store::kLibraryFile);
+  write_run(runs, "b", 4, kLongAgo + trace::kSecond);
+  ASSERT_TRUE(eventually([&] { return rows(library) == 2; }));
+  using Names = std::map<std::string, std::string>;
+  const Names numbered{{"a", "run 1"}, {"b", "run 2"}};
+  EXPECT_EQ(ordinals(library), numbered);
+  EXPECT_EQ(library.state().ledger->next_number, 3);
+  EXPECT_FALSE(tells(library, "The numbers of runs are not kept"));
+  for (const auto& run : listed_runs(runs).runs) {
+    EXPECT_EQ("run " + std::to_string(run.record.number), numbered.at(run.record.info.name));
+  }
+}
+
 TEST_F(LibraryTest, ThePinnedBaselineIsKnownAfterARestart) {
   const auto a = write_run(runs, "a", 4, kLongAgo);
   {
