@@ -101,13 +101,17 @@ Result<void> check_replaced(const JobRequest& request) {
 
 }  // namespace
 
-Result<std::string> resolve_device(const trace::job::Settings& settings, const CudaProbe& cuda) {
-  const auto gpus = static_cast<std::int64_t>(cuda.devices.size());
+bool runs_on_cpu(const trace::job::Settings& settings, const CudaProbe& cuda) {
+  if (settings.device != trace::job::DeviceChoice::kAuto) {
+    return settings.device == trace::job::DeviceChoice::kCpu;
+  }
   // A simulated link slows Gloo down, so it wants the CPU.
-  const bool automatic_cpu = gpus == 0 || settings.simulate_link != "off";
-  if (settings.device == trace::job::DeviceChoice::kCpu ||
-      (settings.device == trace::job::DeviceChoice::kAuto && automatic_cpu))
-    return "cpu";
+  return cuda.devices.empty() || settings.simulate_link != "off";
+}
+
+Result<std::string> resolve_device(const trace::job::Settings& settings, const CudaProbe& cuda) {
+  if (runs_on_cpu(settings, cuda)) return "cpu";
+  const auto gpus = static_cast<std::int64_t>(cuda.devices.size());
   if (gpus == 0) {
     return trace::base::fail(
         ErrorKind::kUsage,

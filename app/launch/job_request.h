@@ -25,6 +25,8 @@ struct JobRequest {
 
 // "cpu" or "cuda". Errors (kUsage): no GPU, or more ranks than GPUs without `oversubscribe`.
 trace::base::Result<std::string> resolve_device(const trace::job::Settings& settings,
+// Whether it runs on the CPU, asked to or of itself.
+bool runs_on_cpu(const trace::job::Settings& settings, const CudaProbe& cuda);
                                                 const CudaProbe& cuda);
 
 // Settings that contradict each other, data that is not there, a device that is not there.

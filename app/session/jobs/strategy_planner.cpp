@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "app/launch/job_request.h"
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"
 #include "trace/base/this_machine.h"
@@ -24,18 +25,13 @@ namespace {
 
 constexpr std::int64_t kMostGpusPerNode = 1024, kMostNodes = 65536;
 
-bool runs_on_gpu(const Settings& settings, const Machine& machine) {
-  return settings.device == trace::job::DeviceChoice::kCuda ||
-         (settings.device == trace::job::DeviceChoice::kAuto && !machine.cuda.devices.empty());
-}
-
 std::int64_t gpu_bytes(const launch::CudaProbe& cuda) {
   const auto least = std::ranges::min_element(cuda.devices, {}, &launch::CudaDevice::memory_bytes);
   return least == cuda.devices.end() ? 0 : static_cast<std::int64_t>(least->memory_bytes);
 }
 
 std::string device_name(const Settings& settings, const Machine& machine) {
-  if (!runs_on_gpu(settings, machine)) {
+  if (launch::runs_on_cpu(settings, machine.cuda)) {
     return "this machine's memory, divided by " + trace::base::counted(settings.ranks, "rank");
   }
   return machine.cuda.devices.empty() ? "" : machine.cuda.devices.front().name;
@@ -44,7 +40,7 @@ std::string device_name(const Settings& settings, const Machine& machine) {
 trace::predict::PlannedJob job_here(const Settings& settings, const trace::job::ModelShape& shape,
                                     const Machine& machine) {
   trace::predict::PlannedJob job = trace::predict::job_on_this_machine(settings, shape);
-  job.on_gpu = runs_on_gpu(settings, machine);
+  job.on_gpu = !launch::runs_on_cpu(settings, machine.cuda);
   if (job.on_gpu && !machine.cuda.devices.empty()) {
     job.workspace_bytes = trace::predict::cublas_workspace_bytes(machine.cuda.devices.front().name);
   }
@@ -116,7 +112,7 @@ bool looks_like_a_folder(const std::string& model) { return model.find('/') != s
 
 std::int64_t usable_bytes_here(const Settings& settings, const Machine& machine) {
   const std::int64_t ranks = std::max<std::int64_t>(settings.ranks, 1);
-  if (!runs_on_gpu(settings, machine)) return machine.host_bytes / ranks;
+  if (launch::runs_on_cpu(settings, machine.cuda)) return machine.host_bytes / ranks;
   const auto devices = static_cast<std::int64_t>(machine.cuda.devices.size());
   if (devices == 0) return 0;
   const std::int64_t sharing = (ranks + devices - 1) / devices;  // ranks on the fullest device

@@ -76,6 +76,20 @@ TEST(StrategyPlanner, EstimatesForTheCpuWhereThereIsNoGpu) {
   }
 }
 
+// A simulated link wants the CPU, unless a GPU is asked for.
+TEST(StrategyPlanner, EstimatesForTheDeviceThatTheJobWouldRunOn) {
+  StrategyPlanner planner(machine_with_gpus(4));
+  trace::job::Settings settings;
+  settings.ranks = 2;
+  settings.simulate_link = "latency_us=50,gbit_per_s=1";
+  const auto estimates = planner.estimates(settings);
+  ASSERT_TRUE(estimates);
+  EXPECT_EQ(estimates->usable_bytes, 32 * kGiB);
+  EXPECT_NE(estimates->device.find("this machine's memory"), std::string::npos);
+  settings.device = trace::job::DeviceChoice::kCuda;
+  EXPECT_EQ(planner.estimates(settings)->usable_bytes, 80 * kGiB - trace::predict::kReservedBytes);
+}
+
 TEST(StrategyPlanner, PlansForAModelFolderOnceAWorkerHasReadIt) {
   const trace::test::Folder folder;
   std::atomic<bool> told = false;
