@@ -26,7 +26,7 @@ const ui::state::LedgerRow* newest_own_run(LedgerRows rows, bool finished) {
 }
 
 void Baseline::take(const ui::state::LedgerRow& row) {
-  folder_ = row.folder;
+  if (std::exchange(folder_, row.folder) != row.folder) is_leaving_ = false;
   // What another program's run was told is not known: the settings stay beside those of the run
   // before.
   if (!row.is_imported) knobs_.set_baseline(row.settings, row.ordinal, row.name);
@@ -46,6 +46,7 @@ void Baseline::follow_library(LedgerRows rows) {
   const auto* back = is_expected_back_ ? row_of(rows, left_) : nullptr;
   if (back != nullptr && !back->is_being_read) return pin(*back);
   const auto* row = row_of(rows, folder_);
+  if (row == nullptr && is_leaving_) return move_on(rows);
   if (row != nullptr && !row->is_being_read) take(*row);
 }
 
@@ -70,21 +71,19 @@ void Baseline::unpin(LedgerRows rows) {
   if (const auto* last = newest_own_run(rows, true); last != nullptr) take(*last);
 }
 
-void Baseline::leave(LedgerRows rows, const std::vector<std::string>& folders) {
-  const auto goes = [&](const ui::state::LedgerRow& row) {
-    return std::ranges::find(folders, row.folder) != folders.end();
-  };
-  const auto* base = row_of(rows, folder_);
-  if (base == nullptr || !goes(*base)) return;
+void Baseline::leave(const std::vector<std::string>& folders) {
+  if (std::ranges::find(folders, folder_) == folders.end()) return;
+  is_leaving_ = true;
+  is_expected_back_ = false;
+}
+
+void Baseline::move_on(LedgerRows rows) {
+  is_leaving_ = false;
   if (std::exchange(is_pinned_, false)) {
     left_ = folder_;
-    is_expected_back_ = false;
     library_.pin_baseline("");
   }
-  const auto last = std::ranges::find_if(rows, [&](const ui::state::LedgerRow& row) {
-    return !goes(row) && is_own(row) && has_ended_usefully(row);
-  });
-  if (last != rows.end()) take(*last);
+  if (const auto* last = newest_own_run(rows, true); last != nullptr) take(*last);
 }
 
 }  // namespace shardlens::app::session

@@ -26,27 +26,29 @@ class Baseline {
   // "What changed" is said against the last run: it becomes the baseline when the next change
   // begins, so that its own difference can be read until then.
   void begin_change(LedgerRows rows);
-  // It may have been renamed, or be there again.
+  // It may have been renamed, be gone, or be there again.
   void follow_library(LedgerRows rows);
   // What is being run is what the user wants to see.
   void keep_settings() { edited_ = true; }
 
   void pin(const ui::state::LedgerRow& row);
   void unpin(LedgerRows rows);
-  // These runs are about to be deleted.
-  void leave(LedgerRows rows, const std::vector<std::string>& folders);
+  // These runs are to be deleted, which may be refused: another one follows once they are gone.
+  void leave(const std::vector<std::string>& folders);
   // Deleted runs are asked back: the one that was pinned is so again, once it is there.
   void expect_back() { is_expected_back_ = true; }
 
  private:
   void take(const ui::state::LedgerRow& row);
+  void move_on(LedgerRows rows);
 
   KnobEditor& knobs_;
   RunLibrary& library_;
   std::string folder_;
   bool is_pinned_ = false;  // by the user
   bool edited_ = false;     // so the settings are no longer those of the last run
-  std::string left_;        // was deleted while it was pinned; "": none was
+  bool is_leaving_ = false;
+  std::string left_;  // was deleted while it was pinned; "": none was
   bool is_expected_back_ = false;
 };
 

@@ -468,7 +468,7 @@ void Controller::carry_out(const ui::state::DeleteRuns& command) {
     return std::ranges::find(command.folders, folder) != command.folders.end();
   });
   if (left > 0) compare(compared, -1);
-  baseline_.leave(rows(), command.folders);
+  baseline_.leave(command.folders);
   library_.remove(command.folders);
 }
 

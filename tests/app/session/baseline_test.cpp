@@ -109,9 +109,11 @@ TEST_F(BaselineTest, APinnedOneThatWasDeletedIsPinnedAgainWhenItComesBack) {
   const std::vector<LedgerRow> rows{run(2), run(1)};
   baseline.choose_first(rows, "");
   baseline.pin(rows[1]);
-  baseline.leave(rows, {"/runs/1"});
-  ASSERT_TRUE(is_pinned_for_next_start(""));
+  baseline.leave({"/runs/1"});
   baseline.follow_library(rows);  // as it was before
+  EXPECT_EQ(compared_with(), "run 1");
+  baseline.follow_library(std::vector<LedgerRow>{run(2)});
+  ASSERT_TRUE(is_pinned_for_next_start(""));
   EXPECT_EQ(compared_with(), "run 2");
   baseline.expect_back();
   baseline.follow_library(std::vector<LedgerRow>{run(2)});
@@ -120,21 +122,52 @@ TEST_F(BaselineTest, APinnedOneThatWasDeletedIsPinnedAgainWhenItComesBack) {
   EXPECT_EQ(compared_with(), "run 1");
   EXPECT_TRUE(is_pinned_for_next_start("/runs/1"));
 
-  baseline.leave(rows, {"/runs/1"});
+  baseline.leave({"/runs/1"});
+  baseline.follow_library(std::vector<LedgerRow>{run(2)});
   baseline.unpin(std::vector<LedgerRow>{run(2)});
   baseline.expect_back();
   baseline.follow_library(rows);
   EXPECT_EQ(compared_with(), "run 2") << "the user wanted the last one since";
 }
 
+// It is another program's, or may not be deleted.
+TEST_F(BaselineTest, StaysPinnedWhereItsDeletionIsRefused) {
+  const std::vector<LedgerRow> rows{run(2), run(1)};
+  baseline.choose_first(rows, "");
+  baseline.pin(rows[1]);
+  baseline.leave({"/runs/1"});
+  baseline.follow_library(rows);
+  EXPECT_EQ(compared_with(), "run 1");
+  baseline.begin_change(rows);
+  EXPECT_EQ(compared_with(), "run 1") << "not even with the next change";
+  EXPECT_TRUE(is_pinned_for_next_start("/runs/1"));
+}
+
+// The library has not looked since it was deleted.
+TEST_F(BaselineTest, ADeletionThatIsTakenBackAtOnceLeavesItPinned) {
+  const std::vector<LedgerRow> rows{run(2), run(1)};
+  baseline.choose_first(rows, "");
+  baseline.pin(rows[1]);
+  baseline.leave({"/runs/1"});
+  baseline.expect_back();
+  baseline.follow_library(std::vector<LedgerRow>{run(2)});
+  baseline.follow_library(rows);
+  EXPECT_EQ(compared_with(), "run 1");
+  EXPECT_TRUE(is_pinned_for_next_start("/runs/1"));
+}
+
 TEST_F(BaselineTest, LeavesARunThatGoes) {
-  const std::vector<LedgerRow> rows{run(4), run(3, RunStatus::kFailed), run(2, RunStatus::kStopped),
-                                    run(1)};
+  std::vector<LedgerRow> rows{run(4), run(3, RunStatus::kFailed), run(2, RunStatus::kStopped),
+                              run(1)};
   baseline.choose_first(rows, "");
   baseline.pin(rows[0]);
-  baseline.leave(rows, {"/runs/1"});
+  baseline.leave({"/runs/1"});
+  rows.pop_back();
+  baseline.follow_library(rows);
   EXPECT_EQ(compared_with(), "run 4") << "another one goes";
-  baseline.leave(rows, {"/runs/4"});
+  baseline.leave({"/runs/4"});
+  rows.erase(rows.begin());
+  baseline.follow_library(rows);
   EXPECT_EQ(compared_with(), "run 2") << "as where the window opens without run 4";
   EXPECT_TRUE(is_pinned_for_next_start("")) << "a run that is gone cannot be pinned";
 }
