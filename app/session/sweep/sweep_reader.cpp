@@ -79,25 +79,48 @@ SweepReader::SweepReader(fs::path runs_dir, std::function<void()> on_change)
     : runs_dir_(std::move(runs_dir)),
       on_change_(std::move(on_change)),
       source_(runs_dir_),
-      reading_([this](const std::string& asked, const auto&) {
-        ReadSweeps now{.names = newest_sweeps(runs_dir_), .shown = nullptr, .is_read = true};
-        std::string name = asked;
-        if (name.empty() && !now.names.empty()) name = now.names.front();
-        try {
-          if (!name.empty()) now.shown = std::make_shared<const ShownSweep>(source_.read(name));
-        } catch (const std::exception& error) {
-          now.shown =
-              std::make_shared<const ShownSweep>(ShownSweep{.name = name, .problem = error.what()});
-        }
-        {
-          const std::lock_guard lock(mutex_);
-          now.version = read_.version + 1;
-          read_ = std::move(now);
-        }
-        on_change_();
-      }) {}
+      reading_([this](const Question& question, const auto&) { answer(question); }) {}
 
-void SweepReader::show(const std::string& name) { reading_.ask(name); }
+// Its file is replaced in its folder.
+trace::base::FileStamp SweepReader::stamp_of(const std::string& name) const {
+  return trace::base::stamp_of(sweep::sweep_folder(runs_dir_, name));
+}
+
+void SweepReader::answer(const Question& question) {
+  ReadSweeps now{.names = newest_sweeps(runs_dir_), .shown = nullptr, .is_read = true};
+  std::string name = question.name;
+  if (name.empty() && !now.names.empty()) name = now.names.front();
+  const auto stamp = stamp_of(name);
+  const auto is_same = [&] { return stamp == stamp_ && sweep::Sweep::is_held(runs_dir_, name); };
+  if (question.only_if_changed && is_same()) return;
+  stamp_ = stamp;
+  try {
+    if (!name.empty()) now.shown = std::make_shared<const ShownSweep>(source_.read(name));
+  } catch (const std::exception& error) {
+    now.shown =
+        std::make_shared<const ShownSweep>(ShownSweep{.name = name, .problem = error.what()});
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    now.asked = question.number;
+    now.version = read_.version + 1;
+    read_ = std::move(now);
+  }
+  on_change_();
+}
+
+std::uint64_t SweepReader::show(const std::string& name) {
+  asked_ = {.name = name, .number = asked_.number + 1};
+  reading_.ask(asked_);
+  return asked_.number;
+}
+
+void SweepReader::look_again() {
+  if (!reading_.is_idle()) return;
+  Question again = asked_;
+  again.only_if_changed = true;
+  reading_.ask(std::move(again));
+}
 
 ReadSweeps SweepReader::state() const {
   const std::lock_guard lock(mutex_);

@@ -18,6 +18,7 @@
 #include "app/session/worker/latest_worker.h"
 #include "app/sweep/sweep.h"
 #include "app/sweep/sweep_prediction.h"
+#include "trace/base/file_system.h"
 #include "ui/state/sweep_view.h"
 
 namespace shardlens::app::session {
@@ -26,6 +27,7 @@ struct ReadSweeps {
   std::vector<std::string> names{};                      // the newest first
   std::shared_ptr<const ui::state::ShownSweep> shown{};  // null: there is none
   bool is_read = false;
+  std::uint64_t asked = 0;  // the number of the question
   std::uint64_t version = 0;
 };
 
@@ -61,18 +63,30 @@ class SweepReader {
  public:
   SweepReader(std::filesystem::path runs_dir, std::function<void()> on_change);
 
-  // "": the newest.
-  void show(const std::string& name);
+  // "": the newest. The question's number: later ones are higher.
+  std::uint64_t show(const std::string& name);
+  // The one that was shown last again, if another program that ran it has ended or written since.
+  void look_again();
   ReadSweeps state() const;
   void wait_until_idle() { reading_.wait_until_idle(); }
 
  private:
+  struct Question {
+    std::string name;
+    std::uint64_t number = 0;
+    bool only_if_changed = false;
+  };
+  void answer(const Question& question);
+  trace::base::FileStamp stamp_of(const std::string& name) const;
+
   const std::filesystem::path runs_dir_;
   const std::function<void()> on_change_;
+  Question asked_;            // last, by the interface
   mutable std::mutex mutex_;  // guards what follows
   ReadSweeps read_;
-  SweepSource source_;                 // the worker's own
-  LatestWorker<std::string> reading_;  // last: stops first
+  SweepSource source_;              // the worker's own, as what follows
+  trace::base::FileStamp stamp_;    // of what was read, before it was
+  LatestWorker<Question> reading_;  // last: stops first
 };
 
 }  // namespace shardlens::app::session

@@ -8,6 +8,12 @@ using ui::state::ShownSweep;
 using ui::state::SweepPhase;
 using ui::state::SweepView;
 
+namespace {
+
+constexpr std::chrono::seconds kLookElsewhereEvery{1};
+
+}  // namespace
+
 SweepSession::SweepSession(const std::filesystem::path& runs_dir, JobQueue& queue, Notice& notice,
                            const std::function<void()>& on_change)
     : drafting_(runs_dir, on_change),
@@ -61,14 +67,34 @@ bool SweepSession::follow() {
   bool is_new = drafting_.take_news();
   if (auto now = runner_.state(); now.version != run_state_.version) {
     run_state_ = std::move(now);
-    if (is_wanted_) reader_.show(asked_);
+    if (is_wanted_) asked_since_ = reader_.show(asked_);
     is_new = true;
   }
   if (auto now = reader_.state(); now.version != read_.version) {
     read_ = std::move(now);
     is_new = true;
   }
+  if (is_elsewhere()) {
+    // How it ended here does not matter any more.
+    if (run_state_.ended == read_.shown->name) run_state_.ended.clear();
+    look_elsewhere();
+  }
   return is_new;
+}
+
+// Its last run comes into the library before it is over there.
+void SweepSession::look_elsewhere() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - looked_elsewhere_ < kLookElsewhereEvery) return;
+  looked_elsewhere_ = now;
+  reader_.look_again();
+}
+
+// By another program, or another window; what was read while this one held it does not say so.
+bool SweepSession::is_elsewhere() const {
+  if (!read_.shown || read_.shown->phase != SweepPhase::kElsewhere) return false;
+  const std::string& name = read_.shown->name;
+  return name != run_state_.name && (name != run_state_.ended || read_.asked >= asked_since_);
 }
 
 // As it was read, and whether it runs by now.
@@ -83,18 +109,18 @@ std::shared_ptr<const ShownSweep> SweepSession::made_shown() const {
   }
   const bool runs = read->name == running;
   auto phase = read->phase;
-  if (phase == SweepPhase::kElsewhere) {
+  if (runs) {
+    phase = run_state_.is_stopping ? SweepPhase::kStopping : SweepPhase::kRunning;
+  } else if (phase == SweepPhase::kElsewhere && !is_elsewhere()) {
     phase = read->is_complete() ? SweepPhase::kDone : SweepPhase::kUnfinished;
-    if (!runs && run_state_.ended != read->name) phase = SweepPhase::kElsewhere;
   }
-  if (runs) phase = run_state_.is_stopping ? SweepPhase::kStopping : SweepPhase::kRunning;
   auto shown = std::make_shared<ShownSweep>(*read);
   shown->phase = phase;
   if (runs) {
     shown->running_point = run_state_.point;
     // What it began with may not be written yet.
     if (shown->points.empty()) shown->problem.clear();
-  } else if (run_state_.ended == read->name && shown->problem.empty()) {
+  } else if (run_state_.ended == read->name && shown->problem.empty() && !shown->is_complete()) {
     shown->problem = run_state_.problem;
   }
   return shown;

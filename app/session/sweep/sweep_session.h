@@ -2,6 +2,7 @@
 // looked at. Interface thread only; no call waits for a file, a process or another thread's work.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -43,6 +44,8 @@ class SweepSession {
 
  private:
   void show(const std::string& name);
+  bool is_elsewhere() const;
+  void look_elsewhere();
   std::shared_ptr<const ui::state::ShownSweep> made_shown() const;
 
   SweepDrafting drafting_;
@@ -51,7 +54,9 @@ class SweepSession {
   bool is_wanted_ = false;
   std::string asked_;  // the sweep that is looked at; "": the newest
   SweepRunState run_state_;
+  std::uint64_t asked_since_ = 0;  // what was read before may be of when this window ran it
   ReadSweeps read_;
+  std::chrono::steady_clock::time_point looked_elsewhere_{};
   std::shared_ptr<const ui::state::ShownSweep> shown_;  // of what follows
   std::tuple<std::uint64_t, std::uint64_t, std::string> shown_of_;
 };

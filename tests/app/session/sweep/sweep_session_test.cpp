@@ -8,6 +8,7 @@
 #include <map>
 #include <vector>
 
+#include "app/session/jobs/measured_run.h"
 #include "tests/app/session/eventually.h"
 #include "tests/app/session/synthetic_run.h"
 #include "trace/base/wall_clock.h"
@@ -227,6 +228,26 @@ TEST_F(SweepSessionTest, StoppedItKeepsWhatIsFinishedAndResumeGoesOn) {
   ASSERT_TRUE(phase_becomes(SweepPhase::kDone)) << notice.words().text;
   const std::string stopped = jobs.names()[2];
   for (const auto& [name, count] : counted()) EXPECT_EQ(count, name == stopped ? 2 : 1) << name;
+}
+
+// No run comes or goes when it ends there, and what became of it here before does not count.
+TEST_F(SweepSessionTest, OneThatAnotherProgramGoesOnWithIsFollowedToItsEnd) {
+  jobs.hold_after(2);
+  start();
+  ASSERT_TRUE(eventually([&] { return jobs.names().size() == 3; }));
+  session->carry_out(ui::state::StopSweep{});
+  ASSERT_TRUE(is_idle());
+  ASSERT_TRUE(phase_becomes(SweepPhase::kUnfinished));
+  sweep::SweepRequest request;
+  request.runs_dir = runs;
+  request.name = "caps";
+  {
+    const auto elsewhere = sweep::Sweep::open(request, measured_run);
+    ASSERT_TRUE(elsewhere) << elsewhere.error().message;
+    session->follow_library();
+    EXPECT_TRUE(phase_becomes(SweepPhase::kElsewhere));
+  }
+  EXPECT_TRUE(phase_becomes(SweepPhase::kUnfinished));
 }
 
 TEST_F(SweepSessionTest, TheWindowsOwnStopEndsTheSweepToo) {
