@@ -62,6 +62,19 @@ TEST(ChoiceHint, NamesWhatWasRecordedWhereTheOtherIsSurelySlower) {
   EXPECT_FALSE(hint_with({-5 * kNsPerMs, 25 * kNsPerMs}));
 }
 
+// Both differ from what was recorded, each as surely as its own interval says.
+TEST(ChoiceHint, ClaimsNoIntervalOfTheDifferenceBetweenTwoPredictions) {
+  auto snapshot = with_choices(Interval{-3 * kNsPerMs, -1 * kNsPerMs});
+  auto view = *snapshot.prediction;
+  auto& now = view.choices.front().points.front();
+  now.step_ns = 150 * kNsPerMs;
+  now.difference = Interval{10 * kNsPerMs, 90 * kNsPerMs};
+  snapshot.prediction = std::make_shared<const state::PredictionView>(view);
+  const auto hint = present::choice_hint(snapshot, prefetch());
+  ASSERT_TRUE(hint);
+  EXPECT_EQ(hint->text, "true: −52.0 ms");
+}
+
 TEST(ChoiceHint, TellsTheTimeOfEachChoice) {
   const auto snapshot = with_choices(Interval{-25 * kNsPerMs, -15 * kNsPerMs});
   const auto* now = present::predicted_choice(snapshot, prefetch(), "false");

@@ -56,7 +56,11 @@ std::optional<ChoiceHint> choice_hint(const state::Snapshot& snapshot,
   const CurvePoint* now =
       predicted_choice(snapshot, knob, trace::job::value_text(snapshot.knobs.next, knob));
   if (now == nullptr || !is_surely_faster(*curve, best, *now)) return std::nullopt;
-  const auto& interval = best.difference ? best.difference : now->difference;
+  // Of the difference between two predictions it is not known how sure that is.
+  const bool are_both_predicted = best.difference && now->step_ns != curve->recorded_step_ns;
+  const auto interval = are_both_predicted ? std::nullopt
+                        : best.difference  ? best.difference
+                                           : now->difference;
   return ChoiceHint{best.text,
                     best.text + ": " + difference_text(best.step_ns - now->step_ns, interval)};
 }
