@@ -130,10 +130,12 @@ std::string verdict_text(const sweep::SweepPlan& plan, const sweep::SweepResults
            ", by one run each: how sure that is, is not known.";
   }
   text += ", " + ui::present::format_signed_percent(*outcome->change);
+  // What stands before it are rates, which rise as that falls.
+  const std::string of = goal == Goal::kTokenRate ? " of the time per token" : "";
   if (*outcome->half_width >= 1) {
-    return text + ", by runs that lie too far apart to tell how sure that is.";
+    return text + of + ", by runs that lie too far apart to tell how sure that is.";
   }
-  text += " ± " + share_text(*outcome->half_width) + " (95 %, by " +
+  text += " ± " + share_text(*outcome->half_width) + of + " (95 %, by " +
           std::to_string(outcome->best_runs) +
           (outcome->leaves_choice_out ? " of its runs, without the first, which chose it, and "
                                       : " of its runs and ") +

@@ -31,6 +31,19 @@ std::string unit_name(Goal goal) {
   return "bytes";
 }
 
+// What `change_percent` is of: it falls where the best is better.
+std::string changed_name(Goal goal) {
+  switch (goal) {
+    case Goal::kStepTime:
+      return "time_per_step";
+    case Goal::kTokenRate:
+      return "time_per_token";
+    case Goal::kMemory:
+      break;
+  }
+  return "memory";
+}
+
 // Of what varies those that the point's strategy obeys.
 Json varied_settings(const SearchReport& report, std::size_t point) {
   Json settings = Json::object();
@@ -163,6 +176,7 @@ Json search_json(const SearchReport& report) {
           {"start", side_json(report, search::kStart,
                               outcome ? outcome->base_cost : std::optional<double>())},
           {"best", outcome ? side_json(report, outcome->best, outcome->best_cost) : Json(nullptr)},
+          {"change_of", changed_name(report.goal())},
           {"change_percent", change_json(outcome)},
           {"is_sure", outcome && outcome->is_sure()},
           {"verdict", search::verdict_text(report.plan, report.results, report.standing.outcome)},

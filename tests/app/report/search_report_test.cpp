@@ -86,6 +86,23 @@ TEST(SearchReport, SaysOfAPredictionThatIsNotSureThatItIsNot) {
       HasSubstr("predicted 542.4 (0 to 1,155) ms (not sure enough to go by), the search ended"));
 }
 
+// Rates rise while what each token takes falls.
+TEST(SearchReport, OfTokensPerSecondSaysWhatItIsThatFalls) {
+  SearchReport report = made_up_report();
+  sweep::SweepPlan plan = report.plan;
+  plan.search->goal = search::Goal::kTokenRate;
+  search::Outcome& outcome = *report.standing.outcome;
+  outcome.base_cost = 1e6;
+  outcome.best_cost = 1e6 / 1.2;
+  outcome.change = 1 / 1.2 - 1;
+  outcome.half_width = 0.01;
+  const SearchReport rates{.plan = plan, .results = report.results, .standing = report.standing};
+  EXPECT_THAT(search_text(rates), HasSubstr("1.20 k tokens/s instead of 1.00 k tokens/s, −16.7 % ± "
+                                            "1.0 % of the time per token (95 %"));
+  EXPECT_EQ(search_json(rates)["change_of"], "time_per_token");
+  EXPECT_EQ(search_json(report)["change_of"], "time_per_step");
+}
+
 TEST(SearchReport, SaysNoIntervalThatIsWiderThanAllOfIt) {
   SearchReport report = made_up_report();
   report.standing.outcome->half_width = 6.13;
