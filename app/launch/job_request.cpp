@@ -148,8 +148,7 @@ Result<trace::model::RunInfo> check_job(const JobRequest& request, const CudaPro
   trace::job::Settings resolved = request.settings;
   resolved.device = trace::job::device_choice(info.device);  // what needs a GPU is known only now
   TRY(trace::job::validate(resolved));
-  info.settings = request.settings;
-  info.settings.model = trace::job::absolute_model(request.settings.model);
+  info.settings = trace::job::with_absolute_paths(request.settings);
   info.world_size = static_cast<int>(request.settings.ranks);
   info.machine = trace::base::machine_mark();
   info.program = "shardlens " SHARDLENS_VERSION;

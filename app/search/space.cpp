@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "trace/job/huggingface/find_model.h"
 #include "trace/job/shape/strategy.h"
 
 namespace shardlens::app::search {
@@ -151,8 +152,7 @@ Result<sweep::SweepPoints> default_points(const Settings& base, Goal goal) {
 Result<sweep::SweepPoints> search_points(const Settings& base,
                                          const std::vector<std::string>& axes) {
   TRY_ASSIGN(auto points, sweep::grid_of(base, axes));
-  Settings start = base;
-  start.model = points.settings.front().model;  // a folder's, from wherever it goes on
+  const Settings start = trace::job::with_absolute_paths(base);  // as grid_of() has them
   std::erase(points.settings, start);
   points.settings.insert(points.settings.begin(), start);
   return points;

@@ -328,6 +328,7 @@ void Controller::carry_out(const ui::state::StartRun& command) {
   const auto draft = knobs_.draft(taken_names());
   if (!draft.problems.empty()) return notice_.say_why_not(draft.problems.front().message);
   notice_.clear();
+  knobs_.replace(draft.next);
   baseline_.keep_settings();
   job_.queue().start({.settings = draft.next,
                       .runs_dir = runs_dir_,

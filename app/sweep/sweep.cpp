@@ -9,6 +9,7 @@
 
 #include "trace/base/file_system.h"
 #include "trace/base/wall_clock.h"
+#include "trace/job/huggingface/find_model.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::sweep {
@@ -201,9 +202,11 @@ Result<void> Sweep::find_by_name(const std::vector<RunInfo>& library) {
 // One that is not done, or not whole after a power cut, leaves its place as it is.
 bool Sweep::adopt(const SweepRun& known, const RunInfo& run) {
   const Slot slot = known.slot;
-  if (run.status != RunStatus::kDone || run.settings != plan().points.settings[slot.point]) {
-    return false;
-  }
+  // Sweeps of before have paths as they were typed.
+  using trace::job::with_absolute_paths;
+  const bool is_same =
+      with_absolute_paths(run.settings) == with_absolute_paths(plan().points.settings[slot.point]);
+  if (run.status != RunStatus::kDone || !is_same) return false;
   SlotResult result = result_of(slot, run);
   if (!result.measure) return false;
   result.failed_before = known.failed_before;

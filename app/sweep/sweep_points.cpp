@@ -80,10 +80,10 @@ Result<void> check_twins(const SweepPoints& points) {
   return {};
 }
 
-// A model's folder is found again from wherever the sweep goes on.
+// Files and folders are found again from wherever the sweep goes on.
 Result<SweepPoints> complete(SweepPoints points) {
   for (Settings& settings : points.settings) {
-    settings.model = trace::job::absolute_model(settings.model);
+    settings = trace::job::with_absolute_paths(std::move(settings));
   }
   TRY(check_twins(points));
   return points;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "trace/job/huggingface/find_model.h"
 #include "ui/present/job_text.h"
 
 namespace shardlens::app::session {
@@ -22,7 +23,10 @@ trace::base::Result<void> KnobEditor::reset(const std::string& knob) {
 
 void KnobEditor::reset_all() { next_ = baseline_; }
 
-void KnobEditor::replace(const Settings& settings) { next_ = settings; }
+// As a run has them.
+void KnobEditor::replace(const Settings& settings) {
+  next_ = trace::job::with_absolute_paths(settings);
+}
 
 void KnobEditor::set_baseline(const Settings& settings, const std::string& ordinal,
                               const std::string& name) {

@@ -106,6 +106,17 @@ TEST(CheckJob, RefusesDataThatIsNotThereOrEmpty) {
   EXPECT_NE(empty.error().message.find("empty.txt is empty"), std::string::npos);
 }
 
+TEST(CheckJob, KeepsWhereItsFilesAre) {
+  const trace::test::Folder folder;
+  std::ofstream(folder / "text.txt") << "some text";
+  JobRequest request;
+  request.settings.device = trace::job::DeviceChoice::kCpu;
+  request.settings.data = fs::relative(folder / "text.txt");
+  const auto run = check_job(request, gpus(0));
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ(run->settings.data, fs::path(folder / "text.txt"));
+}
+
 TEST(CheckJob, RefusesTextToEvaluateOnThatIsNotThereOrEmpty) {
   const trace::test::Folder folder;
   JobRequest request;

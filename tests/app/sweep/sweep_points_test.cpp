@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 namespace shardlens::app::sweep {
 namespace {
 
@@ -52,6 +54,17 @@ TEST(SweepGrid, AnotherNameOfAKeyAddsValues) {
   EXPECT_THAT(grid({"strategy=ddp", "zero_stage=3"}), both);
   EXPECT_THAT(grid({"zero_stage=0", "sharding_strategy=full_shard"}), both);
   EXPECT_THAT(grid({"zero_stage=0", "strategy=ddp"}), ElementsAre(HasSubstr("twice")));
+}
+
+TEST(SweepGrid, KnowsWhereFilesWereFromWhereverItGoesOn) {
+  Settings base;
+  base.data = "texts";
+  const auto points = grid_of(base, {"evaluation_data=held_out,split"});
+  ASSERT_TRUE(points) << points.error().message;
+  const auto here = std::filesystem::current_path();
+  EXPECT_EQ(points->settings[0].data, here / "texts");
+  EXPECT_EQ(points->settings[0].evaluation_data, here / "held_out");
+  EXPECT_EQ(points->settings[1].evaluation_data, "split");
 }
 
 TEST(SweepGrid, RefusesWhatCannotBeMeant) {

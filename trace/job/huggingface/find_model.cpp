@@ -1,10 +1,13 @@
 #include "trace/job/huggingface/find_model.h"
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
+#include <variant>
 
 #include "trace/base/whole_file.h"
 #include "trace/job/huggingface/model_config.h"
+#include "trace/job/settings/knob_text.h"
 
 namespace shardlens::trace::job {
 
@@ -16,6 +19,14 @@ namespace {
 constexpr std::uintmax_t kLargestConfig = 16u << 20;
 
 std::string quoted_path(const fs::path& path) { return "\"" + path.string() + "\""; }
+
+std::string absolute_path(const std::string& text) {
+  std::error_code error;
+  const fs::path path = fs::absolute(text, error).lexically_normal();
+  if (error) return text;
+  // "folder/" and "folder" are one.
+  return (path.has_filename() ? path : path.parent_path()).string();
+}
 
 base::Result<ModelShape> folder_shape(const std::string& model) {
   const fs::path folder = model;
@@ -41,12 +52,20 @@ bool is_model_folder(const std::string& model) {
 }
 
 std::string absolute_model(const std::string& model) {
-  if (!is_model_folder(model)) return model;
-  std::error_code error;
-  const fs::path path = fs::absolute(model, error).lexically_normal();
-  if (error) return model;
-  // "folder/" and "folder" are one.
-  return (path.has_filename() ? path : path.parent_path()).string();
+  return is_model_folder(model) ? absolute_path(model) : model;
+}
+
+Settings with_absolute_paths(Settings settings) {
+  settings.model = absolute_model(settings.model);
+  for (const Knob& knob : knobs()) {
+    if (!names_a_path(knob) || knob.name == "model") continue;
+    std::string& value = settings.**std::get_if<std::string Settings::*>(&knob.member);
+    // The project's own text may be evaluated on, too.
+    const bool is_word = value.empty() || value == Settings{}.data ||
+                         std::ranges::find(knob.choices, value) != knob.choices.end();
+    if (!is_word) value = absolute_path(value);
+  }
+  return settings;
 }
 
 base::Result<std::string> read_model_config(const fs::path& folder) {

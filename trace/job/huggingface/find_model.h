@@ -17,6 +17,8 @@ inline constexpr const char* kConfigFile = "config.json";
 bool is_model_folder(const std::string& model);
 // A folder's absolute path, so that a stored setting says where it was; presets as they are.
 std::string absolute_model(const std::string& model);
+// The same of all settings that name files or folders.
+Settings with_absolute_paths(Settings settings);
 
 // The bytes of config.json. Errors: kMissing, kDamaged (absurdly large), kIo.
 base::Result<std::string> read_model_config(const std::filesystem::path& folder);

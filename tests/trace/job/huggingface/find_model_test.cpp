@@ -93,5 +93,23 @@ TEST_F(FindModel, StoresWhereAFolderWas) {
   EXPECT_EQ(absolute_model("a/../b/"), (fs::current_path() / "b").string());
 }
 
+TEST_F(FindModel, StoresWhereAllFilesAndFoldersWere) {
+  const Settings defaults;
+  EXPECT_EQ(with_absolute_paths(defaults), defaults);
+  Settings settings;
+  settings.data = "texts/";
+  settings.resume = "runs/a";
+  settings.tokenizer = "bytes";
+  settings.token_cache = "off";
+  settings.evaluation_data = "builtin";
+  settings = with_absolute_paths(settings);
+  EXPECT_EQ(settings.data, (fs::current_path() / "texts").string());
+  EXPECT_EQ(settings.resume, (fs::current_path() / "runs/a").string());
+  EXPECT_EQ(settings.tokenizer, "bytes");
+  EXPECT_EQ(settings.token_cache, "off");
+  EXPECT_EQ(settings.evaluation_data, "builtin") << "the project's own";
+  EXPECT_EQ(with_absolute_paths(settings), settings);
+}
+
 }  // namespace
 }  // namespace shardlens::trace::job
