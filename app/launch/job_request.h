@@ -17,16 +17,17 @@ struct JobRequest {
   trace::job::Settings settings;
   std::filesystem::path runs_dir = "runs";
   std::string name;  // "": by what differs from `name_base`, with " 2", " 3", … where it is taken
+  bool numbers_name = false;  // does so with this name, too
   trace::job::Settings name_base{};
   bool overwrite = false;                                   // of a run that has the name
   std::optional<trace::model::StepPrediction> predicted{};  // to be kept with the run
   std::vector<std::string> tags{};
 };
 
-// "cpu" or "cuda". Errors (kUsage): no GPU, or more ranks than GPUs without `oversubscribe`.
-trace::base::Result<std::string> resolve_device(const trace::job::Settings& settings,
 // Whether it runs on the CPU, asked to or of itself.
 bool runs_on_cpu(const trace::job::Settings& settings, const CudaProbe& cuda);
+// "cpu" or "cuda". Errors (kUsage): no GPU, or more ranks than GPUs without `oversubscribe`.
+trace::base::Result<std::string> resolve_device(const trace::job::Settings& settings,
                                                 const CudaProbe& cuda);
 
 // Settings that contradict each other, data that is not there, a device that is not there.

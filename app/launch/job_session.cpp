@@ -74,9 +74,10 @@ Result<trace::store::ClaimedRun> create_folder(const JobRequest& request,
                                                trace::model::RunInfo& run) {
   run.start_ns = trace::base::wall_clock_ns();
   remove_abandoned_store_files(request.runs_dir);
-  const auto taken = request.name.empty() ? trace::store::TakenName::kIsNumbered
-                     : request.overwrite  ? trace::store::TakenName::kIsReplaced
-                                          : trace::store::TakenName::kIsRefused;
+  const bool is_numbered = request.name.empty() || request.numbers_name;
+  const auto taken = is_numbered         ? trace::store::TakenName::kIsNumbered
+                     : request.overwrite ? trace::store::TakenName::kIsReplaced
+                                         : trace::store::TakenName::kIsRefused;
   TRY_ASSIGN(auto made, trace::store::create_claimed_run(request.runs_dir, run, taken));
   std::error_code error;
   if (const auto placed = trace::store::take_place(made); !placed) {

@@ -333,6 +333,7 @@ void Controller::carry_out(const ui::state::StartRun& command) {
   job_.queue().start({.settings = draft.next,
                       .runs_dir = runs_dir_,
                       .name = draft.next_name,
+                      .numbers_name = true,  // another run may have it by its turn
                       .name_base = draft.baseline,
                       .predicted = predicted_step(draft)},
                      command.stop_current);

@@ -443,6 +443,15 @@ TEST_F(JobSessionTest, ATakenNameIsWrongUseUnlessItIsOverwritten) {
   EXPECT_EQ(trace::store::list_runs(folder_ / "runs").runs.size(), 1u);
 }
 
+TEST_F(JobSessionTest, ANameThatIsOnlyAWishGetsANumberWhereItIsTaken) {
+  run_to_end(1, "0:leave");
+  JobRequest wish = request(1);
+  wish.numbers_name = true;
+  auto job = JobSession::start(wish, behaving("0:leave"));
+  ASSERT_TRUE(job) << job.error().message;
+  EXPECT_EQ((*job)->wait().run.name, request(1).name + " 2");
+}
+
 TEST_F(JobSessionTest, JobsWithoutANameThatStartAtOnceGetDifferentOnes) {
   std::vector<std::string> names(4);
   {
