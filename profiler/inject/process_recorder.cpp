@@ -159,7 +159,7 @@ void ProcessRecorder::save_before_death() {
         if (gpu_activity_) gpu_activity_->flush(kLimit / 2);
         if (is_last) {
           // Nobody is left to hear of a failure.
-          static_cast<void>(stop_recorder());
+          static_cast<void>(stop_recorder(false));
         } else {
           std::this_thread::sleep_for(kUntilCommitted);
         }
@@ -167,8 +167,8 @@ void ProcessRecorder::save_before_death() {
       kLimit);
 }
 
-trace::base::Result<void> ProcessRecorder::stop_recorder() {
-  auto stopped = recorder_->stop();
+trace::base::Result<void> ProcessRecorder::stop_recorder(bool has_all) {
+  auto stopped = recorder_->stop(has_all);
   if (const auto missing = recorder_->unwritten().total(); missing > 0)
     tell_unwritten(run_folder_, identity_.rank, missing);
   return stopped;
@@ -211,7 +211,7 @@ void ProcessRecorder::finish() {
   ranges_.finish();
   check_nccl_plugin();
   recorder_->update_rank_info([&](trace::model::RankInfo& info) { info.sources = sources(); });
-  if (auto written = stop_recorder(); !written) warn(written.error().message);
+  if (auto written = stop_recorder(true); !written) warn(written.error().message);
 }
 
 }  // namespace shardlens::profiler::inject

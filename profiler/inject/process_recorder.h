@@ -52,7 +52,7 @@ class ProcessRecorder {
   void start_gpu_activity();
   void note_gpu_use(std::uint32_t device);
   void save_before_death();
-  trace::base::Result<void> stop_recorder();
+  trace::base::Result<void> stop_recorder(bool has_all);
   void check_nccl_plugin() const;
   std::string sources() const;
 

@@ -26,7 +26,7 @@ Recorder::Recorder(std::unique_ptr<RecorderState> state)
 // The error was returned by stop() to whoever wanted it.
 Recorder::~Recorder() { static_cast<void>(stop()); }
 
-trace::base::Result<void> Recorder::stop() { return state_->stop(); }
+trace::base::Result<void> Recorder::stop(bool has_all) { return state_->stop(has_all); }
 std::string Recorder::failure() const { return state_->failure(); }
 std::int64_t Recorder::lost() const { return state_->lost(); }
 trace::model::UnwrittenRecords Recorder::unwritten() const { return state_->unwritten(); }

@@ -41,7 +41,8 @@ class Recorder final : public StepRecorder, public CollectiveRecorder {
   static trace::base::Result<std::unique_ptr<Recorder>> start(RecorderOptions options);
   ~Recorder();  // as stop()
   // Takes in what is queued, writes it, closes the file. Returns the first failure to write.
-  trace::base::Result<void> stop();
+  // `has_all`: all sources have given what they held. The file then says so (kClosedInOrder).
+  trace::base::Result<void> stop(bool has_all = false);
   // Why recording ended before the run (disk full, …); "" while all is well.
   std::string failure() const;
   std::int64_t lost() const;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "trace/base/wall_clock.h"
+#include "trace/model/recording_end.h"
 
 namespace shardlens::profiler::recorder {
 namespace {
@@ -91,6 +92,7 @@ void RecorderState::run(const std::stop_token& stop) {
   record_once();
   // Once more: a collective that ended without a seen start waits for one further drain.
   builder_.stop_waiting();
+  if (has_all_) strings.intern(trace::model::kClosedInOrder);
   record_once();
 }
 
@@ -177,8 +179,9 @@ void RecorderState::check_clock(std::int64_t now_ns) {
                     " ms: times across this moment do not compare."});
 }
 
-trace::base::Result<void> RecorderState::stop() {
+trace::base::Result<void> RecorderState::stop(bool has_all) {
   if (std::exchange(is_stopping_, true)) return stop_result_;
+  has_all_ = has_all;
   thread.request_stop();
   if (thread.joinable()) thread.join();
   stopped = true;

@@ -69,7 +69,7 @@ struct RecorderState {
   // ---- the recorder's thread
   void run(const std::stop_token& stop);
   void record_once();  // empties the queues into one batch for the writer
-  trace::base::Result<void> stop();
+  trace::base::Result<void> stop(bool has_all);
 
  private:
   bool schedule_wants_detail() const;
@@ -82,6 +82,7 @@ struct RecorderState {
   BatchBuilder builder_;
   std::int64_t events_ = 0;
   bool is_ending_ = false;
+  bool has_all_ = false;  // set before the thread is asked to stop
   ClockWatch clock_watch_;
   std::int64_t clock_checked_ns_ = 0;
   bool failed_ = false;

@@ -355,7 +355,8 @@ trace::base::Result<void> RankJob::finish(const trace::base::Error* failure) {
   if (sources_) sources_->stop_gpu_activity();
   if (!recorder_) return {};
   if (failure != nullptr) recorder_->log(trace::model::LogLine::Level::kError, failure->message);
-  auto written = recorder_->stop();
+  // After a failure its GPU may still be at work.
+  auto written = recorder_->stop(/*has_all=*/failure == nullptr);
   outcome_.finished = failure == nullptr;
   trace::model::tell_outcome(environment_.outcome_descriptor, outcome());
   return written;

@@ -11,7 +11,9 @@
 
 #include "tests/files.h"
 #include "trace/model/batch.h"
+#include "trace/model/recording_end.h"
 #include "trace/model/strings.h"
+#include "trace/store/read/run_reader.h"
 #include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/sql/query.h"
@@ -65,6 +67,18 @@ class InjectedProgram : public testing::Test {
     return rows;
   }
 
+  bool has_closed_in_order() const {
+    auto reader = trace::store::RunReader::open(root_ / "run");
+    EXPECT_TRUE(reader) << reader.error().message;
+    bool says_so = false;
+    const auto all = trace::store::read_everything(**reader, [&](const trace::model::Batch& batch) {
+      for (const auto& string : batch.strings)
+        says_so = says_so || string.text == trace::model::kClosedInOrder;
+    });
+    EXPECT_TRUE(all) << all.error().message;
+    return says_so;
+  }
+
   // Of its steps, as opposed to what comes before them.
   std::vector<std::vector<std::string>> count_kernels() const {
     return ask("select count(*) from kernel where name <> 'set_up'");
@@ -82,6 +96,7 @@ using testing::HasSubstr;
 TEST_F(InjectedProgram, TellsItsStepsPhasesAndRanges) {
   EXPECT_EQ(run("exit"), 0) << said_;
   EXPECT_EQ(said_, "");
+  EXPECT_TRUE(has_closed_in_order());
   EXPECT_THAT(ask("select step, end_ns - start_ns > 2000000 from step order by step"),
               ElementsAre(ElementsAre("0", "1"), ElementsAre("1", "1"), ElementsAre("2", "1")));
   EXPECT_THAT(ask("select phase, count(*) from span group by phase order by 1"),
@@ -140,6 +155,7 @@ TEST_F(InjectedProgram, ItsChildrenAreNotItself) {
 TEST_F(InjectedProgram, WhatItRecordedOutlivesItsDeath) {
   const int status = run("abort");
   EXPECT_EQ(WEXITSTATUS(status), 128 + SIGABRT);  // as the shell tells it
+  EXPECT_FALSE(has_closed_in_order()) << "what its GPU did last may be lost";
   EXPECT_THAT(ask("select count(*) from step"), ElementsAre(ElementsAre("3")));
 }
 

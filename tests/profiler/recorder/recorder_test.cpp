@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <map>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "tests/profiler/recorded_run.h"
+#include "trace/model/recording_end.h"
 
 namespace shardlens::profiler::recorder {
 namespace {
@@ -252,6 +254,23 @@ TEST(Recorder, MayBeStoppedTwiceAndUsedAfterwards) {
   run.recorder().begin_step(0);
   run.recorder().end_step({});
   EXPECT_FALSE(run.recorder().recording_detail());
+}
+
+TEST(Recorder, SaysInItsLastCommitThatSourcesHaveGivenAll) {
+  for (const bool has_all : {true, false}) {
+    RecordedRun run;
+    recorder::Recorder& recorder = run.recorder();
+    recorder.begin_step(0);
+    recorder.end_step({});
+    run.wait_until_written();
+    const auto says_so = [&run] {
+      return std::ranges::count(run.read().rows.strings, trace::model::kClosedInOrder,
+                                &trace::model::InternedString::text) == 1;
+    };
+    EXPECT_FALSE(says_so());
+    EXPECT_TRUE(recorder.stop(has_all));
+    EXPECT_EQ(says_so(), has_all);
+  }
 }
 
 TEST(Recorder, LateStepsHaveTheCollectivesOfTheirTime) {
