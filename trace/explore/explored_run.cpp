@@ -60,6 +60,7 @@ base::Result<std::unique_ptr<ExploredRun>> ExploredRun::open(
     return tl::make_unexpected(run->problems_.begin()->second);
   }
   run->restore(kept.get());
+  run->status_ = info.status;
   run->more_follows_ = is_live;
   run->follow_devices();
   run->publish();
@@ -329,11 +330,12 @@ bool ExploredRun::follow_devices() {
   const auto chunks = store_->chunks();
   bool has_moved = false;
   for (auto& [number, rank] : ranks_) {
-    std::int64_t until_ns = INT64_MAX;
-    if (more_follows_) {
-      until_ns =
-          device_known_until(rank.device, chunks_of_rank(*chunks, number), *rank.source->rows());
-    }
+    const auto rows = rank.source->rows();
+    const auto device =
+        analysis::device_records(rows->info.device, rows->is_closed, status_, more_follows_);
+    const std::int64_t until_ns =
+        device_known_until(rank.progress, device, chunks_of_rank(*chunks, number), *rows);
+    has_moved = std::exchange(rank.device, device) != device || has_moved;
     const std::int64_t before_ns = std::exchange(rank.known_until_ns, until_ns);
     if (before_ns == until_ns) continue;
     rank.overview.add_news({std::min(before_ns, until_ns), std::max(before_ns, until_ns)});
@@ -344,6 +346,10 @@ bool ExploredRun::follow_devices() {
 
 base::Result<bool> ExploredRun::refresh(bool has_ended) {
   const std::lock_guard lock(work_mutex_);
+  // Where it cannot be read, only ranks that say so themselves have ended in order.
+  if (has_ended) {
+    if (const auto info = store::read_run_info(path_)) status_ = info->status;
+  }
   more_follows_ = !has_ended;
   const bool calls_are_due = maker_.hurry_calls(has_ended);
   TRY_ASSIGN(bool news, store_->refresh());

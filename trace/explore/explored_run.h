@@ -18,6 +18,7 @@
 #include "trace/explore/snapshot_maker.h"
 #include "trace/explore/tally/chunk_names.h"
 #include "trace/explore/tally/run_tally.h"
+#include "trace/model/run_info.h"
 #include "trace/store/chunk/event_store.h"
 #include "trace/store/run/kept_file.h"
 
@@ -55,7 +56,7 @@ class ExploredRun {
   void restore_overviews(const std::map<int, std::string>& kept);
   void forget_figures();
   void note_new_chunks();
-  // True if what is known of any rank's GPU reaches elsewhere now.
+  // True if what is known of any rank's GPU reaches elsewhere now, or ends otherwise.
   bool follow_devices();
   void set_whole(std::shared_ptr<const timeline::RangeFigures> figures);
   bool is_worth_keeping(const RunSnapshot& run, const timeline::RangeFigures& figures) const;
@@ -84,6 +85,7 @@ class ExploredRun {
   LaneScan scan_;
   bool was_scanned_ = false;
   bool more_follows_ = false;  // of a live run
+  model::RunStatus status_ = model::RunStatus::kRunning;
   std::optional<RunTally> tally_;
   std::shared_ptr<const RunTotals> totals_;  // once all was scanned
   std::shared_ptr<ChunkNames> names_;

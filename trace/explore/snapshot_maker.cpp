@@ -36,6 +36,7 @@ RankSnapshot snapshot_of(const ExploredRank& rank, std::span<const store::ChunkE
   result.has_all_rows = rank.source->has_all_rows();
   result.rows = rank.source->rows();
   result.extent = extent_of(chunks, *result.rows);
+  result.device = rank.device;
   result.known_until_ns = rank.known_until_ns;
   result.exposure = rank.exposure.classes_of(*result.rows);
   bool has_kernels = false;

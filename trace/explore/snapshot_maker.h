@@ -24,7 +24,8 @@ struct ExploredRank {
   RankOverview overview;
   std::int64_t last_chunk = INT64_MIN;  // of those that the overview knows of
   ExposureScan exposure;
-  analysis::DeviceProgress device;
+  analysis::DeviceProgress progress;  // of its GPU
+  analysis::DeviceRecords device = analysis::DeviceRecords::kNone;
   std::int64_t known_until_ns = INT64_MAX;  // of a GPU's events
 };
 

@@ -7,6 +7,7 @@
 #include "tests/trace/explore/testing/known_run.h"
 #include "trace/explore/explored_run.h"
 #include "trace/explore/run/overview_cells.h"
+#include "trace/model/recording_end.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::trace::test {
@@ -18,8 +19,7 @@ constexpr int kHostLane = 0, kComputeLane = 1, kCommLane = 2;
 class CommittedRun {
  public:
   explicit CommittedRun(const std::string& device) {
-    model::RunInfo info = run_info("committed", 1);
-    path_ = *store::create_run(folder_.path(), info, false);
+    path_ = *store::create_run(folder_.path(), info_, false);
     auto writer = store::RowWriter::create_file(store::rank_file(path_, 0), 0);
     EXPECT_TRUE(writer) << writer.error().message;
     writer_.emplace(std::move(*writer));
@@ -62,10 +62,17 @@ class CommittedRun {
     EXPECT_TRUE(writer_->write(std::exchange(next_, {})));
     EXPECT_TRUE(writer_->commit(at_ms(1'000)));
   }
+  // What a rank adds that leaves in order.
+  void close() { next_.strings = {{0, 4, std::string(model::kClosedInOrder)}}; }
+  void end(model::RunStatus status) {
+    info_.status = status;
+    EXPECT_TRUE(store::update_run(path_, info_));
+  }
   const std::filesystem::path& path() const { return path_; }
 
  private:
   Folder folder_;
+  model::RunInfo info_ = run_info("committed", 1);
   std::filesystem::path path_;
   std::optional<store::RowWriter> writer_;
   model::Batch next_;
@@ -145,10 +152,45 @@ TEST(AwaitedEvents, AreNoIdleTimeUntilTheyHaveComeOrTheRunHasEnded) {
   EXPECT_TRUE(explorer.refresh().value_or(false));
   work_on(explorer);
   expect_ribbons(explorer, 40, 120);
+  run.end(model::RunStatus::kDone);
   EXPECT_TRUE(explorer.refresh(true).value_or(false));
   work_on(explorer);
   expect_ribbons(explorer, 40, 170);
   EXPECT_TRUE(is_complete(100, 200, 30));
+}
+
+// Steps reach to 200 ms, the GPU's events to 160: what it did then was lost with its process.
+TEST(LostEvents, AreNoIdleTimeUnlessTheRankHasLeftInOrder) {
+  using enum model::RunStatus;
+  for (const auto status : {kRunning, kStopped, kFailed}) {
+    for (const bool is_closed : {false, true}) {
+      SCOPED_TRACE(std::string(model::to_string(status)) + (is_closed ? ", closed" : ""));
+      CommittedRun run("cuda:0");
+      run.add_step(0);
+      run.add_step(1);
+      run.add_kernel(0, 50);
+      run.add_kernel(150, 160);
+      run.commit();
+      const auto followed = open_whole(run.path(), true);
+      ASSERT_TRUE(followed);
+      expect_ribbons(*followed, 60, 100);
+      if (is_closed) run.close();
+      run.commit();
+      run.end(status);
+      EXPECT_TRUE(followed->refresh(true).value_or(false));
+      work_on(*followed);
+      const auto opened = open_whole(run.path());
+      ASSERT_TRUE(opened);
+      for (explore::RunExplorer* const explorer : {followed.get(), opened.get()}) {
+        expect_ribbons(*explorer, 60, is_closed ? 140 : 100);
+        const int ribbon = row_named(*explorer->rows(), 0, "Rank 0");
+        EXPECT_TRUE(
+            picture_of(*explorer, ribbon, CommittedRun::at_ms(100), CommittedRun::at_ms(200), 30)
+                .is_complete)
+            << "no more is to come";
+      }
+    }
+  }
 }
 
 // Kernels of a step may be committed after its collectives.

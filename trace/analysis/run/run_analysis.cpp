@@ -19,10 +19,12 @@
 #include "trace/analysis/figures/recording_cost.h"
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/figures/throttling.h"
+#include "trace/analysis/steps/device_records.h"
 #include "trace/analysis/steps/rank_activity.h"
 #include "trace/analysis/steps/step_table.h"
 #include "trace/job/run_limits.h"
 #include "trace/model/gpu_counters.h"
+#include "trace/model/recording_end.h"
 #include "trace/model/run_info.h"
 #include "trace/model/traffic.h"
 #include "trace/model/untold.h"
@@ -63,6 +65,7 @@ struct RunAnalysis::State {
     RankFigures figures;  // memory, heartbeat, pending and info; the rest is put in on request
     ThrottledTimes throttled;
     bool has_steps = false;
+    bool is_closed = false;  // see model::kClosedInOrder
   };
 
   explicit State(model::RunInfo run_info)
@@ -94,7 +97,7 @@ struct RunAnalysis::State {
   void add_steps(const std::vector<model::Step>& rows);
   bool takes(const model::Step& step);
   void add_collective(const model::Collective& collective);
-  RankActivity::Device device_state() const;
+  void note_strings(const std::vector<model::InternedString>& rows);
   void recompute();
   RankFigures figures_of(const RankState& rank) const;
 };
@@ -133,8 +136,16 @@ auto RunAnalysis::State::rank_of(int rank) -> RankState* {
   return &ranks[static_cast<std::size_t>(rank)];
 }
 
+void RunAnalysis::State::note_strings(const std::vector<model::InternedString>& rows) {
+  for (const auto& string : rows) {
+    strings.add(string);
+    if (string.text != model::kClosedInOrder) continue;
+    if (auto* rank = rank_of(string.rank)) rank->is_closed = true;
+  }
+}
+
 void RunAnalysis::State::add_texts_and_groups(const model::Batch& batch) {
-  for (const auto& string : batch.strings) strings.add(string);
+  note_strings(batch.strings);
   for (const auto& group : batch.process_groups) {
     if (rank_of(group.rank) != nullptr && !groups.add(group, strings)) ++ignored_rows;
   }
@@ -248,24 +259,13 @@ void RunAnalysis::State::add_collective(const model::Collective& collective) {
   rank->recent.add(collective);
 }
 
-// Ranks that left in order had their GPUs' last records written. One that was killed, or whose disk
-// was full, has the rows of its last steps without them.
-RankActivity::Device RunAnalysis::State::device_state() const {
-  using Device = RankActivity::Device;
-  if (expects_more || info.status == model::RunStatus::kRunning) return Device::kGoesOn;
-  const bool is_in_order =
-      info.status == model::RunStatus::kDone || info.status == model::RunStatus::kStopped;
-  return is_in_order ? Device::kHasEnded : Device::kBrokeOff;
-}
-
 void RunAnalysis::State::recompute() {
   std::int64_t first_open = INT64_MAX;
-  const auto device = device_state();
+  const bool more_follows = expects_more || info.status == model::RunStatus::kRunning;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const int rank = static_cast<int>(i);
-    if (ranks[i].figures.info.device.starts_with("cuda")) {
-      ranks[i].activity.follow_device(device);
-    }
+    ranks[i].activity.follow_device(device_records(ranks[i].figures.info.device, ranks[i].is_closed,
+                                                   info.status, more_follows));
     for (auto& step : ranks[i].activity.compute_touched()) {
       steps.set_breakdown(rank, step.index, step.breakdown);
       exposure.set(step.index, rank, std::move(step.exposed_ns));

@@ -17,8 +17,9 @@ void DeviceProgress::add(Source source, int lane, std::int64_t end_ns) {
   if (!is_new) at->second = std::max(at->second, end_ns);
 }
 
-std::int64_t DeviceProgress::longest_silence_ns(std::int64_t step_ns) {
-  return std::max(kShortestSilence, 2 * step_ns);
+std::int64_t DeviceProgress::longest_silence_ns(std::int64_t step_ns, DeviceRecords records) {
+  const bool is_all = records != DeviceRecords::kGoOn && step_ns > 0;
+  return is_all ? 2 * step_ns : std::max(kShortestSilence, 2 * step_ns);
 }
 
 void DeviceProgress::settle(std::int64_t silence_ns) {

@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "trace/analysis/steps/device_records.h"
+
 namespace shardlens::trace::analysis {
 
 class DeviceProgress {
@@ -19,8 +21,9 @@ class DeviceProgress {
   // holds back nothing.
   void settle(std::int64_t silence_ns);
   // Of a rank whose steps take so long: a lane that has something to do in every step is silent for
-  // less than two of them; the recorder commits ten times a second what comes together.
-  static std::int64_t longest_silence_ns(std::int64_t step_ns);
+  // less than two of them. The recorder commits ten times a second what comes together, so that
+  // while records go on, more of a lane may be about to come.
+  static std::int64_t longest_silence_ns(std::int64_t step_ns, DeviceRecords records);
 
   std::int64_t until_ns() const { return until_ns_; }  // only grows; INT64_MIN: nothing came
 

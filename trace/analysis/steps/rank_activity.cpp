@@ -98,18 +98,18 @@ std::int64_t RankActivity::add_step(const model::Step& step) {
   return 0;
 }
 
-void RankActivity::follow_device(Device device) {
-  if (std::exchange(device_, device) == device) return;
+void RankActivity::follow_device(DeviceRecords records) {
+  if (std::exchange(device_, records) == records) return;
   touched_.start_ns = std::min(touched_.start_ns, device_until_ns_);
   touched_.end_ns = INT64_MAX;
 }
 
 bool RankActivity::is_unread(const model::Step& step) const {
-  return device_ != Device::kNone && step.full_detail && step.end_ns > device_until_ns_;
+  return device_ != DeviceRecords::kNone && step.full_detail && step.end_ns > device_until_ns_;
 }
 
 void RankActivity::note_device_progress() {
-  progress_.settle(DeviceProgress::longest_silence_ns(latest_step_ns_));
+  progress_.settle(DeviceProgress::longest_silence_ns(latest_step_ns_, device_));
   std::int64_t until = std::max(device_until_ns_, progress_.until_ns());
   const bool is_over =
       detailed_end_ns_ != INT64_MIN && steps_end_ns_ - detailed_end_ns_ > kLongestDelay;
@@ -130,7 +130,7 @@ void RankActivity::take_in_additions() {
 
 std::vector<RankActivity::ComputedStep> RankActivity::compute_touched() {
   take_in_additions();
-  if (device_ != Device::kNone) note_device_progress();
+  if (device_ != DeviceRecords::kNone) note_device_progress();
   const auto touched = std::exchange(touched_, base::Interval{INT64_MAX, INT64_MIN});
   std::vector<ComputedStep> result;
   for (const auto& [index, step] : steps_) {
@@ -146,7 +146,7 @@ RankActivity::ComputedStep RankActivity::compute(std::int64_t index,
   const base::Interval window{step.start_ns, step.end_ns};
   StepActivity activity;
   activity.step = window;
-  const bool is_missing = device_ != Device::kHasEnded && is_unread(step);
+  const bool is_missing = device_ != DeviceRecords::kHaveEnded && is_unread(step);
   activity.full_detail = step.full_detail && !is_missing;
   phases_.visit(window.start_ns, window.end_ns,
                 [&](const model::PhaseInterval& phase) { activity.phases.push_back(phase); });

@@ -38,10 +38,9 @@ class RankActivity {
   std::int64_t add_collective(const model::Collective& collective, int row,
                               std::optional<double> bytes_sent);
   std::int64_t add_step(const model::Step& step);
-  // Of a rank that works on a GPU, whose records come late. While they go on, a step awaits its
-  // details until they have come past its end; where they broke off, it has none unless they had.
-  enum class Device : std::uint8_t { kNone, kGoesOn, kHasEnded, kBrokeOff };
-  void follow_device(Device device);
+  // While a GPU's records go on, a step awaits its details until they have come past its end; where
+  // they broke off, it has none unless they had.
+  void follow_device(DeviceRecords records);
 
   struct ComputedStep {
     std::int64_t index = 0;
@@ -94,7 +93,7 @@ class RankActivity {
   std::int64_t events_end_ns_ = INT64_MIN, spans_end_ns_ = INT64_MIN;
   std::int64_t collectives_end_ns_ = INT64_MIN;
 
-  Device device_ = Device::kNone;
+  DeviceRecords device_ = DeviceRecords::kNone;
   DeviceProgress progress_;
   std::int64_t device_until_ns_ = INT64_MIN;  // what it did is there; only grows
   std::int64_t latest_step_ns_ = 0;           // its length

@@ -7,6 +7,7 @@
 
 #include "trace/analysis/figures/labels.h"
 #include "trace/model/gpu_counters.h"
+#include "trace/model/recording_end.h"
 #include "trace/timeline/values/drawn_event.h"
 
 namespace shardlens::trace::explore {
@@ -214,6 +215,7 @@ void RankRowsBuilder::add(store::RowPart part) {
   RankRows& all = own();
   model::Batch& rows = part.rows;
   for (model::InternedString& string : rows.strings) {
+    all.is_closed = all.is_closed || string.text == model::kClosedInOrder;
     if (string.id > model::kMostStringId) continue;
     if (string.id >= all.strings.size()) all.strings.resize(string.id + 1);
     all.strings[string.id] = std::move(string.text);

@@ -41,6 +41,7 @@ struct CounterSeries {
 struct RankRows {
   int rank = 0;
   model::RankInfo info;
+  bool is_closed = false;                     // see model::kClosedInOrder
   std::vector<std::string> strings;           // by id
   const model::StringTable* table = nullptr;  // in place of them, where somebody else keeps them
   std::vector<std::string> labels;            // of spans, collectives and ready marks; 0 is ""

@@ -115,11 +115,12 @@ base::Interval extent_of(std::span<const store::ChunkEntry> chunks_of_rank, cons
   return extent.end_ns > extent.start_ns ? extent : base::Interval{};
 }
 
-std::int64_t device_known_until(analysis::DeviceProgress& device,
+std::int64_t device_known_until(analysis::DeviceProgress& device, analysis::DeviceRecords records,
                                 std::span<const store::ChunkEntry> chunks_of_rank,
                                 const RankRows& rows) {
   using Source = analysis::DeviceProgress::Source;
-  if (!rows.info.device.starts_with("cuda")) return INT64_MAX;
+  using analysis::DeviceRecords;
+  if (records == DeviceRecords::kNone || records == DeviceRecords::kHaveEnded) return INT64_MAX;
   for (const store::ChunkEntry& chunk : chunks_of_rank) {
     if (chunk.kind != model::EventKind::kKernel && chunk.kind != model::EventKind::kCopy) continue;
     const std::int64_t end_ns = chunk.header.last_ns;
@@ -135,7 +136,7 @@ std::int64_t device_known_until(analysis::DeviceProgress& device,
     steps_end_ns = std::max(steps_end_ns, step.end_ns);
     if (step.full_detail) detailed_end_ns = std::max(detailed_end_ns, step.end_ns);
   }
-  device.settle(analysis::DeviceProgress::longest_silence_ns(step_ns));
+  device.settle(analysis::DeviceProgress::longest_silence_ns(step_ns, records));
   std::int64_t until_ns = device.until_ns();
   // Where details are recorded of some steps only, none of theirs come so long after them.
   const bool is_over = base::saturated_difference(steps_end_ns, detailed_end_ns) >

@@ -17,9 +17,9 @@ timeline::RankContent content_of(const RankSnapshot& rank,
 // Of a rank: of all that it has recorded.
 base::Interval extent_of(std::span<const store::ChunkEntry> chunks_of_rank, const RankRows& rows);
 
-// How far all that a rank's GPU did is there while its run goes on; of a rank without one all is.
-// `device`: as it was left by the last call.
-std::int64_t device_known_until(analysis::DeviceProgress& device,
+// How far all that a rank's GPU did is there while its records go on, or where they broke off; else
+// all is. `device`: as it was left by the last call.
+std::int64_t device_known_until(analysis::DeviceProgress& device, analysis::DeviceRecords records,
                                 std::span<const store::ChunkEntry> chunks_of_rank,
                                 const RankRows& rows);
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "trace/analysis/steps/collective_calls.h"
+#include "trace/analysis/steps/device_records.h"
 #include "trace/explore/run/rank_overview.h"
 #include "trace/explore/run/rank_rows.h"
 #include "trace/explore/tally/run_tally.h"
@@ -24,15 +25,17 @@ struct RankSnapshot {
   const RankOverview* overview = nullptr;
   std::shared_ptr<const RankRows> rows;
   bool has_all_rows = false;
-  base::Interval extent;                                // of everything recorded
-  std::int64_t known_until_ns = INT64_MAX;              // beyond it a GPU's events may still come
+  base::Interval extent;  // of everything recorded
+  analysis::DeviceRecords device = analysis::DeviceRecords::kNone;
+  std::int64_t known_until_ns = INT64_MAX;  // beyond it a GPU's events may still come, or are lost
   std::vector<std::pair<int, model::EventKind>> lanes;  // that have bulk events
   // Of its collectives, overlapped or exposed as a whole; null until that is known.
   std::shared_ptr<const std::vector<base::TimeClass>> exposure;
   bool operators_compute = true;  // some may count as compute
 
   bool awaits_events(base::Interval window) const {
-    return std::min(window.end_ns, extent.end_ns) > known_until_ns;
+    return device == analysis::DeviceRecords::kGoOn &&
+           std::min(window.end_ns, extent.end_ns) > known_until_ns;
   }
 };
 

@@ -19,7 +19,7 @@ struct WindowActivity {
   bool is_complete = true;
 
   // Where a time without events was idle: not in steps that were recorded without them, nor where
-  // a GPU's may still come.
+  // a GPU's may still come, or are lost.
   base::Intervals recorded(const RankSnapshot& rank) const;
   // Where the rank's time went, as far as it recorded.
   timeline::Ribbon ribbon(const RankSnapshot& rank, timeline::PixelGrid grid) const;

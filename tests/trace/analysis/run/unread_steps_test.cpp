@@ -7,6 +7,7 @@
 
 #include "tests/trace/analysis/synthetic_run.h"
 #include "trace/analysis/run/run_analysis.h"
+#include "trace/model/recording_end.h"
 
 namespace shardlens::trace::analysis {
 namespace {
@@ -205,26 +206,76 @@ TEST(UnreadSteps, AreNotIdle) {
   EXPECT_GT(figures.summary.compute_ns, kStepEvery / 2);
 }
 
-TEST(UnreadSteps, OfARunThatHasEndedThereAreNone) {
-  const std::vector<Commit> commits = commits_of({.steps = 12});
-  for (const auto status : {model::RunStatus::kDone, model::RunStatus::kStopped}) {
-    RunAnalysis analysis(gpu_run(model::RunStatus::kRunning));
-    for (const Commit& commit : commits) analysis.add(commit.batch);
-    EXPECT_TRUE(analysis.steps().back().awaits_detail());
+// What the last commit of a rank says that has left in order.
+model::Batch closing_of(int rank) {
+  model::Batch batch;
+  batch.strings = {{rank, 2, std::string(model::kClosedInOrder)}};
+  return batch;
+}
+
+TEST(UnreadSteps, OfARunThatIsDoneThereAreNone) {
+  RunAnalysis analysis(gpu_run(model::RunStatus::kRunning));
+  for (const Commit& commit : commits_of({.steps = 12})) analysis.add(commit.batch);
+  EXPECT_TRUE(analysis.steps().back().awaits_detail());
+  analysis.set_info(gpu_run(model::RunStatus::kDone));
+  EXPECT_EQ(shown_steps(analysis), 12);
+  analysis.expect_more(true);
+  EXPECT_TRUE(analysis.steps().back().awaits_detail()) << "it is replayed";
+  analysis.expect_more(false);
+  EXPECT_EQ(shown_steps(analysis), 12);
+}
+
+TEST(UnreadSteps, OfARankThatHasLeftInOrderThereAreNone) {
+  using enum model::RunStatus;
+  for (const auto status : {kRunning, kStopped, kFailed, kIncomplete}) {
+    RunAnalysis analysis(gpu_run(kRunning));
+    for (const Commit& commit : commits_of({.steps = 12})) analysis.add(commit.batch);
+    analysis.add(closing_of(0));
     analysis.set_info(gpu_run(status));
-    EXPECT_EQ(shown_steps(analysis), 12);
-    analysis.expect_more(true);
-    EXPECT_TRUE(analysis.steps().back().awaits_detail()) << "it is replayed";
-    analysis.expect_more(false);
+    const StepFigures& last = analysis.steps().back();
+    EXPECT_TRUE(last.ranks[0].has_detail);
+    EXPECT_TRUE(last.ranks[1].awaits_detail) << "nothing says that all of it is there";
+    analysis.add(closing_of(1));
     EXPECT_EQ(shown_steps(analysis), 12);
   }
+}
+
+// A stream that was used only at the start says nothing of short steps that came after.
+TEST(UnreadSteps, AreFewWhereShortStepsBreakOff) {
+  constexpr std::int64_t kShortStep = 30 * kMillisecond;
+  RunAnalysis analysis(gpu_run(model::RunStatus::kRunning));
+  for (const int rank : {0, 1}) {
+    model::Batch batch;
+    batch.rank_info = model::RankInfo{};
+    batch.rank_info->rank = rank;
+    batch.rank_info->device = "cuda:0";
+    const auto kernel = [&](Stream lane, std::int64_t start_ns, std::int64_t length_ns) {
+      const auto event = operator_event(start_ns, start_ns + length_ns, false);
+      batch.events.push_back({rank, lane, model::EventKind::kKernel, {event}});
+    };
+    kernel(kCopies, kFirstStep, kMillisecond);
+    for (std::int64_t step = 0; step < 12; ++step) {
+      const std::int64_t start_ns = kFirstStep + step * kShortStep;
+      kernel(kKernels, start_ns, kShortStep - 2 * kMillisecond);
+      batch.steps.push_back({.rank = rank,
+                             .index = step,
+                             .start_ns = start_ns,
+                             .end_ns = start_ns + kShortStep,
+                             .full_detail = true});
+    }
+    analysis.add(batch);
+  }
+  EXPECT_EQ(shown_steps(analysis), 0) << "more of that stream may be about to come";
+  analysis.set_info(gpu_run(model::RunStatus::kFailed));
+  EXPECT_EQ(shown_steps(analysis), 11);
 }
 
 // Rank 1 was killed with its GPU's records of a second or so in CUPTI's buffers, or the disk was
 // full: of its last steps there are the rows, and some of the kernels.
 TEST(UnreadSteps, OfARankThatWasKilledHaveNoDetail) {
-  for (const auto status : {model::RunStatus::kFailed, model::RunStatus::kIncomplete}) {
-    RunAnalysis analysis(gpu_run(model::RunStatus::kRunning));
+  using enum model::RunStatus;
+  for (const auto status : {kFailed, kIncomplete, kStopped}) {
+    RunAnalysis analysis(gpu_run(kRunning));
     std::int64_t dropped_ns = INT64_MAX;
     for (const Commit& commit : commits_of({.steps = 40})) {
       const bool is_lost = !commit.batch.events.empty() && commit.batch.events[0].rank == 1 &&
@@ -232,8 +283,10 @@ TEST(UnreadSteps, OfARankThatWasKilledHaveNoDetail) {
       if (is_lost) dropped_ns = std::min(dropped_ns, commit.batch.events[0].events[0].start_ns);
       if (!is_lost) analysis.add(commit.batch);
     }
+    analysis.add(closing_of(0));
     analysis.set_info(gpu_run(status));
     ASSERT_EQ(analysis.steps().size(), 40u);
+    EXPECT_TRUE(analysis.steps().back().ranks[0].has_detail);
     std::int64_t known = 0;
     for (const StepFigures& step : analysis.steps()) {
       const StepBreakdown& killed = step.ranks[1];
