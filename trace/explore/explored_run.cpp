@@ -61,6 +61,7 @@ base::Result<std::unique_ptr<ExploredRun>> ExploredRun::open(
   }
   run->restore(kept.get());
   run->status_ = info.status;
+  run->world_size_ = info.world_size;
   run->more_follows_ = is_live;
   run->follow_devices();
   run->publish();
@@ -180,6 +181,7 @@ void ExploredRun::publish() {
   published_ = steady_clock::now();
   auto made = maker_.make(*store_, settings_, ranks_, scan_, problem());
   made->totals = totals_;
+  made->world_size = world_size_;
   const std::lock_guard lock(snapshot_mutex_);
   snapshot_ = std::move(made);
 }
@@ -348,7 +350,10 @@ base::Result<bool> ExploredRun::refresh(bool has_ended) {
   const std::lock_guard lock(work_mutex_);
   // Where it cannot be read, only ranks that say so themselves have ended in order.
   if (has_ended) {
-    if (const auto info = store::read_run_info(path_)) status_ = info->status;
+    if (const auto info = store::read_run_info(path_)) {
+      status_ = info->status;
+      world_size_ = info->world_size;
+    }
   }
   more_follows_ = !has_ended;
   const bool calls_are_due = maker_.hurry_calls(has_ended);

@@ -86,6 +86,7 @@ class ExploredRun {
   bool was_scanned_ = false;
   bool more_follows_ = false;  // of a live run
   model::RunStatus status_ = model::RunStatus::kRunning;
+  int world_size_ = 0;
   std::optional<RunTally> tally_;
   std::shared_ptr<const RunTotals> totals_;  // once all was scanned
   std::shared_ptr<ChunkNames> names_;

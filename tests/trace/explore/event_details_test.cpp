@@ -6,6 +6,7 @@
 #include "trace/explore/run_explorer.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/run/trace_file.h"
+#include "trace/timeline/values/straggler_figures.h"
 
 namespace shardlens::trace::test {
 namespace {
@@ -196,10 +197,33 @@ class DetailsOfAChangedRun : public testing::Test {
     return details ? std::move(*details) : timeline::EventDetails{};
   }
 
- private:
+ protected:
   KnownRun run_;
   std::unique_ptr<explore::RunExplorer> explorer_;
 };
+
+// Two ranks' files of a job of three, in which nobody announced a group.
+TEST_F(DetailsOfAChangedRun, TellNoWaitWhereARanksFileIsMissingAndNobodyElseDoes) {
+  model::RunInfo info = *store::read_run_info(run_.path());
+  info.world_size = 3;
+  EXPECT_TRUE(store::update_run(run_.path(), info));
+  run_.put_on_hosts({"node", "node"});
+  for (const int rank : {0, 1}) {
+    auto file = store::open_for_writing(store::rank_file(run_.path(), rank));
+    EXPECT_TRUE(file && file->execute("delete from process_group"));
+  }
+  explorer_ = open_whole(run_.path());
+  EXPECT_EQ(value(of_step(1), "Waiting for others"), "not known");
+  EXPECT_EQ(value(of_step(1), "Transfer"), "(none)");
+  const auto figures = explorer_->statistics({KnownRun::at(0, 0), KnownRun::at(3, 0), {}});
+  ASSERT_TRUE(figures && figures->stragglers);
+  EXPECT_EQ(figures->stragglers->matched, 0);
+  EXPECT_EQ(figures->stragglers->unmatched, 6);
+  for (const timeline::RangeTable& table : figures->tables) {
+    if (table.table != timeline::StatisticsTable::kCollectives) continue;
+    EXPECT_EQ(table.rows.at(0).matched, 0);
+  }
+}
 
 TEST_F(DetailsOfAChangedRun, TellNoWaitAndNoBandwidthWhereARanksRecordIsMissing) {
   const auto details = after(1, "delete from collective where step=1");

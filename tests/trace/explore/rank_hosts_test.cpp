@@ -69,6 +69,10 @@ TEST(RankHosts, OfTwoHostsNoWaitIsBelievedThatTheClocksMayHaveMade) {
   EXPECT_EQ(stragglers.clock_error_ns, 18'000'000);
   EXPECT_EQ(stragglers.calls.at(0).wait_ns, 0);
   EXPECT_EQ(stragglers.calls.at(0).last_rank, -1);
+  EXPECT_FALSE(stragglers.calls.at(0).longest_wait_ns());
+  EXPECT_FALSE(stragglers.calls.at(0).transfer_ns());
+  EXPECT_EQ(hosted.calls_in_table().matched, 0) << "nor is a duration told as a transfer";
+  EXPECT_EQ(hosted.calls_in_table().busbw_bytes_per_s, 0);
   EXPECT_EQ(hosted.piece.latest_start_ns, 0) << "nothing is drawn as a wait";
   EXPECT_EQ(hosted.doubt(), analysis::WaitDoubt::kClockError);
   EXPECT_EQ(hosted.details.clock_error_ns, 18'000'000);
@@ -94,6 +98,8 @@ TEST(RankHosts, WhereNothingTellsOfTheClocksNoWaitAndNoTransferIsTold) {
   ASSERT_EQ(apart.details.calls.size(), 2u);
   for (const timeline::RankCall& call : apart.details.calls) EXPECT_EQ(call.latest_start_ns, 0);
 
+  EXPECT_FALSE(apart.figures.stragglers->calls.at(0).transfer_ns());
+  EXPECT_FALSE(apart.figures.stragglers->ranks.at(1).mean_late_ns());
   EXPECT_GT(together.calls_in_table().matched, 0);
   EXPECT_EQ(apart.calls_in_table().matched, 0) << "0 ms would be told of these";
 }

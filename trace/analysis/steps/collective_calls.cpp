@@ -69,21 +69,39 @@ std::span<const CollectivePart> CollectiveCalls::same_call(const CollectivePart&
   return call == nullptr ? std::span<const CollectivePart>{} : parts_of(*call);
 }
 
-std::int64_t CollectiveCalls::latest_start_ns(const CollectivePart& like) const {
+const CollectiveCalls::Call* CollectiveCalls::whole_call_with(const CollectivePart& like,
+                                                              std::size_t rank_count) const {
+  const auto members = like.members > 0 ? static_cast<std::size_t>(like.members)
+                                        : std::max<std::size_t>(rank_count, 2);
   const Call* const call = call_with(like);
-  if (call == nullptr || call->size < 2 || call->clock_error_ns == kUnknownClockError) return 0;
-  const auto latest = std::ranges::max(parts_of(*call), {}, &CollectivePart::start_ns).start_ns;
-  const bool has_left = like.end_ns <= latest;
-  const bool is_doubted = base::saturated_difference(latest, like.start_ns) <= call->clock_error_ns;
-  return has_left || is_doubted ? like.start_ns : latest;
+  return call == nullptr || call->size < members ? nullptr : call;
+}
+
+bool CollectiveCalls::has_all_ranks(const CollectivePart& like, std::size_t rank_count) const {
+  return whole_call_with(like, rank_count) != nullptr;
+}
+
+std::optional<std::int64_t> CollectiveCalls::latest_start_ns(const CollectivePart& like,
+                                                             std::size_t rank_count) const {
+  const Call* const call = whole_call_with(like, rank_count);
+  if (call == nullptr || call->clock_error_ns == kUnknownClockError) return std::nullopt;
+  const auto parts = parts_of(*call);
+  const CollectivePart& latest = std::ranges::max(parts, {}, &CollectivePart::start_ns);
+  if (call->clock_error_ns <= 0) return latest.start_ns;
+  std::int64_t before_ns = like.rank == latest.rank ? INT64_MIN : like.start_ns;
+  for (const CollectivePart& part : parts) {
+    const bool is_before_latest = like.rank == latest.rank && part.rank != latest.rank;
+    if (is_before_latest) before_ns = std::max(before_ns, part.start_ns);
+  }
+  const bool is_known =
+      base::saturated_difference(latest.start_ns, before_ns) > call->clock_error_ns;
+  return is_known ? std::optional(latest.start_ns) : std::nullopt;
 }
 
 WaitEnd CollectiveCalls::wait_of(const CollectivePart& like, std::size_t rank_count) const {
   if (like.members == 1) return {like.start_ns};
-  const auto members = like.members > 0 ? static_cast<std::size_t>(like.members)
-                                        : std::max<std::size_t>(rank_count, 2);
-  const Call* const call = call_with(like);
-  if (call == nullptr || call->size < members) return {std::nullopt, WaitDoubt::kRecordsMissing};
+  const Call* const call = whole_call_with(like, rank_count);
+  if (call == nullptr) return {std::nullopt, WaitDoubt::kRecordsMissing};
   if (call->clock_error_ns == kUnknownClockError) return {std::nullopt, WaitDoubt::kClocksUnknown};
   const auto latest = std::ranges::max(parts_of(*call), {}, &CollectivePart::start_ns).start_ns;
   const bool has_left = like.end_ns <= latest;

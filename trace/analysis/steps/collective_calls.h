@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -43,11 +44,13 @@ class CollectiveCalls {
   }
   // Waits that are not longer than the clocks of a call's hosts may be apart are not known.
   void doubt_waits(const HostClocks& clocks);
-  // Of a group that was not announced all `rank_count` ranks of the run take part.
+  // Here and below: of a group that was not announced all `rank_count` ranks of the job take part.
+  bool has_all_ranks(const CollectivePart& like, std::size_t rank_count) const;
   WaitEnd wait_of(const CollectivePart& like, std::size_t rank_count) const;
-  // The latest start over the ranks; the own one where that is doubted, or where it had left by
-  // then; 0 where fewer than two are known.
-  std::int64_t latest_start_ns(const CollectivePart& like) const;
+  // The latest start over the ranks, by which wait and transfer go. None: not known, as ranks are
+  // missing, or as clocks may have made it up that this rank came before it, or the others did.
+  std::optional<std::int64_t> latest_start_ns(const CollectivePart& like,
+                                              std::size_t rank_count) const;
 
  private:
   struct Call {
@@ -55,6 +58,8 @@ class CollectiveCalls {
     std::int64_t clock_error_ns = 0;
   };
   const Call* call_with(const CollectivePart& like) const;
+  // Null where not all ranks are there.
+  const Call* whole_call_with(const CollectivePart& like, std::size_t rank_count) const;
   std::span<const CollectivePart> parts_of(const Call& call) const {
     return std::span(parts_).subspan(call.first, call.size);
   }

@@ -1,6 +1,5 @@
 // Details of collectives: who waited for whom, how fast it was, what hid it.
 #include <algorithm>
-#include <limits>
 #include <set>
 #include <span>
 
@@ -98,7 +97,7 @@ class CollectiveFacts {
     std::vector<int> ranks;
     for (const analysis::CollectivePart& part : parts) ranks.push_back(part.rank);
     if (run_.clocks) sheet_.details.clock_error_ns = run_.clocks->error_between_hosts(ranks);
-    const bool is_whole = has_all_ranks(self);
+    const bool is_whole = run_.calls->has_all_ranks(self, run_.rank_count());
     const bool is_known = is_whole && sheet_.details.clock_error_ns != analysis::kUnknownClockError;
     for (const analysis::CollectivePart& part : parts) {
       add_call(part, is_known ? latest->start_ns : 0);
@@ -115,7 +114,7 @@ class CollectiveFacts {
     }
     const std::string apart =
         "the hosts' clocks may be " + duration_figure(sheet_.details.clock_error_ns) + " apart";
-    if (!is_beyond_clocks(parts, self, *latest)) {
+    if (!run_.calls->latest_start_ns(self, run_.rank_count())) {
       return sheet_.add("Waiting for others", "not known", apart);
     }
     const std::string but = sheet_.details.clock_error_ns > 0 ? "; " + apart : "";
@@ -135,33 +134,11 @@ class CollectiveFacts {
     add_bandwidth(transfer_ns, static_cast<int>(parts.size()));
   }
 
-  bool has_all_ranks(const analysis::CollectivePart& part) const {
-    return run_.calls->wait_of(part, run_.ranks.size()).doubt !=
-           analysis::WaitDoubt::kRecordsMissing;
-  }
-
-  // Of a call of the same group; 0: not known, or it had left before the last rank began.
+  // 0: not known, or it had left before the last rank began.
   std::int64_t known_transfer_ns(const analysis::CollectivePart& part) const {
-    const auto parts = run_.calls->same_call(part);
-    if (parts.empty() || !has_all_ranks(part)) return 0;
-    const auto latest = std::ranges::max_element(parts, {}, &analysis::CollectivePart::start_ns);
-    if (!is_beyond_clocks(parts, part, *latest)) return 0;
-    return std::max<std::int64_t>(0, base::saturated_difference(part.end_ns, latest->start_ns));
-  }
-
-  // Whether a rank waited for the latest, or the others for it, by more than clocks make up.
-  bool is_beyond_clocks(std::span<const analysis::CollectivePart> parts,
-                        const analysis::CollectivePart& own,
-                        const analysis::CollectivePart& latest) const {
-    if (sheet_.details.clock_error_ns <= 0) return true;
-    std::int64_t before_ns = own.start_ns;
-    if (latest.rank == own.rank) {
-      before_ns = std::numeric_limits<std::int64_t>::min();
-      for (const analysis::CollectivePart& part : parts) {
-        if (part.rank != latest.rank) before_ns = std::max(before_ns, part.start_ns);
-      }
-    }
-    return base::saturated_difference(latest.start_ns, before_ns) > sheet_.details.clock_error_ns;
+    const auto latest_ns = run_.calls->latest_start_ns(part, run_.rank_count());
+    if (!latest_ns) return 0;
+    return std::max<std::int64_t>(0, base::saturated_difference(part.end_ns, *latest_ns));
   }
 
   // `latest_start_ns` 0: not known.

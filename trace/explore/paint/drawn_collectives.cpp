@@ -79,7 +79,7 @@ void DrawnCollectives::add(std::uint32_t index, timeline::DrawnEvent& event) {
   }
   drawn.wait_doubt = analysis::WaitDoubt::kRecordsMissing;
   if (run_.calls) {
-    const analysis::WaitEnd wait = run_.calls->wait_of(part_of(rows, index), run_.ranks.size());
+    const analysis::WaitEnd wait = run_.calls->wait_of(part_of(rows, index), run_.rank_count());
     event.latest_start_ns = wait.time_ns.value_or(0);
     drawn.wait_doubt = wait.doubt;
   }

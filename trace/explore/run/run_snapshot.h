@@ -44,6 +44,7 @@ struct RunSnapshot {
   int cell_bits = kFinestCellBits;  // of the overviews' cells
   std::shared_ptr<const timeline::TimelineRows> rows;
   std::vector<RankSnapshot> ranks;  // by rank
+  int world_size = 0;               // ranks of the job; 0: not known
   std::shared_ptr<const analysis::CollectiveCalls>
       calls;                                           // of all ranks, once their rows were read
   std::shared_ptr<const analysis::HostClocks> clocks;  // as soon as `calls` are known
@@ -53,6 +54,10 @@ struct RunSnapshot {
   // A pixel that is shorter than the overviews' cells.
   bool needs_events(double ns_per_pixel) const {
     return ns_per_pixel < static_cast<double>(cell_length_ns(cell_bits));
+  }
+  // Of the job, files of some of which may be missing.
+  std::size_t rank_count() const {
+    return std::max(ranks.size(), static_cast<std::size_t>(std::max(world_size, 0)));
   }
   const RankSnapshot* rank(int number) const {
     const auto found = std::ranges::lower_bound(ranks, number, {}, &RankSnapshot::rank);

@@ -27,23 +27,25 @@ void add_call(const RunSnapshot& run, std::span<const analysis::CollectivePart> 
     if (rows.empty()) {
       tag = analysis::tag_text(row.tag_kind, row.tag_index, rank->rows->text(row.tag_name));
     }
-    rows.push_back({&row, {timeline::EventTableKind::kCollective, part.rank, part.row, 0}});
+    rows.push_back({&row,
+                    {timeline::EventTableKind::kCollective, part.rank, part.row, 0},
+                    run.calls->latest_start_ns(part, run.rank_count())});
   }
-  sums.add(rows, parts.front().members, std::move(tag));
+  const bool is_whole =
+      rows.size() == parts.size() && run.calls->has_all_ranks(parts.front(), run.rank_count());
+  if (!is_whole) return sums.add_unmatched(std::ssize(rows));
+  sums.add(rows, std::move(tag));
 }
 
-// Of a group that was announced all ranks must be there.
 CallStart call_start(const RunSnapshot& run, const RankRows& own, std::uint32_t index) {
   if (run.calls == nullptr) return {};
   const analysis::CollectivePart self = part_of(own, index);
   const auto parts = run.calls->same_call(self);
-  if (parts.size() < 2 || std::ssize(parts) < self.members) return {};
+  const auto latest_ns = run.calls->latest_start_ns(self, run.rank_count());
+  if (parts.size() < 2 || !latest_ns) return {};
   // Whoever had ended by then neither waited nor transferred with the others.
-  const auto last = std::ranges::max(parts, {}, &analysis::CollectivePart::start_ns);
-  if (self.start_ns < last.start_ns && self.end_ns <= last.start_ns) return {};
-  const std::int64_t latest = run.calls->latest_start_ns(self);
-  if (latest == 0) return {};
-  return {latest, static_cast<int>(parts.size())};
+  if (self.start_ns < *latest_ns && self.end_ns <= *latest_ns) return {};
+  return {*latest_ns, static_cast<int>(parts.size())};
 }
 
 }  // namespace

@@ -10,21 +10,24 @@ namespace shardlens::trace::timeline {
 
 namespace {
 
-void fill_waits(StragglerCall& call, std::int64_t clock_error_ns) {
+void fill_waits(StragglerCall& call, std::span<const StragglerRow> rows,
+                std::int64_t clock_error_ns) {
   std::int64_t before_latest = call.first_start_ns;
   for (const StragglerPart& part : call.parts) {
     if (part.rank != call.last_rank) before_latest = std::max(before_latest, part.start_ns);
   }
   if (base::saturated_difference(call.latest_start_ns, before_latest) <= clock_error_ns)
     call.last_rank = -1;
-  const auto beyond_clocks = [&](std::int64_t ns) { return ns > clock_error_ns ? ns : 0; };
-  for (StragglerPart& part : call.parts) {
-    part.late_ns = beyond_clocks(base::saturated_difference(part.start_ns, call.first_start_ns));
-    part.has_left = part.start_ns < call.latest_start_ns && part.end_ns <= call.latest_start_ns;
-    if (part.has_left) continue;
-    part.wait_ns = beyond_clocks(base::saturated_difference(call.latest_start_ns, part.start_ns));
-    part.transfer_ns = base::saturated_difference(part.end_ns, call.latest_start_ns);
-    call.wait_ns = base::saturated_add(call.wait_ns, part.wait_ns);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    StragglerPart& part = call.parts[i];
+    const std::int64_t late_ns = base::saturated_difference(part.start_ns, call.first_start_ns);
+    if (clock_error_ns == 0 || late_ns > clock_error_ns) part.late_ns = late_ns;
+    const auto latest_ns = rows[i].latest_start_ns;
+    if (!latest_ns) continue;
+    part.has_left = part.start_ns < *latest_ns && part.end_ns <= *latest_ns;
+    part.wait_ns = part.has_left ? 0 : base::saturated_difference(*latest_ns, part.start_ns);
+    call.wait_ns = base::saturated_add(call.wait_ns, *part.wait_ns);
+    if (!part.has_left) part.transfer_ns = base::saturated_difference(part.end_ns, *latest_ns);
   }
 }
 
@@ -39,9 +42,10 @@ StragglerCall call_of_rows(std::span<const StragglerRow> rows) {
   call.first_start_ns = call.latest_start_ns = any.start_ns;
   call.end_ns = any.end_ns;
   call.last_rank = any.rank;
-  for (const auto& [collective, ref] : rows) {
+  for (const auto& [collective, ref, latest_start_ns] : rows) {
     const model::Collective& c = *collective;
-    call.parts.push_back({c.rank, c.start_ns, std::max(c.start_ns, c.end_ns), false, 0, 0, 0, ref});
+    call.parts.push_back(
+        {c.rank, c.start_ns, std::max(c.start_ns, c.end_ns), false, {}, {}, {}, ref});
     call.first_start_ns = std::min(call.first_start_ns, c.start_ns);
     call.end_ns = std::max(call.end_ns, c.end_ns);
     if (c.start_ns > call.latest_start_ns) {
@@ -58,14 +62,16 @@ std::vector<int> ranks_of(const StragglerCall& call) {
   return ranks;
 }
 
-void count_ranks(const StragglerCall& call, std::map<int, StragglerRank>& ranks) {
+void count_ranks(const StragglerCall& call, bool are_clocks_known,
+                 std::map<int, StragglerRank>& ranks) {
   std::int64_t alone_ns = call.wait_ns;  // of the rank that waited least
   for (const StragglerPart& part : call.parts) {
     StragglerRank& rank = ranks[part.rank];
     rank.rank = part.rank;
     ++rank.calls;
-    rank.late_ns = base::saturated_add(rank.late_ns, part.late_ns);
-    rank.waited_ns = base::saturated_add(rank.waited_ns, part.wait_ns);
+    rank.timed_calls += are_clocks_known ? 1 : 0;
+    rank.late_ns = base::saturated_add(rank.late_ns, part.late_ns.value_or(0));
+    rank.waited_ns = base::saturated_add(rank.waited_ns, part.wait_ns.value_or(0));
     if (part.rank != call.last_rank && !part.has_left) {
       alone_ns =
           std::min(alone_ns, base::saturated_difference(call.latest_start_ns, part.start_ns));
@@ -95,30 +101,23 @@ const StragglerPart* StragglerCall::part_of(int rank) const {
   return found != parts.end() && found->rank == rank ? &*found : nullptr;
 }
 
-std::int64_t StragglerCall::longest_wait_ns() const {
-  std::int64_t longest = 0;
-  for (const StragglerPart& part : parts) longest = std::max(longest, part.wait_ns);
-  return longest;
+std::optional<std::int64_t> StragglerCall::longest_wait_ns() const {
+  return std::ranges::max(parts, {}, &StragglerPart::wait_ns).wait_ns;
 }
 
-std::int64_t StragglerCall::transfer_ns() const {
-  std::int64_t longest = 0;
-  for (const StragglerPart& part : parts) longest = std::max(longest, part.transfer_ns);
-  return longest;
+std::optional<std::int64_t> StragglerCall::transfer_ns() const {
+  return std::ranges::max(parts, {}, &StragglerPart::transfer_ns).transfer_ns;
 }
 
-void StragglerSums::add(std::span<const StragglerRow> rows, int members, std::string tag) {
-  if (rows.size() < 2 || std::ssize(rows) < members) {
-    figures_.unmatched += std::ssize(rows);
-    return;
-  }
+void StragglerSums::add(std::span<const StragglerRow> rows, std::string tag) {
+  if (rows.size() < 2) return add_unmatched(std::ssize(rows));
   StragglerCall call = call_of_rows(rows);
   call.tag = std::move(tag);
   const std::int64_t error_ns = errors_.error_ns(ranks_of(call));
-  fill_waits(call, error_ns);
+  fill_waits(call, rows, error_ns);
   figures_.clock_error_ns = std::max(figures_.clock_error_ns, error_ns);
   ++figures_.matched;
-  count_ranks(call, ranks_);
+  count_ranks(call, error_ns != analysis::kUnknownClockError, ranks_);
   figures_.calls.push_back(std::move(call));
   std::size_t& most = limits_.most_calls;
   most = std::min(most, std::max<std::size_t>(limits_.most_parts / rows.size(), 1));

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,9 +21,10 @@ struct StragglerPart {  // one rank's part in a call
   std::int64_t start_ns = 0, end_ns = 0;
   // It ended before the last rank began, as a broadcast's root may: it waited for nobody.
   bool has_left = false;
-  std::int64_t late_ns = 0;      // own start − first start; 0 below the clocks' error
-  std::int64_t wait_ns = 0;      // latest start − own start; likewise
-  std::int64_t transfer_ns = 0;  // end − latest start
+  // None: not known, as the hosts' clocks may have made it up.
+  std::optional<std::int64_t> late_ns;      // own start − first start
+  std::optional<std::int64_t> wait_ns;      // latest start − own start; 0 of one that had left
+  std::optional<std::int64_t> transfer_ns;  // end − latest start; none of one that had left
   EventRef ref;
 };
 
@@ -35,18 +37,19 @@ struct StragglerCall {
   std::int64_t bytes = model::kNotKnown;
   std::int64_t first_start_ns = 0, latest_start_ns = 0, end_ns = 0;
   int last_rank = -1;                // started last; -1: not by more than the clocks' error
-  std::int64_t wait_ns = 0;          // sum over the ranks
+  std::int64_t wait_ns = 0;          // sum over the ranks whose wait is known
   std::vector<StragglerPart> parts;  // by rank
 
   const StragglerPart* part_of(int rank) const;
-  std::int64_t longest_wait_ns() const;
-  std::int64_t transfer_ns() const;  // the longest over the ranks
+  std::optional<std::int64_t> longest_wait_ns() const;
+  std::optional<std::int64_t> transfer_ns() const;  // the longest over the ranks
 };
 
 // Sums over all calls that a rank took part in.
 struct StragglerRank {
   int rank = 0;
   std::int64_t calls = 0;
+  std::int64_t timed_calls = 0;  // of them, whose hosts' clocks can be compared
   std::int64_t times_last = 0;
   std::int64_t late_ns = 0;    // own start − first start, as far as clocks tell
   std::int64_t waited_ns = 0;  // for others
@@ -55,8 +58,10 @@ struct StragglerRank {
   // this rank come with that one, they would have begun that much earlier.
   std::int64_t alone_ns = 0;
 
-  double mean_late_ns() const {
-    return calls > 0 ? static_cast<double>(late_ns) / static_cast<double>(calls) : 0;
+  // Over the timed calls; none: there are none.
+  std::optional<double> mean_late_ns() const {
+    if (timed_calls == 0) return std::nullopt;
+    return static_cast<double>(late_ns) / static_cast<double>(timed_calls);
   }
 };
 
@@ -81,6 +86,7 @@ struct StragglerLimits {
 struct StragglerRow {
   const model::Collective* collective = nullptr;
   EventRef ref;
+  std::optional<std::int64_t> latest_start_ns;  // CollectiveCalls::latest_start_ns() of it
 };
 
 // Sums calls up, one after the other, in any order. One owner.
@@ -90,11 +96,10 @@ class StragglerSums {
   explicit StragglerSums(const analysis::HostClocks& clocks, const StragglerLimits& limits = {})
       : errors_(clocks), limits_(limits) {}
 
-  // What is known of a call (analysis::CollectiveCalls), by rank. `members`: ranks of its group, as
-  // announced; 0: those that take part, which must be two or more.
-  void add(std::span<const StragglerRow> rows, int members, std::string tag);
-  // A collective that belongs to no call.
-  void add_unmatched() { ++figures_.unmatched; }
+  // A call of which all ranks are there, by rank.
+  void add(std::span<const StragglerRow> rows, std::string tag);
+  // Collectives that belong to no call, or to one of which ranks are missing.
+  void add_unmatched(std::int64_t count = 1) { figures_.unmatched += count; }
   StragglerFigures take();
 
  private:

@@ -36,11 +36,11 @@ std::string completeness(const trace::timeline::StragglerFigures& figures) {
   if (figures.clock_error_ns == trace::analysis::kUnknownClockError) {
     text +=
         "Nothing tells how far the clocks of some hosts are apart, as no all-reduce or the like "
-        "connects them: waits and lateness between them are not counted.";
+        "connects them: waits and lateness between them are not known, and not counted.";
   } else if (figures.clock_error_ns > 0) {
     text += "The hosts' clocks may be " +
             present::format_duration(static_cast<double>(figures.clock_error_ns)).text() +
-            " apart: no shorter wait or lateness is counted.";
+            " apart: no shorter wait or lateness is told or counted.";
   }
   return text;
 }
@@ -69,8 +69,10 @@ void StragglerTab::explain_cell(const kit::Theme& theme, const table::TableEvent
   if (part == nullptr) return;
   const kit::TooltipScope scope(theme);
   scope.title("Rank " + std::to_string(rank) + " in " + call_name(call));
-  const auto time = [](std::int64_t ns) {
-    return ns == 0 ? std::string("none") : present::format_duration(static_cast<double>(ns)).text();
+  const auto time = [](std::optional<std::int64_t> ns) {
+    if (!ns) return std::string("not known");
+    return *ns == 0 ? std::string("none")
+                    : present::format_duration(static_cast<double>(*ns)).text();
   };
   scope.row(nullptr, "Later than the first rank", time(part->late_ns));
   if (!part->has_left) {

@@ -90,14 +90,17 @@ present::TableCell heat_cell(const StragglerCall& call, int rank, double longest
   const StragglerPart* part = call.part_of(rank);
   if (part == nullptr) return cell;
   cell.mark = trace::base::TimeClass::kExposed;
-  cell.bar = longest > 0 ? static_cast<double>(part->wait_ns) / longest : 0;
+  const auto wait_ns = static_cast<double>(part->wait_ns.value_or(0));
+  cell.bar = longest > 0 ? wait_ns / longest : 0;
   cell.is_marked = call.last_rank == rank;
   if (cell.is_marked) {
     cell.text = "last";
   } else if (part->has_left) {
     cell.text = "left";
-  } else if (part->wait_ns > 0) {
-    const present::Quantity wait = present::format_duration(static_cast<double>(part->wait_ns));
+  } else if (!part->wait_ns) {
+    return present::TableCell::words(std::string(present::kUnknown), state::Tone::kMuted);
+  } else if (wait_ns > 0) {
+    const present::Quantity wait = present::format_duration(wait_ns);
     cell.text = wait.value;
     cell.unit = wait.unit;
   }
@@ -115,7 +118,7 @@ const StragglerPart* longest_of(const StragglerCall& call, const std::vector<int
 }
 
 std::optional<std::int64_t> wait_of(const StragglerPart* part) {
-  return part == nullptr || part->has_left ? std::nullopt : std::optional(part->wait_ns);
+  return part == nullptr || part->has_left ? std::nullopt : part->wait_ns;
 }
 
 void add_rank_column(CallColumns& columns, int rank, double longest) {
@@ -125,7 +128,8 @@ void add_rank_column(CallColumns& columns, int rank, double longest) {
        .csv_title = "rank_" + number + "_wait_ns",
        .definition = "How long rank " + number +
                      " waited in the collective for the last rank; \"last\" where it was that "
-                     "itself, \"left\" where it had ended before that one began",
+                     "itself, \"left\" where it had ended before that one began, — where the "
+                     "hosts' clocks may have made it up",
        .kind = present::TableColumn::Kind::kHeat,
        .width = kRankColumn,
        .wish = 120},
@@ -146,7 +150,7 @@ void add_rest_column(CallColumns& columns, const std::vector<int>& rest, double 
         const StragglerPart* part = longest_of(call, rest);
         if (part == nullptr) return present::TableCell{};
         present::TableCell cell = heat_cell(call, part->rank, longest);
-        if (!cell.text.empty() && !cell.is_marked) cell.text = "≤ " + cell.text;
+        if (!cell.text.empty() && !cell.is_marked && part->wait_ns) cell.text = "≤ " + cell.text;
         return cell;
       },
       [rest](const StragglerCall& call) { return wait_of(longest_of(call, rest)); });
@@ -155,27 +159,35 @@ void add_rest_column(CallColumns& columns, const std::vector<int>& rest, double 
 void add_rank_columns(CallColumns& columns, const StragglerColumns& shown) {
   double longest = 0;
   for (const StragglerCall& call : columns.rows()) {
-    longest = std::max(longest, static_cast<double>(call.longest_wait_ns()));
+    longest = std::max(longest, static_cast<double>(call.longest_wait_ns().value_or(0)));
   }
   for (const int rank : shown.ranks) add_rank_column(columns, rank, longest);
   if (!shown.rest.empty()) add_rest_column(columns, shown.rest, longest);
 }
 
 // One line above the calls: a figure per rank, shaded by its share of the greatest; of the rest the
-// greatest.
+// greatest. No value: it is not known.
 void add_pinned(present::Table& table, const StragglerFigures& figures,
                 const StragglerColumns& columns, std::string title,
-                const std::function<double(const StragglerRank&)>& value,
+                const std::function<std::optional<double>(const StragglerRank&)>& value,
                 const std::function<present::Quantity(double)>& show) {
   const auto of = [&](int number) {
     const auto found = std::ranges::lower_bound(figures.ranks, number, {}, &StragglerRank::rank);
-    return found == figures.ranks.end() ? 0.0 : value(*found);
+    return found == figures.ranks.end() ? std::optional(0.0) : value(*found);
   };
   double highest = 0;
-  for (const StragglerRank& rank : figures.ranks) highest = std::max(highest, value(rank));
+  for (const StragglerRank& rank : figures.ranks) {
+    highest = std::max(highest, value(rank).value_or(0));
+  }
   std::vector<present::TableCell> cells(kColumnsBeforeRanks);
   cells[0] = present::TableCell::words(std::move(title), state::Tone::kSecondary);
-  const auto add = [&](double given, bool is_most) {
+  const auto add = [&](std::optional<double> known, bool is_most) {
+    if (!known) {
+      cells.push_back(
+          present::TableCell::words(std::string(present::kUnknown), state::Tone::kMuted));
+      return;
+    }
+    const double given = *known;
     present::TableCell cell =
         present::TableCell::figure(given > 0 ? show(given) : present::Quantity{});
     if (is_most && !cell.text.empty()) cell.text = "≤ " + cell.text;
@@ -184,7 +196,7 @@ void add_pinned(present::Table& table, const StragglerFigures& figures,
     cells.push_back(std::move(cell));
   };
   for (const int rank : columns.ranks) add(of(rank), false);
-  double rest = 0;
+  std::optional<double> rest;
   for (const int rank : columns.rest) rest = std::max(rest, of(rank));
   if (!columns.rest.empty()) add(rest, true);
   table.pinned.push_back(std::move(cells));

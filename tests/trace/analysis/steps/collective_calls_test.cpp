@@ -15,7 +15,7 @@ CollectivePart part(int group, int first, std::int64_t sequence, int rank, std::
 TEST(CollectiveCalls, KnowWhoCameLast) {
   const CollectiveCalls calls(
       {part(0, 0, 7, 1, 130), part(0, 0, 7, 0, 100), part(0, 0, 8, 0, 200)});
-  EXPECT_EQ(calls.latest_start_ns(part(0, 0, 7, 0, 100)), 130);
+  EXPECT_EQ(calls.latest_start_ns(part(0, 0, 7, 0, 100), 2), 130);
   const auto same = calls.same_call(part(0, 0, 7, 1, 130));
   ASSERT_EQ(same.size(), 2u);
   EXPECT_EQ(same[0].rank, 0);
@@ -25,9 +25,11 @@ TEST(CollectiveCalls, KnowWhoCameLast) {
 TEST(CollectiveCalls, AWaitThatClocksMayHaveMadeIsNone) {
   CollectiveCalls calls({part(0, 0, 7, 1, 130), part(0, 0, 7, 0, 100)});
   calls.doubt_waits(clocks_apart(30));
-  EXPECT_EQ(calls.latest_start_ns(part(0, 0, 7, 0, 100)), 100);
+  EXPECT_EQ(calls.latest_start_ns(part(0, 0, 7, 0, 100), 2), std::nullopt);
+  EXPECT_EQ(calls.latest_start_ns(part(0, 0, 7, 1, 130), 2), std::nullopt) << "nor was it the last";
   calls.doubt_waits(clocks_apart(29));
-  EXPECT_EQ(calls.latest_start_ns(part(0, 0, 7, 0, 100)), 130);
+  EXPECT_EQ(calls.latest_start_ns(part(0, 0, 7, 0, 100), 2), 130);
+  EXPECT_EQ(calls.latest_start_ns(part(0, 0, 7, 1, 130), 2), 130);
 }
 
 TEST(CollectiveCalls, ARankThatHadLeftWaitedForNobody) {
@@ -35,7 +37,7 @@ TEST(CollectiveCalls, ARankThatHadLeftWaitedForNobody) {
   root.end_ns = 120;  // a broadcast's root sends and goes on
   const CollectiveCalls calls({root, part(0, 0, 7, 1, 130)});
   EXPECT_EQ(calls.wait_of(root, 2).time_ns, 100);
-  EXPECT_EQ(calls.latest_start_ns(root), 100);
+  EXPECT_EQ(calls.latest_start_ns(root, 2), 130);
   root.end_ns = 131;
   EXPECT_EQ(calls.wait_of(root, 2).time_ns, 130);
 }
@@ -44,6 +46,8 @@ TEST(CollectiveCalls, SayWhyAWaitIsNotKnown) {
   CollectiveCalls calls({part(0, 0, 7, 1, 130), part(0, 0, 7, 0, 100)});
   CollectivePart own = part(0, 0, 7, 0, 100);
   EXPECT_EQ(calls.wait_of(own, 3).doubt, WaitDoubt::kRecordsMissing) << "of a third rank";
+  EXPECT_FALSE(calls.has_all_ranks(own, 3));
+  EXPECT_FALSE(calls.latest_start_ns(own, 3));
   own.members = 2;
   EXPECT_EQ(calls.wait_of(own, 3).time_ns, 130);
   calls.doubt_waits(clocks_apart(30));
@@ -58,21 +62,21 @@ TEST(CollectiveCalls, SayWhyAWaitIsNotKnown) {
 TEST(CollectiveCalls, SayNothingWhereNothingTellsOfTheClocks) {
   CollectiveCalls calls({part(0, 0, 7, 1, 130), part(0, 0, 7, 0, 100)});
   calls.doubt_waits(unknown_clocks());
-  EXPECT_EQ(calls.latest_start_ns(part(0, 0, 7, 0, 100)), 0);
-  EXPECT_EQ(calls.latest_start_ns(part(0, 0, 7, 1, 130)), 0);
+  EXPECT_FALSE(calls.latest_start_ns(part(0, 0, 7, 0, 100), 2));
+  EXPECT_FALSE(calls.latest_start_ns(part(0, 0, 7, 1, 130), 2));
 }
 
 TEST(CollectiveCalls, SayNothingWhereNoOtherRankIsKnown) {
   const CollectiveCalls calls({part(0, 0, 8, 0, 200), part(0, 0, -1, 0, 5), part(0, 0, -1, 1, 6)});
-  EXPECT_EQ(calls.latest_start_ns(part(0, 0, 8, 0, 200)), 0);
-  EXPECT_EQ(calls.latest_start_ns(part(0, 0, -1, 0, 5)), 0);
+  EXPECT_FALSE(calls.latest_start_ns(part(0, 0, 8, 0, 200), 2));
+  EXPECT_FALSE(calls.latest_start_ns(part(0, 0, -1, 0, 5), 2));
 }
 
 TEST(CollectiveCalls, GroupsOfOtherRanksWithTheSameNumberAreNotMixed) {
   const CollectiveCalls calls(
       {part(1, 0, 3, 0, 10), part(1, 0, 3, 1, 12), part(1, 2, 3, 2, 90), part(1, 2, 3, 3, 95)});
-  EXPECT_EQ(calls.latest_start_ns(part(1, 0, 3, 1, 12)), 12);
-  EXPECT_EQ(calls.latest_start_ns(part(1, 2, 3, 2, 90)), 95);
+  EXPECT_EQ(calls.latest_start_ns(part(1, 0, 3, 1, 12), 2), 12);
+  EXPECT_EQ(calls.latest_start_ns(part(1, 2, 3, 2, 90), 2), 95);
 }
 
 TEST(CollectiveCalls, AreFoundWhereRowsHaveMovedSince) {
@@ -81,18 +85,18 @@ TEST(CollectiveCalls, AreFoundWhereRowsHaveMovedSince) {
   CollectivePart other = part(0, 0, 2, 1, 60);
   other.index = 4;
   const CollectiveCalls calls({second, first, other});
-  EXPECT_EQ(calls.latest_start_ns(second), 60);
+  EXPECT_EQ(calls.latest_start_ns(second, 2), 60);
   second.index = 0;  // the other one's place
-  EXPECT_EQ(calls.latest_start_ns(second), 60);
+  EXPECT_EQ(calls.latest_start_ns(second, 2), 60);
   second.index = 9;
-  EXPECT_EQ(calls.latest_start_ns(second), 60);
+  EXPECT_EQ(calls.latest_start_ns(second, 2), 60);
   EXPECT_EQ(calls.same_call(first).size(), 1u);
 }
 
 TEST(CollectiveCalls, ARankTakesPartOnce) {
   const CollectiveCalls calls({part(0, 0, 1, 0, 5), part(0, 0, 1, 0, 900), part(0, 0, 1, 1, 7)});
   EXPECT_EQ(calls.same_call(part(0, 0, 1, 0, 5)).size(), 2u);
-  EXPECT_EQ(calls.latest_start_ns(part(0, 0, 1, 0, 5)), 7);
+  EXPECT_EQ(calls.latest_start_ns(part(0, 0, 1, 0, 5), 2), 7);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 #include <random>
+#include <set>
 #include <tuple>
 
 #include "tests/trace/analysis/clocks_apart.h"
@@ -45,10 +46,17 @@ StragglerFigures figures_of(const std::vector<model::Collective>& calls,
   }
   StragglerSums sums(clocks, limits);
   std::size_t matched = 0;
-  analysis::CollectiveCalls(parts).for_each_call([&](auto parts_of_call) {
+  std::set<int> ranks;
+  for (const model::Collective& c : calls) ranks.insert(c.rank);
+  analysis::CollectiveCalls whole(parts);
+  whole.doubt_waits(clocks);
+  whole.for_each_call([&](auto parts_of_call) {
+    if (!whole.has_all_ranks(parts_of_call.front(), ranks.size())) return;
     std::vector<StragglerRow> rows;
-    for (const auto& part : parts_of_call) rows.push_back({&calls[part.index], {}});
-    sums.add(rows, parts_of_call.front().members, "");
+    for (const auto& part : parts_of_call) {
+      rows.push_back({&calls[part.index], {}, whole.latest_start_ns(part, ranks.size())});
+    }
+    sums.add(rows, "");
     matched += rows.size();
   });
   for (; matched < calls.size(); ++matched) sums.add_unmatched();
@@ -84,8 +92,15 @@ TEST(StragglerFigures, BelieveNoWaitBelowTheErrorOfTheClocks) {
   EXPECT_EQ(figures.ranks[1].times_last, 0);
   EXPECT_EQ(figures.ranks[1].caused_ns, 0);
   EXPECT_EQ(figures.ranks[1].late_ns, 0);
+  for (const StragglerPart& part : figures.calls.front().parts) {
+    EXPECT_FALSE(part.late_ns || part.wait_ns || part.transfer_ns) << "none of it is known";
+  }
+  EXPECT_FALSE(figures.calls.front().transfer_ns());
   const auto beyond = figures_of({call(0, 7, 100, 1000), call(1, 7, 160, 1000)}, {}, clocks);
   EXPECT_EQ(beyond.ranks[1].late_ns, 60);
+  EXPECT_EQ(beyond.calls.front().part_of(0)->wait_ns, 60);
+  EXPECT_EQ(beyond.calls.front().part_of(0)->transfer_ns, 840);
+  EXPECT_EQ(beyond.calls.front().part_of(1)->transfer_ns, 840);
 }
 
 // Ranks 0 and 1 are on one host, rank 2 on another of whose clock nothing tells.
@@ -98,9 +113,22 @@ TEST(StragglerFigures, BelieveAnyWaitOnOneHostAndNoneWhereNothingTellsOfTheClock
   const auto on_two = figures_of({call(0, 7, 100, 1000), call(2, 7, 900, 1000)}, {}, clocks);
   EXPECT_EQ(on_two.calls.front().wait_ns, 0);
   EXPECT_EQ(on_two.calls.front().last_rank, -1);
-  EXPECT_EQ(on_two.calls.front().part_of(2)->late_ns, 0);
-  EXPECT_EQ(on_two.ranks[1].mean_late_ns(), 0);
+  for (const StragglerPart& part : on_two.calls.front().parts) {
+    EXPECT_FALSE(part.late_ns || part.wait_ns || part.transfer_ns);
+  }
+  EXPECT_FALSE(on_two.calls.front().longest_wait_ns());
+  EXPECT_FALSE(on_two.ranks[1].mean_late_ns());
   EXPECT_EQ(on_two.clock_error_ns, analysis::kUnknownClockError);
+  auto apart = call(0, 8, 2000, 3000), late = call(2, 8, 2900, 3000);
+  auto first = call(0, 9, 4000, 5000), other = call(1, 9, 4300, 5000);
+  apart.process_group = late.process_group = 1;
+  first.process_group = other.process_group = 2;
+  const auto both =
+      figures_of({apart, late, first, other}, {{1, "", "", {0, 2}}, {2, "", "", {0, 1}}}, clocks);
+  EXPECT_EQ(both.matched, 2);
+  EXPECT_EQ(both.ranks[0].calls, 2);
+  EXPECT_EQ(both.ranks[1].mean_late_ns(), 300);
+  EXPECT_EQ(both.ranks[0].timed_calls, 1) << "the mean is over what is known";
 }
 
 TEST(StragglerFigures, BlameNobodyWhereTwoCameTogether) {
@@ -118,7 +146,7 @@ TEST(StragglerFigures, HoldUpNobodyWhoHadLeftBefore) {
   const StragglerCall& only = figures.calls.front();
   EXPECT_TRUE(only.part_of(0)->has_left);
   EXPECT_EQ(only.part_of(0)->wait_ns, 0);
-  EXPECT_EQ(only.part_of(0)->transfer_ns, 0);
+  EXPECT_FALSE(only.part_of(0)->transfer_ns);
   EXPECT_FALSE(only.part_of(1)->has_left);
   EXPECT_EQ(only.last_rank, 2);
   EXPECT_EQ(only.wait_ns, 270);
@@ -174,8 +202,8 @@ TEST(StragglerFigures, SurviveClocksThatDisagreeAndReversedTimes) {
   ASSERT_EQ(figures.calls.size(), 2u);
   for (const auto& each : figures.calls) {
     for (const auto& part : each.parts) {
-      EXPECT_GE(part.transfer_ns, 0);
-      EXPECT_GE(part.wait_ns, 0);
+      EXPECT_GE(part.transfer_ns.value_or(0), 0);
+      EXPECT_GE(part.wait_ns.value(), 0);
       EXPECT_GE(part.end_ns, part.start_ns);
     }
   }
@@ -193,7 +221,7 @@ TEST(StragglerFigures, StopAtTheEndsOfTimeWhereAFileIsDamaged) {
   ASSERT_EQ(figures.ranks.size(), 2u);
   EXPECT_EQ(figures.ranks[1].caused_ns, kHighest);
   EXPECT_EQ(figures.ranks[0].waited_ns, kHighest);
-  EXPECT_GE(figures.calls.front().transfer_ns(), 0);
+  EXPECT_GE(figures.calls.front().transfer_ns().value_or(0), 0);
 }
 
 TEST(StragglerFigures, KeepTheLongestWaitsAndSumOverAll) {
@@ -287,7 +315,9 @@ void expect_as_defined(const StragglerCall& found, const std::vector<model::Coll
     const StragglerPart* part = found.part_of(c.rank);
     ASSERT_NE(part, nullptr);
     EXPECT_EQ(part->wait_ns, wait);
-    EXPECT_EQ(part->transfer_ns, std::max<std::int64_t>(0, c.end_ns - arrivals.latest_ns));
+    EXPECT_EQ(part->transfer_ns.has_value(), !has_left(c, arrivals));
+    EXPECT_EQ(part->transfer_ns.value_or(0),
+              std::max<std::int64_t>(0, c.end_ns - arrivals.latest_ns));
     waits += wait;
     auto& rank = ranks[c.rank];
     ++rank.calls;

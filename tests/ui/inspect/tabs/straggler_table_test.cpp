@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <string>
 
 #include "tests/ui/inspect/testing/sample_tables.h"
@@ -12,6 +14,12 @@
 namespace shardlens::ui::inspect {
 
 namespace {
+
+bool is_number(const present::TableColumn& column, std::size_t row,
+               std::optional<std::int64_t> number) {
+  const double shown = column.number(row);
+  return number ? shown == static_cast<double>(*number) : std::isnan(shown);
+}
 
 TEST(StragglerTable, OfManyRanksShowsTheWorstFirstAndFoldsTheRest) {
   const auto figures = sample_stragglers(256, 20);
@@ -33,11 +41,11 @@ TEST(StragglerTable, OfManyRanksShowsTheWorstFirstAndFoldsTheRest) {
   EXPECT_EQ(rest.title, "and " + std::to_string(columns.rest.size()) + " more");
   EXPECT_EQ(rank_of_column(columns, table->columns.size() - 1), -1);
   for (std::size_t row = 0; row < table->rows; ++row) {
-    std::int64_t longest = 0;
+    std::optional<std::int64_t> longest;
     for (const int rank : columns.rest) {
       longest = std::max(longest, figures->calls[row].part_of(rank)->wait_ns);
     }
-    EXPECT_EQ(rest.number(row), static_cast<double>(longest));
+    EXPECT_TRUE(is_number(rest, row, longest));
   }
 }
 
@@ -53,7 +61,7 @@ TEST(StragglerTable, HasAColumnPerRankAndTheCostOfEachOnTop) {
     for (std::size_t i = 0; i < 8; ++i) {
       const present::TableColumn& column = table->columns[6 + i];
       EXPECT_EQ(rank_of_column(columns, 6 + i), static_cast<int>(i));
-      EXPECT_EQ(column.number(row), static_cast<double>(call.parts[i].wait_ns));
+      EXPECT_TRUE(is_number(column, row, call.parts[i].wait_ns));
       last += column.cell(row).is_marked ? 1 : 0;
       if (column.cell(row).is_marked) {
         EXPECT_EQ(call.last_rank, static_cast<int>(i));
@@ -68,6 +76,27 @@ TEST(StragglerTable, HasAColumnPerRankAndTheCostOfEachOnTop) {
   EXPECT_EQ(table->pinned[0][6 + 3].text, std::to_string(times) + " ×");
   EXPECT_THAT(straggler_summary(*figures),
               testing::StartsWith("Rank 3 came last in " + std::to_string(times) + " of 48"));
+}
+
+// Rank 1 is on another host, of whose clock nothing tells.
+TEST(StragglerTable, TellsWhatIsNotKnown) {
+  auto figures = std::make_shared<trace::timeline::StragglerFigures>();
+  auto& call = figures->calls.emplace_back();
+  call.parts.resize(2);
+  call.parts[1].rank = 1;
+  for (const int rank : {0, 1}) {
+    figures->ranks.emplace_back().rank = rank;
+    figures->ranks.back().calls = 1;
+  }
+  const auto table = straggler_table(figures, straggler_columns(*figures, 4'000));
+  ASSERT_EQ(table->columns.size(), 6u + 2u);
+  for (std::size_t column = 3; column < 8; ++column) {
+    SCOPED_TRACE(table->columns[column].title);
+    EXPECT_TRUE(is_number(table->columns[column], 0, std::nullopt));
+    const bool is_figure = column < 5;  // whose cell stays empty
+    EXPECT_EQ(table->columns[column].cell(0).text, is_figure ? "" : present::kUnknown);
+  }
+  EXPECT_EQ(table->pinned[1][6].text, present::kUnknown) << "no mean either";
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "tests/ui/inspect/testing/sample_run.h"
 #include "tests/ui/inspect/testing/sample_tables.h"
+#include "trace/analysis/steps/collective_calls.h"
 
 namespace shardlens::ui::inspect {
 
@@ -44,11 +45,19 @@ std::shared_ptr<const trace::timeline::StragglerFigures> sample_stragglers(int r
       c.start_ns = begin + static_cast<std::int64_t>(random() % 400'000) + (slow ? 3'000'000 : 0);
       c.end_ns = end;
     }
-    std::vector<trace::timeline::StragglerRow> rows;
+    std::vector<trace::analysis::CollectivePart> parts;
     for (const trace::model::Collective& c : collectives) {
-      rows.push_back({&c, {trace::timeline::EventTableKind::kCollective, c.rank, i, 0}});
+      parts.push_back({0, 0, c.sequence, c.function, c.rank, 0, c.start_ns, c.end_ns, i, ranks});
     }
-    sums.add(rows, 0, "blocks." + std::to_string(i % 8) + " reduce");
+    trace::analysis::CollectiveCalls known(parts);
+    known.doubt_waits(clocks);
+    std::vector<trace::timeline::StragglerRow> rows;
+    for (std::size_t at = 0; at < collectives.size(); ++at) {
+      rows.push_back({&collectives[at],
+                      {trace::timeline::EventTableKind::kCollective, parts[at].rank, i, 0},
+                      known.latest_start_ns(parts[at], parts.size())});
+    }
+    sums.add(rows, "blocks." + std::to_string(i % 8) + " reduce");
   }
   return std::make_shared<const trace::timeline::StragglerFigures>(sums.take());
 }
