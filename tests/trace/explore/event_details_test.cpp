@@ -225,6 +225,15 @@ TEST_F(DetailsOfAChangedRun, TellNoWaitWhereARanksFileIsMissingAndNobodyElseDoes
   }
 }
 
+// Rank 0 was recorded by a build that told the others, too, though in another group.
+TEST_F(DetailsOfAChangedRun, NameTheMembersThatRanksOfTheSameGroupTold) {
+  const auto details = after(0, "update process_group set ranks='0,4,5,6'");
+  EXPECT_EQ(value(details, "Ranks"), "0, 4, 5, 6");
+  const auto hit = explorer_->neighbour_hit({"bucket 0", true, false}, 1, KnownRun::at(2, 61'000));
+  ASSERT_TRUE(hit && hit->ref.rank == 1);
+  EXPECT_EQ(value(*explorer_->details(hit->ref), "Ranks"), "1 and 1 not recorded");
+}
+
 TEST_F(DetailsOfAChangedRun, TellNoWaitAndNoBandwidthWhereARanksRecordIsMissing) {
   const auto details = after(1, "delete from collective where step=1");
   EXPECT_EQ(value(details, "Waiting for others"), "not known");

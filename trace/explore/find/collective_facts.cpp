@@ -1,8 +1,8 @@
 // Details of collectives: who waited for whom, how fast it was, what hid it.
 #include <algorithm>
-#include <set>
 #include <span>
 
+#include "trace/analysis/collectives/process_groups.h"
 #include "trace/analysis/figures/labels.h"
 #include "trace/base/number_text.h"
 #include "trace/base/saturated.h"
@@ -262,15 +262,20 @@ class CollectiveFacts {
   std::string members_text(const model::ProcessGroup& group) const {
     if (group.ranks.empty() || group.ranks.front() != model::kNotKnown)
       return base::joined(group.ranks);
-    std::set<int> told;
+    analysis::ProcessGroups groups;
     for (const RankSnapshot& rank : run_.ranks) {
-      const model::ProcessGroup* const same = rank.rows->group(group.id);
-      if (same != nullptr) told.insert(same->ranks.begin(), same->ranks.end());
+      for (const model::ProcessGroup& each : rank.rows->groups) groups.add(each, {});
     }
-    told.erase(model::kNotKnown);
-    const auto missing = std::ssize(group.ranks) - std::ssize(told);
-    return base::joined(std::vector<int>(told.begin(), told.end())) +
-           (missing > 0 ? " and " + std::to_string(missing) + " not recorded" : "");
+    for (const analysis::ProcessGroupFigures& told : groups.figures()) {
+      const bool is_it = told.id == group.id && told.ranks.size() == group.ranks.size() &&
+                         std::ranges::binary_search(told.ranks, rank_.rank);
+      if (!is_it) continue;
+      const auto known = std::ranges::upper_bound(told.ranks, model::kNotKnown);
+      const auto missing = known - told.ranks.begin();
+      return base::joined(std::vector<int>(known, told.ranks.end())) +
+             (missing > 0 ? " and " + std::to_string(missing) + " not recorded" : "");
+    }
+    return std::to_string(rank_.rank);
   }
 
   void add_host() {
