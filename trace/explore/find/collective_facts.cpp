@@ -301,7 +301,7 @@ class CollectiveFacts {
         if (each.unit == row_.tag_index) add(each.name, each.bytes);
       }
     } else if (row_.tag_kind == model::TagKind::kBucket) {
-      const model::Bucket* const bucket = rows_.bucket(row_.tag_index, row_.bytes);
+      const model::Bucket* const bucket = rows_.bucket(row_.tag_index, row_.start_ns);
       const int plan = bucket == nullptr ? -1 : bucket->plan;
       for (const store::BucketParameter& each : rows_.bucket_parameters) {
         if (each.plan == plan && each.bucket == row_.tag_index) add(each.name, each.bytes);

@@ -74,7 +74,7 @@ void DrawnCollectives::add(std::uint32_t index, timeline::DrawnEvent& event) {
                         label.ends_with(model::kPrefetchedEnding);
   if (row.tag_kind == model::TagKind::kUnit) drawn.unit = unit(row.tag_index);
   if (row.tag_kind == model::TagKind::kBucket) {
-    const model::Bucket* const planned = rows.bucket(row.tag_index, row.bytes);
+    const model::Bucket* const planned = rows.bucket(row.tag_index, row.start_ns);
     if (planned != nullptr) drawn.bucket = bucket(*planned);
   }
   drawn.wait_doubt = analysis::WaitDoubt::kRecordsMissing;

@@ -1,8 +1,11 @@
 #include "trace/explore/run/rank_rows.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <ranges>
+#include <set>
+#include <span>
 #include <utility>
 
 #include "trace/analysis/figures/labels.h"
@@ -64,6 +67,55 @@ base::Interval extent_of_rows(const Rows&... lists) {
   return extent.end_ns > extent.start_ns ? extent : base::Interval{};
 }
 
+// How many buckets of one backward pass, in which each number comes once, have the sizes that the
+// first and the latest plan give them: all in the type of their gradients, or all in one of half
+// its size, as a communication hook sends them.
+class PassFit {
+ public:
+  PassFit(std::span<const model::Bucket> buckets, std::array<int, 2> plans) : plans_(plans) {
+    for (const model::Bucket& bucket : buckets) bytes_[{bucket.plan, bucket.index}] = bucket.bytes;
+    for (const auto& [key, bytes] : bytes_) {
+      for (std::size_t plan = 0; plan < plans.size(); ++plan)
+        if (key.first == plans[plan]) ++sizes_[plan];
+    }
+  }
+
+  bool has(int index) const { return numbers_.contains(index); }
+  // One whose number was there begins the next pass.
+  void add(const model::Collective& row) {
+    if (has(row.tag_index)) {
+      numbers_.clear();
+      fits_ = {};
+    }
+    if (numbers_.empty()) start_ns_ = row.start_ns;
+    numbers_.insert(row.tag_index);
+    for (std::size_t plan = 0; plan < plans_.size(); ++plan) {
+      const auto planned = bytes_.find({plans_[plan], row.tag_index});
+      if (planned == bytes_.end() || row.bytes <= 0) continue;
+      if (planned->second == row.bytes) ++fits_[plan].whole;
+      if (planned->second / 2 == row.bytes) ++fits_[plan].half;
+    }
+  }
+  // The sizes of half of one plan's buckets may be in the other, too, but not all it has.
+  bool is_of_latest() const { return rank_of(1) >= rank_of(0); }
+  std::int64_t start_ns() const { return start_ns_; }
+
+ private:
+  struct Fit {
+    int whole = 0, half = 0;
+  };
+  std::pair<bool, int> rank_of(std::size_t plan) const {
+    const int buckets = std::max(fits_[plan].whole, fits_[plan].half);
+    return {buckets == sizes_[plan], buckets};
+  }
+
+  std::array<int, 2> plans_, sizes_{};
+  std::map<std::pair<int, int>, std::int64_t> bytes_;  // by plan and number
+  std::set<int> numbers_;
+  std::array<Fit, 2> fits_{};
+  std::int64_t start_ns_ = INT64_MIN;
+};
+
 template <typename T, typename Time>
 void sort_by_time(std::vector<T>& values, Time time) {
   if (!std::ranges::is_sorted(values, {}, time)) std::ranges::stable_sort(values, {}, time);
@@ -86,14 +138,14 @@ const model::Unit* RankRows::unit(int index) const {
   return found == units.end() ? nullptr : &*found;
 }
 
-const model::Bucket* RankRows::bucket(int index, std::int64_t reduced_bytes) const {
+const model::Bucket* RankRows::bucket(int index, std::int64_t reduced_ns) const {
+  const bool is_first_plan = reduced_ns < replanned_ns;
   const model::Bucket* found = nullptr;
-  const auto rank_of = [&](const model::Bucket& bucket) {
-    return std::pair(bucket.bytes == reduced_bytes, bucket.plan);
-  };
   for (const model::Bucket& each : buckets) {
     if (each.index != index) continue;
-    if (found == nullptr || rank_of(each) >= rank_of(*found)) found = &each;
+    const bool is_better =
+        found == nullptr || (is_first_plan ? each.plan < found->plan : each.plan >= found->plan);
+    if (is_better) found = &each;
   }
   return found;
 }
@@ -257,20 +309,35 @@ void RankRowsBuilder::place_peaks() {
   });
 }
 
-// As what is reduced next under its number tells. From the last one back.
+void RankRowsBuilder::find_plans() {
+  RankRows& all = *shared_;
+  all.replanned_ns = INT64_MIN;
+  if (all.buckets.empty()) return;
+  const auto [first, latest] = std::ranges::minmax(all.buckets, {}, &model::Bucket::plan);
+  if (first.plan == latest.plan) return;
+  PassFit fit(all.buckets, {first.plan, latest.plan});
+  for (const model::Collective& row : all.collectives.rows) {
+    if (row.tag_kind != model::TagKind::kBucket) continue;
+    if (fit.has(row.tag_index) && fit.is_of_latest()) break;
+    fit.add(row);
+  }
+  all.replanned_ns = fit.is_of_latest() ? fit.start_ns() : INT64_MAX;
+}
+
+// By the plan of what is reduced next under its number. From the last one back.
 void RankRowsBuilder::size_ready_buckets() {
   RankRows& all = *shared_;
-  std::map<int, std::int64_t> reduced;  // bytes, by number
-  std::map<std::pair<int, std::int64_t>, std::int64_t> planned;
+  std::map<int, std::int64_t> reduced;  // when, by number
+  std::map<std::pair<int, bool>, std::int64_t> planned;
   auto next = all.collectives.rows.rbegin();
   for (timeline::ReadyPoint& ready : std::views::reverse(all.bucket_ready)) {
     for (; next != all.collectives.rows.rend() && next->start_ns >= ready.time_ns; ++next) {
-      if (next->tag_kind == model::TagKind::kBucket) reduced[next->tag_index] = next->bytes;
+      if (next->tag_kind == model::TagKind::kBucket) reduced[next->tag_index] = next->start_ns;
     }
     const auto found = reduced.find(ready.index);
-    const std::int64_t bytes = found == reduced.end() ? model::kNotKnown : found->second;
-    const auto [size, is_new] = planned.try_emplace({ready.index, bytes}, 0);
-    const model::Bucket* const bucket = is_new ? all.bucket(ready.index, bytes) : nullptr;
+    const std::int64_t at_ns = found == reduced.end() ? INT64_MAX : found->second;
+    const auto [size, is_new] = planned.try_emplace({ready.index, at_ns < all.replanned_ns}, 0);
+    const model::Bucket* const bucket = is_new ? all.bucket(ready.index, at_ns) : nullptr;
     if (bucket != nullptr) size->second = bucket->bytes;
     ready.bytes = size->second;
   }
@@ -283,6 +350,7 @@ std::shared_ptr<const RankRows> RankRowsBuilder::build() {
   sort_by_time(all.steps, &model::Step::start_ns);
   sort_by_time(all.bucket_ready, &timeline::ReadyPoint::time_ns);
   sort_by_time(all.unit_ready, &timeline::ReadyPoint::time_ns);
+  find_plans();
   size_ready_buckets();
   place_peaks();
   sort_by_time(all.memory, &timeline::AreaSample::time_ns);

@@ -52,6 +52,7 @@ struct RankRows {
   std::vector<model::Unit> units;
   std::vector<model::UnitParameter> unit_parameters;
   std::vector<model::Bucket> buckets;
+  std::int64_t replanned_ns = INT64_MIN;  // when the first reduction by the latest plan began
   std::vector<store::BucketParameter> bucket_parameters;
 
   std::vector<model::Step> steps;  // by start
@@ -74,9 +75,8 @@ struct RankRows {
   const model::Lane* lane(int id) const;
   const model::ProcessGroup* group(int id) const;
   const model::Unit* unit(int index) const;
-  // Of the latest plan that has one of this size under this number, else of the latest: DDP plans
-  // anew after its first step.
-  const model::Bucket* bucket(int index, std::int64_t reduced_bytes) const;
+  // By the plan of the moment when it was reduced: DDP plans anew after its first backward pass.
+  const model::Bucket* bucket(int index, std::int64_t reduced_ns) const;
   // The step that a time lies in; null: none.
   const model::Step* step_at(std::int64_t time_ns) const;
 };
@@ -105,6 +105,7 @@ class RankRowsBuilder {
   void scale_counters();
 
   void place_peaks();
+  void find_plans();
   void size_ready_buckets();
 
   std::shared_ptr<RankRows> shared_;

@@ -109,8 +109,65 @@ TEST(RankRows, ABucketThatIsReadyIsOfThePlanThatIsReducedNext) {
   std::vector<std::int64_t> bytes;
   for (const timeline::ReadyPoint& ready : rows->bucket_ready) bytes.push_back(ready.bytes);
   EXPECT_EQ(bytes, (std::vector<std::int64_t>{650, 150, 150}));
-  EXPECT_EQ(rows->bucket(0, 650)->plan, 0);
-  EXPECT_EQ(rows->bucket(0, 75)->plan, 1) << "reduced as something smaller";
+  EXPECT_EQ(rows->bucket(0, 500)->plan, 0);
+  EXPECT_EQ(rows->bucket(0, 1'500)->plan, 1);
+}
+
+store::RowPart planned_part(const std::vector<std::vector<std::int64_t>>& plans) {
+  store::RowPart part;
+  for (int plan = 0; plan < std::ssize(plans); ++plan) {
+    const auto& sizes = plans[static_cast<std::size_t>(plan)];
+    for (int index = 0; index < std::ssize(sizes); ++index) {
+      model::Bucket& bucket = part.rows.buckets.emplace_back();
+      bucket.plan = plan;
+      bucket.index = index;
+      bucket.bytes = sizes[static_cast<std::size_t>(index)];
+    }
+  }
+  return part;
+}
+
+// `passes`: what each reduces, in bytes, by number.
+std::vector<int> plans_of_passes(const std::vector<std::vector<std::int64_t>>& plans,
+                                 const std::vector<std::vector<std::int64_t>>& passes) {
+  RankRowsBuilder builder(0);
+  store::RowPart part = planned_part(plans);
+  for (const auto& pass : passes) {
+    for (int index = 0; index < std::ssize(pass); ++index) {
+      model::Collective& reduce = part.rows.collectives.emplace_back();
+      reduce.tag_kind = model::TagKind::kBucket;
+      reduce.tag_index = index;
+      reduce.bytes = pass[static_cast<std::size_t>(index)];
+      reduce.start_ns = 1'000 * std::ssize(part.rows.collectives);
+      reduce.end_ns = reduce.start_ns + 100;
+      part.collective_ids.push_back(std::ssize(part.rows.collectives));
+    }
+  }
+  builder.add(std::move(part));
+  const auto rows = builder.build();
+  std::vector<int> found;
+  for (const model::Collective& row : rows->collectives.rows) {
+    found.push_back(rows->bucket(row.tag_index, row.start_ns)->plan);
+  }
+  return found;
+}
+
+// A hook sends half of each gradient's bytes; half of one plan's bucket may be another's whole.
+TEST(RankRows, ABucketIsOfThePlanOfItsPassWhateverAHookMakesOfIt) {
+  const std::vector<std::vector<std::int64_t>> plans{{400, 600}, {200, 300, 500}};
+  EXPECT_EQ(plans_of_passes(plans, {{400, 600}, {200, 300, 500}}), (std::vector{0, 0, 1, 1, 1}));
+  EXPECT_EQ(plans_of_passes(plans, {{200, 300}, {100, 150, 250}, {100, 150, 250}}),
+            (std::vector{0, 0, 1, 1, 1, 1, 1, 1}));
+  EXPECT_EQ(plans_of_passes({{1'000}, {500, 500}}, {{500}, {250, 250}}), (std::vector{0, 1, 1}));
+  EXPECT_EQ(plans_of_passes(plans, {{100, 150, 250}, {100, 150, 250}}),
+            (std::vector{1, 1, 1, 1, 1, 1}))
+      << "the first step was not recorded";
+}
+
+// Buckets 0 have one size, but not the same tensors.
+TEST(RankRows, ABucketOfASizeThatBothPlansHaveIsOfThePlanOfItsPass) {
+  EXPECT_EQ(plans_of_passes({{100, 900}, {100, 400, 500}}, {{100, 900}, {100, 400, 500}}),
+            (std::vector{0, 0, 1, 1, 1}));
 }
 
 model::CounterSample counter(model::StringId name, std::int64_t time_ns, double value) {
