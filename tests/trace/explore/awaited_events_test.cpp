@@ -1,6 +1,7 @@
 // What is shown of time whose events were not recorded, or are still to come: neither is idle.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -190,6 +191,24 @@ TEST(LostEvents, AreNoIdleTimeUnlessTheRankHasLeftInOrder) {
             << "no more is to come";
       }
     }
+  }
+}
+
+// One kernel may carry several collectives, so that there are more of these than of all kernels.
+TEST(CommunicationLane, ShowsKernelsThatComputeBesideMoreCollectives) {
+  for (const bool has_cast : {false, true}) {
+    CommittedRun run("cuda:0");
+    run.add_step(0);
+    run.add_event(kCommLane, model::EventKind::kKernel, 3, 10, 20);
+    if (has_cast) run.add_event(kCommLane, model::EventKind::kKernel, 1, 20, 22);
+    for (const std::int64_t sequence : {0, 1, 2}) run.add_collective(sequence, 10, 20);
+    run.commit();
+    const auto opened = open_whole(run.path());
+    ASSERT_TRUE(opened);
+    const auto rows = opened->rows();
+    EXPECT_EQ(
+        std::ranges::count(rows->rows, timeline::RowKind::kKernels, &timeline::TimelineRow::kind),
+        has_cast ? 1 : 0);
   }
 }
 

@@ -45,6 +45,14 @@ void LaneScan::look_at(const store::EventColumns& columns, LaneState& state) {
   state.levels = std::max(state.levels, static_cast<int>(state.level_ends.size()));
 }
 
+void LaneScan::count_computing(const store::EventStore& store, int rank,
+                               const store::EventColumns& columns, LaneState& state) {
+  if (!state.names) state.names.emplace(store, rank);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (state.names->of(columns.name(i)) == model::Activity::kCompute) ++state.computing;
+  }
+}
+
 std::vector<const store::ChunkEntry*> LaneScan::next_of_rank(
     std::span<const store::ChunkEntry> rank, std::size_t most) {
   RankState& state = ranks_[rank.front().rank];
@@ -113,6 +121,9 @@ bool LaneScan::scan_some(store::EventStore& store, std::span<const store::ChunkE
     const Task& task = tasks[i];
     for (std::size_t at = task.first; at < task.end; ++at) {
       if (loaded[at]) look_at(*loaded[at], *task.state);
+      if (loaded[at] && next[at]->kind == model::EventKind::kKernel) {
+        count_computing(store, next[at]->rank, *loaded[at], *task.state);
+      }
       if (problems[at].empty()) continue;
       if (++task.state->unreadable == 1) task.state->problem = problems[at];
     }
@@ -131,8 +142,8 @@ std::vector<LaneScan::Seen> LaneScan::seen() const {
   std::vector<Seen> all;
   for (const auto& [key, state] : lanes_) {
     const auto& [rank, lane, kind] = key;
-    all.push_back(
-        {rank, lane, kind, state.reversed, state.overlapping, state.levels, state.computes});
+    all.push_back({rank, lane, kind, state.reversed, state.overlapping, state.computing,
+                   state.levels, state.computes});
   }
   return all;
 }
@@ -142,6 +153,7 @@ void LaneScan::restore(std::span<const Seen> lanes) {
     LaneState& state = lanes_[{lane.rank, lane.lane, lane.kind}];
     state.reversed = lane.reversed;
     state.overlapping = lane.overlapping;
+    state.computing = lane.computing;
     state.levels = lane.levels;
     state.computes = lane.computes;
   }
@@ -182,6 +194,11 @@ std::string LaneScan::problem() const {
 int LaneScan::operator_levels(int rank, int lane) const {
   const auto found = lanes_.find({rank, lane, model::EventKind::kOperator});
   return found == lanes_.end() ? 1 : found->second.levels;
+}
+
+std::int64_t LaneScan::computing_kernels(int rank, int lane) const {
+  const auto found = lanes_.find({rank, lane, model::EventKind::kKernel});
+  return found == lanes_.end() ? 0 : found->second.computing;
 }
 
 bool LaneScan::operators_compute(int rank) const {

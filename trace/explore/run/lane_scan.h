@@ -1,17 +1,19 @@
 // Goes once over all bulk events of a run, in the background: how many end before they begin or
-// overlap where they must not, how deep they nest, whether operators count as compute. Whoever else
-// needs every event is called for each chunk, so that chunks are decoded once. One thread calls,
-// several work.
+// overlap where they must not, how deep they nest, whether operators count as compute, how many
+// kernels do. Whoever else needs every event is called for each chunk, so that chunks are decoded
+// once. One thread calls, several work.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "trace/explore/run/kernel_activities.h"
 #include "trace/store/chunk/event_store.h"
 
 namespace shardlens::trace::explore {
@@ -36,6 +38,7 @@ class LaneScan {
     int rank = 0, lane = 0;
     model::EventKind kind = model::EventKind::kKernel;
     std::int64_t reversed = 0, overlapping = 0;
+    std::int64_t computing = 0;
     int levels = 1;
     bool computes = false;
   };
@@ -50,6 +53,8 @@ class LaneScan {
   std::string problem() const;  // how many chunks could not be read, and why; "" for none
   int operator_levels(int rank, int lane) const;  // 1: none were seen
   bool operators_compute(int rank) const;
+  // Kernels of a lane that are no collective's, by their names.
+  std::int64_t computing_kernels(int rank, int lane) const;
 
  private:
   using LaneKey = std::tuple<int, int, model::EventKind>;  // rank, lane, kind
@@ -60,6 +65,8 @@ class LaneScan {
     int levels = 1;
     bool computes = false;
     std::vector<std::int64_t> level_ends;  // by depth: the latest end so far
+    std::int64_t computing = 0;            // kernels
+    std::optional<KernelActivities> names;
   };
   struct RankState {
     std::vector<std::uint32_t> order;  // places of its chunks in the order of recording
@@ -67,6 +74,8 @@ class LaneScan {
     std::int64_t reached_ns = INT64_MIN;
   };
   static void look_at(const store::EventColumns& columns, LaneState& state);
+  static void count_computing(const store::EventStore& store, int rank,
+                              const store::EventColumns& columns, LaneState& state);
   // In the order of recording: an operator that lasts is recorded after those that it calls, and
   // what is recorded late must not be taken for something seen.
   std::vector<const store::ChunkEntry*> next_of_rank(std::span<const store::ChunkEntry> rank,

@@ -95,6 +95,7 @@ timeline::RankContent content_of(const RankSnapshot& rank,
     lane.operator_levels =
         std::max(lane.operator_levels,
                  std::min(scan.operator_levels(rank.rank, number), kMostOperatorLevels));
+    lane.computing_kernels = scan.computing_kernels(rank.rank, number);
     content.lanes.push_back(std::move(lane));
   }
   return content;

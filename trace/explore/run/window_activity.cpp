@@ -3,37 +3,12 @@
 #include <algorithm>
 
 #include "trace/analysis/steps/step_breakdown.h"
+#include "trace/explore/run/kernel_activities.h"
 #include "trace/explore/run/lane_events.h"
 
 namespace shardlens::trace::explore {
 
 namespace {
-
-// What a rank's kernels do, by their names: each name is looked at once.
-class NameActivities {
- public:
-  NameActivities(const store::EventStore& store, int rank) : store_(store), rank_(rank) {}
-
-  model::Activity of_kernel(model::StringId name) {
-    if (name >= known_.size()) {
-      if (name > kMostKept)
-        return model::activity_of(model::EventKind::kKernel, {}, store_.names().text(rank_, name));
-      known_.resize(name + 1, model::Activity::kNone);
-    }
-    model::Activity& known = known_[name];
-    // kNone means "not looked at yet": every kernel is some activity.
-    if (known == model::Activity::kNone) {
-      known = model::activity_of(model::EventKind::kKernel, {}, store_.names().text(rank_, name));
-    }
-    return known;
-  }
-
- private:
-  static constexpr model::StringId kMostKept = 1u << 20;
-  const store::EventStore& store_;
-  int rank_;
-  std::vector<model::Activity> known_;
-};
 
 // Events without length are left out; those that touch become one interval.
 void append_time(std::vector<base::Interval>& to, base::Interval time) {
@@ -51,7 +26,7 @@ WindowActivity window_activity(store::EventStore& store, const RankSnapshot& ran
                                base::Interval window, const SeeEvent& see) {
   WindowActivity result;
   result.window = window;
-  NameActivities names(store, rank.rank);
+  KernelActivities kernels(store, rank.rank);
   std::vector<base::Interval> compute, communication, copies;
   for (const auto& [lane, kind] : rank.lanes) {
     const bool is_work = kind != model::EventKind::kLaunch &&
@@ -73,7 +48,7 @@ WindowActivity window_activity(store::EventStore& store, const RankSnapshot& ran
         if ((columns.flags(i) & model::kEventCompute) != 0) append_time(compute, time);
         return;
       }
-      const bool computes = names.of_kernel(columns.name(i)) == model::Activity::kCompute;
+      const bool computes = kernels.of(columns.name(i)) == model::Activity::kCompute;
       append_time(computes ? compute : communication, time);
     });
   }

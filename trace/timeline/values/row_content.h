@@ -17,6 +17,7 @@ struct LaneContent {
   std::string name;
   std::array<std::int64_t, model::kEventKindCount> events{};  // by EventKind
   std::int64_t spans = 0, collectives = 0;
+  std::int64_t computing_kernels = 0;  // of those that were looked at: no collective's
   int operator_levels = 1, span_levels = 1;
   // Of its collectives, where they were read: "" if they differ.
   std::string collective_function, group_name;

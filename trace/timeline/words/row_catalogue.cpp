@@ -101,8 +101,10 @@ void RowCatalogue::add_lane(const RankContent& rank, const LaneContent& lane) {
   add_lane_row(rank, lane, RowKind::kCopies, 1, events_in(lane, model::EventKind::kCopy));
   // The kernels of collectives are shown once, as what they are for, unless there are others.
   const std::int64_t kernels = events_in(lane, model::EventKind::kKernel);
-  // While a run is live there may be more of either, until those that belong to them come.
+  // While a run is live there may be more of either, until those that belong to them come. More
+  // collectives are no sign of other kernels, nor of none: one kernel may carry several.
   const bool are_collectives = lane.kind == model::LaneKind::kCommunication &&
+                               lane.computing_kernels == 0 &&
                                (lane.collectives < 0 || lane.collectives >= kernels);
   add_lane_row(rank, lane, RowKind::kKernels, 1, are_collectives ? 0 : kernels);
 }

@@ -69,7 +69,7 @@ std::string lane_label(const RankContent& rank, const LaneContent& lane, RowKind
     if (!lane.group_name.empty()) return label + " · " + lane.group_name;
   }
   if (kind == RowKind::kKernels && lane.kind == model::LaneKind::kCommunication)
-    label = "NCCL kernels";
+    label = lane.computing_kernels > 0 ? "Kernels" : "NCCL kernels";
   if (kind == RowKind::kOperators && lane.name.starts_with("NVTX")) label = "NVTX";
   const std::string stream = stream_of(lane.name);
   const bool is_only = std::ranges::none_of(rank.lanes, is_same);

@@ -162,6 +162,16 @@ TEST(RowCatalogue, KernelsOnACommunicationStreamThatAreNoCollectivesAreNotHidden
   EXPECT_EQ(std::ranges::count(shown, "NCCL kernels stream 20"), 1);
 }
 
+// Several collectives may share a kernel, so that there are as many as all kernels beside casts.
+TEST(RowCatalogue, KernelsThatComputeOnACommunicationStreamAreNotHiddenByManyCollectives) {
+  RowCatalogue rows;
+  std::vector ranks{gpu_rank(0)};
+  ranks[0].lanes[4].collectives = 300;
+  ranks[0].lanes[4].computing_kernels = 3;
+  rows.update(ranks);
+  EXPECT_EQ(std::ranges::count(labels(rows, 0), "Kernels stream 20"), 1);
+}
+
 TEST(RowCatalogue, FindsTheRowOfAnEvent) {
   RowCatalogue catalogue;
   const std::vector ranks{gpu_rank(0), gpu_rank(3)};
