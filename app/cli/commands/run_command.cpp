@@ -36,7 +36,7 @@ int train(const RunArguments& options) {
   auto settings = settings_of(options.job);
   if (!settings) return report_error(settings.error());
   say_what_has_no_effect(options.job, settings->sharding_strategy);
-  request.settings = std::move(*settings);
+  request.settings = session::with_resumed_run(std::move(*settings), options.runs_dir);
   request.runs_dir = options.runs_dir;
   request.name = options.name;
   request.overwrite = options.overwrite;

@@ -13,6 +13,7 @@
 #include "app/cli/job/sweep_job.h"
 #include "app/cli/terminal/output.h"
 #include "app/session/jobs/measured_run.h"
+#include "app/session/runs/listed_runs.h"
 #include "trace/base/spawn.h"
 #include "trace/store/run/settings_file.h"
 
@@ -63,7 +64,8 @@ Result<void> check_use(const SweepArguments& arguments) {
 }
 
 Result<SweepPoints> points_asked_for(const SweepArguments& arguments) {
-  TRY_ASSIGN(const auto base, settings_of(arguments.job));
+  TRY_ASSIGN(auto given, settings_of(arguments.job));
+  const auto base = session::with_resumed_run(std::move(given), arguments.runs_dir);
   SweepPoints points;
   if (!arguments.over.empty()) {
     TRY_ASSIGN(points, sweep::grid_of(base, arguments.over));

@@ -14,6 +14,7 @@
 #include "app/search/search.h"
 #include "app/search/space.h"
 #include "app/session/jobs/measured_run.h"
+#include "app/session/runs/listed_runs.h"
 #include "app/session/tuning/prediction_source.h"
 #include "trace/base/spawn.h"
 
@@ -41,7 +42,7 @@ struct TuneArguments {
 Result<Settings> start_of(const TuneArguments& arguments) {
   TRY_ASSIGN(auto given, said_settings_of(arguments.job));
   const bool has_steps = std::ranges::find(given.said, "steps") != given.said.end();
-  Settings base = std::move(given.settings);
+  Settings base = session::with_resumed_run(std::move(given.settings), arguments.runs_dir);
   if (!has_steps && base.epochs == 0) base.steps = base.skip_steps + kSteps;
   return base;
 }

@@ -10,6 +10,7 @@
 
 #include "app/launch/program_files.h"
 #include "app/session/runs/library_run.h"
+#include "trace/job/settings/settings.h"
 
 namespace shardlens::app::session {
 
@@ -32,6 +33,10 @@ ListedRuns listed_examples(const std::filesystem::path& folder);
 trace::base::Result<std::filesystem::path> find_listed_run(
     std::string_view run, const std::filesystem::path& runs_dir,
     const std::filesystem::path& examples = launch::bundled_runs());
+
+// With the folder of the run that `resume` names, as other commands do: by name or number.
+trace::job::Settings with_resumed_run(trace::job::Settings settings,
+                                      const std::filesystem::path& runs_dir);
 
 // Reads a run's figures unless they were kept, and keeps them.
 trace::base::Result<LibraryRun> with_figures(ListedRun run);

@@ -444,7 +444,8 @@ constexpr Knob kCheckpointKnobs[] = {
     {.name = "resume", .label = "Resume from", .member = &Settings::resume, .choices = kNone,
      .choices_are_open = true,
      .accepted = "none, or the folder of a checkpoint or of a run",
-     .explanation = "A checkpoint's folder, or a run's, to go on from with any strategy and ranks"},
+     .explanation = "A checkpoint's folder, or a run's (on the command line also its name or number), to go on from with any "
+                    "strategy and ranks"},
     {.name = "keep_best", .label = "Keep the best", .member = &Settings::keep_best,
      .explanation = "A checkpoint after each evaluation with the lowest loss so far, kept beside the last "
                     "ones"},

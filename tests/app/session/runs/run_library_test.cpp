@@ -101,6 +101,20 @@ TEST_F(LibraryTest, ARunIsFoundByTheNumberThatIsListed) {
   }
 }
 
+TEST_F(LibraryTest, ARunToResumeFromIsFoundByItsNameOrNumberToo) {
+  const auto first = write_run(runs, "first", 4, kLongAgo);
+  const auto resumed = [&](const std::string& resume) {
+    trace::job::Settings settings;
+    settings.resume = resume;
+    return with_resumed_run(std::move(settings), runs).resume;
+  };
+  EXPECT_EQ(resumed("first"), first);
+  EXPECT_EQ(resumed("1"), first);
+  EXPECT_EQ(resumed("none"), "none");
+  EXPECT_EQ(resumed(runs), runs) << "what is there is meant";
+  EXPECT_EQ(resumed("second"), "second") << "whoever opens it says that there is none";
+}
+
 TEST_F(LibraryTest, NoticesNewAndDeletedRuns) {
   const RunLibrary library({runs, {}}, notice, [] {});
   ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
