@@ -225,7 +225,9 @@ void JobSession::take_exits() {
     if (!rank.reap()) continue;
     RankExit exit = *rank.exit();
     exit.asked = told_to_leave_;
-    exit.message = options_.last_message(trace::store::rank_log(folder_, exit.rank));
+    LastWords last = options_.last_message(trace::store::rank_log(folder_, exit.rank));
+    exit.message = std::move(last.text);
+    exit.says_why = last.is_error;
     {
       const std::lock_guard lock(mutex_);
       status_.exits.push_back(std::move(exit));

@@ -35,7 +35,7 @@ struct JobOptions {
   std::chrono::milliseconds stop_patience{600000};
   std::chrono::milliseconds failure_grace{3000};  // the same once a rank has failed or hangs
   // What a rank said at last, from its log; tests replace it.
-  std::function<std::string(const std::filesystem::path&)> last_message = app::launch::last_message;
+  std::function<LastWords(const std::filesystem::path&)> last_message = app::launch::last_message;
   // Called by the job's own thread whenever poll() has something new; must not end the session.
   std::function<void()> on_news = [] {};
 };

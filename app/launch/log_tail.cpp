@@ -5,6 +5,7 @@
 #include <fstream>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace shardlens::app::launch {
 namespace {
@@ -48,16 +49,17 @@ std::vector<std::string> log_tail(const std::filesystem::path& log, std::size_t 
   return lines;
 }
 
-std::string last_message(const std::filesystem::path& log) {
+LastWords last_message(const std::filesystem::path& log) {
   const auto lines = log_tail(log, 400);
   std::string last, watchdog;
   for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
-    if (line->starts_with(kErrorPrefix)) return line->substr(kErrorPrefix.size());
+    if (line->starts_with(kErrorPrefix)) return {line->substr(kErrorPrefix.size()), true};
     if (last.empty() && !is_trace(*line)) last = *line;
     const auto told = line->find(kWatchdog);
     if (told != std::string::npos) watchdog = line->substr(told);
   }
-  return watchdog.empty() ? last : watchdog;
+  if (!watchdog.empty()) return {std::move(watchdog), true};
+  return {std::move(last), false};
 }
 
 }  // namespace shardlens::app::launch

@@ -91,11 +91,12 @@ bool any_ran_out_of_patience(std::span<const RankExit> exits) {
 
 std::string describe(const RankExit& exit) {
   const std::string rank = "rank " + std::to_string(exit.rank);
-  const std::string said = exit.message.empty() ? "" : ": " + exit.message;
+  const std::string last = exit.message.empty() ? "" : "; its last line was: " + exit.message;
+  const std::string said = exit.says_why ? ": " + exit.message : last;
   if (exit.signal == SIGKILL && exit.asked) return rank + " did not leave in time and was killed";
   if (exit.signal == SIGKILL) {
     return rank + " was killed (SIGKILL): by somebody, or by the system because memory ran out" +
-           (exit.message.empty() ? "" : "; its last line was: " + exit.message);
+           last;
   }
   if (exit.signal != 0) return rank + " was killed by " + signal_name(exit.signal) + said;
   if (exit.left_unfinished()) {
@@ -105,7 +106,7 @@ std::string describe(const RankExit& exit) {
            (steps.empty() ? "" : ", after " + steps) + said;
   }
   if (!exit.failed()) return rank + " left before the others, without an error" + said;
-  if (exit.code == 1 && !exit.message.empty()) return rank + " failed" + said;
+  if (exit.code == 1 && exit.says_why) return rank + " failed" + said;
   return rank + " left with exit code " + std::to_string(exit.code) + said;
 }
 

@@ -19,7 +19,8 @@ struct RankExit {
   int signal = 0;      // that killed it; 0: it left by itself, with `code`
   bool asked = false;  // after the launcher had told it to leave
   std::chrono::steady_clock::time_point time;
-  std::string message;  // what it said at last: its "error: " line, else its last line
+  std::string message;                               // what it said at last (last_message())
+  bool says_why = false;                             // it is an error, not just the last line
   std::optional<trace::model::RankOutcome> outcome;  // what it told of itself; none: nothing
 
   bool failed() const { return code != 0 || signal != 0 || left_unfinished(); }

@@ -409,7 +409,7 @@ TEST_F(JobSessionTest, AProgramThatCannotBeStartedFailsTheRunAndNamesIt) {
 
 TEST_F(JobSessionTest, AnExceptionInTheLauncherEndsTheJobAsFailedAndLeavesNoRank) {
   auto options = behaving("0:leave,1:stay_deaf");
-  options.last_message = [](const fs::path&) -> std::string { throw std::bad_alloc(); };
+  options.last_message = [](const fs::path&) -> LastWords { throw std::bad_alloc(); };
   auto job = JobSession::start(request(2), options);
   ASSERT_TRUE(job) << job.error().message;
   const JobStatus status = (*job)->wait();

@@ -58,9 +58,18 @@ TEST(FirstFailure, LeavesOutRanksThatWereToldToLeave) {
 }
 
 TEST(Describe, SaysWhatEndedARank) {
-  EXPECT_EQ(describe(exit_at(1, 0ms, 1, 0, "no memory")), "rank 1 failed: no memory");
+  RankExit failed = exit_at(1, 0ms, 1, 0, "no memory");
+  failed.says_why = true;
+  EXPECT_EQ(describe(failed), "rank 1 failed: no memory");
   EXPECT_EQ(describe(exit_at(2, 0ms, 0, SIGSEGV, "")), "rank 2 was killed by SIGSEGV");
   EXPECT_EQ(describe(exit_at(0, 0ms, 9, 0, "")), "rank 0 left with exit code 9");
+}
+
+TEST(Describe, DoesNotTakeALastLineForTheReason) {
+  EXPECT_EQ(describe(exit_at(0, 0ms, 1, 0, "1 of 6 steps")),
+            "rank 0 left with exit code 1; its last line was: 1 of 6 steps");
+  EXPECT_EQ(describe(exit_at(0, 0ms, 0, SIGBUS, "1 of 6 steps")),
+            "rank 0 was killed by SIGBUS; its last line was: 1 of 6 steps");
 }
 
 TEST(RankExits, TellWhetherAnyRankRanOutOfPatience) {
