@@ -176,13 +176,22 @@ class Gpu(harness.ShardlensTest):
         self.assertGreater(peak, 0.9 * theirs)
         print(f'all logits at once: {peak >> 20} MiB, PyTorch {theirs >> 20}', flush=True)
 
-    def peak_of(self, name, settings):
-        """Of the last step. DDP lays its buckets out anew after the first; the old ones are kept until NCCL's watchdog, which
-        looks every 100 ms, has seen them reduced."""
+    def test_memory_is_what_was_estimated_where_values_have_16_bits(self):
+        for name, settings in {'compressed': dict(sharding_strategy='ddp', communication_hook='bf16_compress')}.items():
+            with self.subTest(name):
+                options = [part for key, value in settings.items() for part in ('--set', f'{key}={value}')]
+                plan = self.json('plan', *LARGE, *options, '--gpus-per-node', '2')
+                [estimated] = [row['memory']['total_bytes'] for row in plan['strategies']
+                               if row['strategy'] == settings['sharding_strategy']]
+                peak = self.peak_of(name, settings, since=2)
+                print(f'{name}: {peak >> 20} MiB, estimated {estimated >> 20}', flush=True)
+                self.assertAlmostEqual(estimated / peak, 1, delta=0.03)
+
+    def peak_of(self, name, settings, since=LARGE_STEPS - 1):
         self.run_job(name, {**settings, 'record': 'none'}, job=LARGE, steps=LARGE_STEPS)
         return self.value(name, 'select max(parameters_bytes + gathered_parameters_bytes + gradients_bytes + optimizer_bytes + '
                                 'activations_bytes + communication_bytes + other_bytes) from memory '
-                                f'where is_peak and step = {LARGE_STEPS - 1}')
+                                f'where is_peak and step >= {since}')
 
     def test_gathers_in_forward_run_beside_the_unit_before(self):
         """As those of fully_shard do unasked, if the host is ahead of the device."""

@@ -16,6 +16,22 @@ FuturePointer new_future(const torch::Tensor& buffer) {
   return c10::make_intrusive<c10::ivalue::Future>(c10::TensorType::get(), std::move(devices));
 }
 
+// What `finish` has done with the bucket once it is reduced. NCCL keeps the tensors of a collective
+// until somebody waits for it, or its watchdog looks, every 100 ms; the stream of the callback
+// waits already. Gloo's would wait for this callback.
+template <typename Finish>
+FuturePointer when_reduced(const c10::intrusive_ptr<c10d::Work>& work, const torch::Tensor& buffer,
+                           Finish finish) {
+  return work->getFuture()->then(
+      [work, buffer, finish](c10::ivalue::Future& reduced) {
+        reduced.value();  // throws what the collective threw
+        if (buffer.is_cuda()) work->wait();
+        finish();
+        return c10::IValue(buffer);
+      },
+      c10::TensorType::get());
+}
+
 comm::CollectiveTag bucket_tag(int bucket) { return {trace::model::TagKind::kBucket, bucket, ""}; }
 
 }  // namespace
@@ -71,12 +87,7 @@ FuturePointer BucketHook::reduce_plain(int bucket, torch::Tensor buffer) {
     buffer.mul_(1.0 / communicator_.world_size());
   }
   const auto work = communicator_.all_reduce(buffer, bucket_tag(bucket), operation);
-  return work->getFuture()->then(
-      [buffer](c10::ivalue::Future& reduced) {
-        reduced.value();  // throws what the collective threw
-        return c10::IValue(buffer);
-      },
-      c10::TensorType::get());
+  return when_reduced(work, buffer, [] {});
 }
 
 FuturePointer BucketHook::reduce_compressed(int bucket, torch::Tensor buffer,
@@ -85,14 +96,10 @@ FuturePointer BucketHook::reduce_compressed(int bucket, torch::Tensor buffer,
       trace::model::MemoryCategory::kCommunication);
   const torch::Tensor compressed = buffer.to(type).div_(communicator_.world_size());
   const auto work = communicator_.all_reduce(compressed, bucket_tag(bucket));
-  return work->getFuture()->then(
-      [buffer, compressed](c10::ivalue::Future& reduced) {
-        reduced.value();
-        const torch::NoGradGuard no_gradients;
-        buffer.copy_(compressed);
-        return c10::IValue(buffer);
-      },
-      c10::TensorType::get());
+  return when_reduced(work, buffer, [buffer, compressed] {
+    const torch::NoGradGuard no_gradients;
+    buffer.copy_(compressed);
+  });
 }
 
 void BucketHook::launch_deferred() {
