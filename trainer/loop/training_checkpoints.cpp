@@ -136,8 +136,12 @@ trace::base::Result<trace::job::CheckpointInfo> TrainingCheckpoints::load() {
   TRY_ASSIGN(const auto random_numbers,
              checkpoint::load_generator_state(info, parts_.communicator.rank(),
                                               parts_.communicator.world_size()));
-  if (random_numbers.defined())
-    tensor::set_generator_state(parts_.communicator.device(), random_numbers);
+  const torch::Device device = parts_.communicator.device();
+  // Another kind of device has another generator, whose state has another size.
+  if (random_numbers.defined() &&
+      random_numbers.numel() == tensor::generator_state(device).numel()) {
+    tensor::set_generator_state(device, random_numbers);
+  }
   return info;
 }
 

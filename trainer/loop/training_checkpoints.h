@@ -47,8 +47,9 @@ class TrainingCheckpoints {
   trace::base::Result<std::filesystem::path> save_best(std::int64_t steps_done);
 
   // Takes over what `resume` names: values, optimizer, data position and loss scale; random
-  // numbers, too, if the number of ranks is the same. Returns how many steps were done; 0 without
-  // `resume`. Errors, the same on all ranks: the checkpoint is damaged or of another model.
+  // numbers, too, if the number of ranks and the kind of device are the same. Returns how many
+  // steps were done; 0 without `resume`. Errors, the same on all ranks: the checkpoint is damaged
+  // or of another model.
   trace::base::Result<std::int64_t> resume();
 
  private:

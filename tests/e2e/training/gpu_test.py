@@ -193,6 +193,14 @@ class Gpu(harness.ShardlensTest):
                                 'activations_bytes + communication_bytes + other_bytes) from memory '
                                 f'where is_peak and step >= {since}')
 
+    def test_a_checkpoint_goes_on_with_the_other_kind_of_device(self):
+        for device, other in (('cuda', 'cpu'), ('cpu', 'cuda')):
+            with self.subTest(f'{device} to {other}'):
+                saved = self.run_job(f'saved-{device}', dict(device=device, save_every=2), ranks=1, steps=2)
+                folder = self.folder / saved['run']['folder']
+                report = self.run_job(f'resumed-{other}', dict(device=other, resume=folder), ranks=1, steps=4)
+                self.assertEqual([step['step'] for step in report['steps']], [2, 3])
+
     def test_gathers_in_forward_run_beside_the_unit_before(self):
         """As those of fully_shard do unasked, if the host is ahead of the device."""
         self.run_job('a', dict(sharding_strategy='full_shard', record='every step'), job=LARGE, steps=4, FAKE_GPU_HOST_AHEAD='1')
