@@ -222,7 +222,6 @@ trace::base::Result<void> RankJob::start_recorder() {
   info.device_name = device_name(device_.device);
   info.versions = "shardlens " SHARDLENS_VERSION ", LibTorch " TORCH_VERSION;
   describe_gpu(info);
-  info.sources = sources_text(device_, gpu_);
   const bool allows_tf32 = device_.device.is_cuda() && at::globalContext().allowTF32CuBLAS();
   const trace::job::PeakFlops peak =
       trace::job::peak_flops(settings_, info.device_name, allows_tf32);

@@ -6,7 +6,9 @@
 #include <chrono>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "trace/base/text.h"
 #include "trace/job/settings/schedule.h"
 #include "trainer/loop/device_memory.h"
 
@@ -17,18 +19,6 @@ namespace {
 constexpr std::chrono::milliseconds kHasteLimit{3'000};
 
 }  // namespace
-
-std::string sources_text(const RankDevice& device, const GpuFacts& gpu) {
-  if (!device.device.is_cuda()) {
-    return "operators: RecordFunction; collectives: Gloo's own thread; memory: CPU allocator";
-  }
-  std::string text = "operators: RecordFunction; " +
-                     std::string(profiler::cupti::CuptiSource::kSourceText) + "; " +
-                     std::string(profiler::nccl::NcclPlugin::kSourceText) +
-                     ", or the log says why not; memory: CUDA's caching allocator";
-  if (gpu.nvml) text += "; " + std::string(profiler::nvml::NvmlSampler::kSourceText);
-  return text;
-}
 
 RankSources::RankSources(const Parts& parts) : parts_(parts) {
   if (parts_.device.device.is_cuda()) start_gpu();
@@ -42,6 +32,25 @@ RankSources::RankSources(const Parts& parts) : parts_(parts) {
       profiler::memory::MemorySampler::kInterval, allocation_recorder());
   if (parts_.device.device.is_cuda()) start_nvml_sampler();
   warnings_ = std::make_unique<profiler::process::WarningTail>(parts_.recorder, parts_.log_file);
+  parts_.recorder.update_rank_info([this](trace::model::RankInfo& info) { info.sources = text(); });
+}
+
+std::string RankSources::text() const {
+  const bool is_gpu = parts_.device.device.is_cuda();
+  std::vector<std::string> sources;
+  if (observer_) sources.emplace_back("operators: RecordFunction");
+  if (gpu_activity_) sources.emplace_back(profiler::cupti::CuptiSource::kSourceText);
+  if (parts_.has_detail && !is_gpu) {
+    sources.emplace_back("collectives: Gloo's own thread");
+  } else if (records_nccl_kernels()) {
+    sources.push_back(std::string(profiler::nccl::NcclPlugin::kSourceText) +
+                      ", or the log says why not");
+  } else if (parts_.has_detail) {
+    sources.emplace_back("collectives: the host's view of NCCL's calls");
+  }
+  sources.emplace_back(is_gpu ? "memory: CUDA's caching allocator" : "memory: CPU allocator");
+  if (nvml_sampler_) sources.emplace_back(profiler::nvml::NvmlSampler::kSourceText);
+  return trace::base::joined(sources, "; ");
 }
 
 void RankSources::start_gpu() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "profiler/cupti/cupti_source.h"
 #include "profiler/memory/memory_sampler.h"
@@ -20,9 +21,6 @@
 
 namespace shardlens::trainer::rank {
 
-// For RankInfo::sources, before anything has started.
-std::string sources_text(const RankDevice& device, const GpuFacts& gpu);
-
 class RankSources {
  public:
   struct Parts {
@@ -35,7 +33,8 @@ class RankSources {
     std::filesystem::path log_file;  // where this process's standard error goes, if it does
     bool has_detail = true;          // false: only steps, phases and memory
   };
-  // Starts them all, on a GPU before its first call of CUDA. What cannot be had is logged.
+  // Starts them all, on a GPU before its first call of CUDA, and names them in RankInfo::sources.
+  // What cannot be had is logged.
   explicit RankSources(const Parts& parts);
 
   profiler::memory::MemorySampler& memory_sampler() { return *memory_sampler_; }
@@ -60,6 +59,7 @@ class RankSources {
   void start_nvml_sampler();
   void watch_fatal_signals();
   void flush_gpu_activity();
+  std::string text() const;
   std::unique_ptr<profiler::memory::AllocationRecorder> allocation_recorder() const;
 
   const Parts parts_;

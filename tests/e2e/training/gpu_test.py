@@ -201,6 +201,17 @@ class Gpu(harness.ShardlensTest):
                 report = self.run_job(f'resumed-{other}', dict(device=other, resume=folder), ranks=1, steps=4)
                 self.assertEqual([step['step'] for step in report['steps']], [2, 3])
 
+    def test_what_was_not_recorded_names_no_source(self):
+        for device, memory in (('cuda', "memory: CUDA's caching allocator; power"), ('cpu', 'memory: CPU allocator')):
+            for record in ('none', 'every step'):
+                name = f'{device}-{record}'.replace(' ', '-')
+                self.run_job(name, dict(device=device, record=record), steps=2)
+                for [sources] in self.json('query', name, 'select sources from rank')['rows']:
+                    self.assertIn(memory, sources)
+                    for source in ('operators: ', 'collectives: '):
+                        self.assertEqual(source in sources, record != 'none', sources)
+                    self.assertEqual('kernels' in sources, (device, record) == ('cuda', 'every step'), sources)
+
     def test_gathers_in_forward_run_beside_the_unit_before(self):
         """As those of fully_shard do unasked, if the host is ahead of the device."""
         self.run_job('a', dict(sharding_strategy='full_shard', record='every step'), job=LARGE, steps=4, FAKE_GPU_HOST_AHEAD='1')
