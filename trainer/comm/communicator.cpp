@@ -116,6 +116,9 @@ BackendPointer connect_backend(const c10::intrusive_ptr<c10d::Store>& store, int
     const auto nccl = (*cuda)->create_nccl(
         store,
         {rank, size, options.device, options.timeout + grace, options.high_priority_streams});
+    // The first collective would do it, and wait for a rank that does not come to it where nobody
+    // watches.
+    nccl->eagerConnectSingleDevice(options.device);
     return c10::make_intrusive<RecordedBackend>(
         nccl,
         std::make_unique<NcclExecutor>(

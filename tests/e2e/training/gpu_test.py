@@ -212,6 +212,25 @@ class Gpu(harness.ShardlensTest):
                         self.assertEqual(source in sources, record != 'none', sources)
                     self.assertEqual('kernels' in sources, (device, record) == ('cuda', 'every step'), sources)
 
+    def test_without_a_launcher_of_ours_a_rank_that_hangs_before_a_groups_first_collective_is_not_waited_for(self):
+        settings = self.folder / 'settings.yaml'
+        settings.write_text(f'device: cuda\ndata: {self.text}\nsharding_strategy: hybrid_shard\nshard_group_size: 2\n'
+                            'collective_timeout_s: 4\ninject: rank=1,step=0,phase=data,hang\n')
+        shared = harness.fake_gpu(WORLD_SIZE='4', LOCAL_WORLD_SIZE='4', MASTER_ADDR='127.0.0.1',
+                                  MASTER_PORT=str(15000 + os.getpid() % 15000))  # as in support/start_ranks.py
+        command = [harness.BIN / 'shardlens-rank', '--settings', settings, '--run', self.folder / 'run']
+        ranks = [subprocess.Popen(command, env=dict(shared, RANK=str(rank), LOCAL_RANK=str(rank)), stderr=subprocess.PIPE, text=True)
+                 for rank in range(4)]
+        try:
+            said = ranks[0].communicate(timeout=60)[1]
+            self.assertIn('did not take part within 4 s (collective_timeout_s)', said)
+            for rank in (2, 3):
+                self.assertNotEqual(ranks[rank].wait(60), 0)
+        finally:
+            for rank in ranks:
+                rank.kill()
+                rank.communicate()
+
     def test_gathers_in_forward_run_beside_the_unit_before(self):
         """As those of fully_shard do unasked, if the host is ahead of the device."""
         self.run_job('a', dict(sharding_strategy='full_shard', record='every step'), job=LARGE, steps=4, FAKE_GPU_HOST_AHEAD='1')
