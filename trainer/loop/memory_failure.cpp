@@ -5,6 +5,8 @@
 #include <cstdlib>
 
 #include "trace/base/number_text.h"
+#include "trace/base/text.h"
+#include "trace/predict/memory/memory_model.h"
 #include "trace/predict/plan/remedies.h"
 #include "trainer/loop/device_memory.h"
 
@@ -51,18 +53,26 @@ std::string unused_text(const profiler::pytorch::FailedAllocation& failed) {
          " more are reserved but in pieces: PYTORCH_ALLOC_CONF=expandable_segments:True joins them";
 }
 
+// Where the job itself is estimated to fit, the estimate lacks something: then what lowers it most
+// comes first.
 std::string remedies_text(const trace::predict::PlannedJob& job, std::int64_t usable) {
-  const auto remedies = trace::predict::changes_that_would_fit(job, usable);
+  const std::int64_t peak = trace::predict::predict_peak_bytes(job);
+  const bool fits = peak <= usable;
+  auto remedies = trace::predict::changes_that_would_fit(job, fits ? peak - 1 : usable);
+  if (fits) std::ranges::stable_sort(remedies, {}, &trace::predict::Remedy::peak_bytes);
+  const std::string aim = fits ? "need less" : "fit into " + size_text(usable);
+  const std::string text = fits ? "The job is estimated to need " + size_text(peak) +
+                                      ", which fits into " + size_text(usable) + ". "
+                                : "";
   if (remedies.empty()) {
-    return "No change of strategy, recomputation, batch or offload is estimated to fit into " +
-           size_text(usable) + "; choose a smaller model, a shorter sequence_length or more ranks.";
+    return text + "No change of strategy, recomputation, batch or offload is estimated to " + aim +
+           "; choose a smaller model, a shorter sequence_length or more ranks.";
   }
-  std::string text = "Estimated to fit into " + size_text(usable) + ": ";
-  for (std::size_t i = 0; i < std::min(remedies.size(), kMostRemedies); ++i) {
-    text += (i > 0 ? "; " : "") + remedies[i].text() + " (peak " +
-            size_text(remedies[i].peak_bytes) + ")";
-  }
-  return text + ".";
+  if (remedies.size() > kMostRemedies) remedies.resize(kMostRemedies);
+  const auto named = [](const trace::predict::Remedy& remedy) {
+    return remedy.text() + " (peak " + size_text(remedy.peak_bytes) + ")";
+  };
+  return text + "Estimated to " + aim + ": " + trace::base::joined(remedies, "; ", named) + ".";
 }
 
 }  // namespace

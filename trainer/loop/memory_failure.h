@@ -21,9 +21,9 @@ std::optional<profiler::pytorch::FailedAllocation> failed_allocation(torch::Devi
 // Bytes of "Tried to allocate 20.00 GiB. …"; 0: no such words.
 std::int64_t asked_bytes(std::string_view message);
 
-// "asked for 1.0 PiB beside 27.3 MiB (parameters 9.1 MiB, …). Estimated to fit …", one line. What
-// fits is measured against the device's memory, on a CPU against what was held. `unit`: where in
-// the model, or "".
+// "asked for 1.0 PiB beside 27.3 MiB (parameters 9.1 MiB, …). Estimated to fit …", one line; where
+// the job itself is, what is estimated to need less. What fits is measured against the device's
+// memory, on a CPU against what was held. `unit`: where in the model, or "".
 std::string explain_out_of_memory(const profiler::pytorch::FailedAllocation& failed,
                                   const trace::predict::PlannedJob& job, const std::string& unit);
 

@@ -3,10 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
+#include "trace/predict/memory/memory_model.h"
+
 namespace shardlens::trainer::loop {
 namespace {
 
 using testing::HasSubstr;
+using testing::MatchesRegex;
 using testing::Not;
 
 constexpr std::int64_t kMiB = 1 << 20;
@@ -42,6 +48,22 @@ TEST(OutOfMemory, NamesTheUnitAndSaysWhenNothingWouldFit) {
       explain_out_of_memory(failed_with(0), job_of(trace::job::Strategy::kFullShard), "blocks.3");
   EXPECT_THAT(text, HasSubstr("out of memory in blocks.3: "));
   EXPECT_THAT(text, HasSubstr("No change"));
+}
+
+TEST(OutOfMemory, OfAJobThatIsEstimatedToFitNamesWhatNeedsLessTheLeastFirst) {
+  const auto job = job_of(trace::job::Strategy::kDdp);
+  const std::int64_t peak = trace::predict::predict_peak_bytes(job);
+  const auto text = explain_out_of_memory(failed_with(peak), job, "");
+  EXPECT_THAT(text, MatchesRegex(".* The job is estimated to need .* MiB, which fits into .* MiB. "
+                                 "Estimated to need less: .* \\(peak .*"));
+  EXPECT_THAT(text, Not(HasSubstr("No change")));
+  std::vector<double> peaks;
+  for (auto at = text.find("(peak "); at != std::string::npos; at = text.find("(peak ", at + 1)) {
+    peaks.push_back(std::stod(text.substr(at + 6)));
+  }
+  ASSERT_GT(peaks.size(), 1u) << text;
+  EXPECT_TRUE(std::ranges::is_sorted(peaks)) << text;
+  EXPECT_LT(peaks.back() * static_cast<double>(kMiB), static_cast<double>(peak)) << text;
 }
 
 TEST(OutOfMemory, SaysWhenEnoughWasReservedButInPieces) {
