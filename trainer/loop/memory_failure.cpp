@@ -1,5 +1,7 @@
 #include "trainer/loop/memory_failure.h"
 
+#include <c10/core/AllocatorConfig.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -49,8 +51,10 @@ std::string unused_text(const profiler::pytorch::FailedAllocation& failed) {
   const std::int64_t unused =
       failed.held.reserved_bytes - (failed.held.total_bytes() - outside_of(failed.held));
   if (unused <= 0 || unused < failed.asked_bytes) return "";
-  return "; " + size_text(unused) +
-         " more are reserved but in pieces: PYTORCH_ALLOC_CONF=expandable_segments:True joins them";
+  return "; " + size_text(unused) + " more are reserved but in pieces" +
+         (c10::CachingAllocator::AcceleratorAllocatorConfig::use_expandable_segments()
+              ? ""
+              : ": allocator_conf=expandable_segments:True joins them");
 }
 
 // Where the job itself is estimated to fit, the estimate lacks something: then what lowers it most

@@ -1,5 +1,6 @@
 #include "trainer/loop/memory_failure.h"
 
+#include <c10/core/AllocatorConfig.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -76,7 +77,13 @@ TEST(OutOfMemory, SaysWhenEnoughWasReservedButInPieces) {
       << "3 MiB were asked for";
   failed.held.reserved_bytes = 95 * kMiB;
   EXPECT_THAT(explain_out_of_memory(failed, job_of(trace::job::Strategy::kDdp), ""),
-              HasSubstr("; 15.0 MiB more are reserved but in pieces: "));
+              HasSubstr("; 15.0 MiB more are reserved but in pieces: allocator_conf="));
+  auto& allocator = c10::CachingAllocator::AcceleratorAllocatorConfig::instance();
+  allocator.parseArgs("expandable_segments:True");
+  EXPECT_THAT(explain_out_of_memory(failed, job_of(trace::job::Strategy::kDdp), ""),
+              HasSubstr("; 15.0 MiB more are reserved but in pieces. "))
+      << "what is set joins no more";
+  allocator.parseArgs("expandable_segments:False");
 }
 
 TEST(OutOfMemory, ReadsTheSizeFromTheWordsOfCudasAllocator) {
