@@ -177,7 +177,8 @@ class Gpu(harness.ShardlensTest):
         print(f'all logits at once: {peak >> 20} MiB, PyTorch {theirs >> 20}', flush=True)
 
     def test_memory_is_what_was_estimated_where_values_have_16_bits(self):
-        for name, settings in {'compressed': dict(sharding_strategy='ddp', communication_hook='bf16_compress')}.items():
+        for name, settings in {'compressed': dict(sharding_strategy='ddp', communication_hook='bf16_compress'),
+                               'fp16': dict(sharding_strategy='full_shard', precision='fp32', param_dtype='fp16')}.items():
             with self.subTest(name):
                 options = [part for key, value in settings.items() for part in ('--set', f'{key}={value}')]
                 plan = self.json('plan', *LARGE, *options, '--gpus-per-node', '2')

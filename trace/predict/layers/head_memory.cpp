@@ -98,9 +98,11 @@ HeadMemory DecoderHead::plain() const {
 std::int64_t DecoderHead::chunk_scratch(std::int64_t chunk) const {
   const bool in_16_bits = s.product_bytes == 2;
   const std::int64_t saved = is_frozen ? 0 : matrix * kLossBytes;
+  // On a GPU one kernel makes log-probabilities of logits in fp16, but not of those in bf16.
+  const bool is_copied = in_16_bits && (!job.on_gpu || job::computes_in_bf16(job.settings));
   // The logits, their copy in fp32, log-probabilities.
   const auto softmax = [&](std::int64_t tokens) {
-    return tokens * job.shape.vocabulary * (s.product_bytes + (in_16_bits ? 4 : 0) + kLossBytes);
+    return tokens * job.shape.vocabulary * (s.product_bytes + (is_copied ? 4 : 0) + kLossBytes);
   };
   const auto input = [&](std::int64_t tokens) {
     return tokens * job.shape.width * s.product_bytes;

@@ -198,6 +198,21 @@ TEST(MemoryModel, ACpuThatMultipliesBf16InFp32NeedsMoreForThatAlone) {
   EXPECT_GT(more, 0);
 }
 
+TEST(MemoryModel, OnlyAGpuTakesLogitsInFp16WithoutACopyInFp32) {
+  const auto scratch = [](const char* type, bool on_gpu) {
+    PlannedJob job = job_of({"model=gpt2", "sharding_strategy=full_shard", "batch_per_rank=8",
+                             "sequence_length=1024", "loss_chunk_tokens=2048", type});
+    job.on_gpu = on_gpu;
+    return head_memory(job).layer.forward_scratch;
+  };
+  const std::int64_t copy = 2048 * job_of({"model=gpt2"}).shape.vocabulary * 4;
+  for (const std::string knob : {"precision=", "param_dtype="}) {
+    const std::string bf16 = knob + "bf16", fp16 = knob + "fp16";
+    EXPECT_EQ(scratch(bf16.c_str(), true) - scratch(fp16.c_str(), true), copy) << knob;
+    EXPECT_EQ(scratch(bf16.c_str(), false), scratch(fp16.c_str(), false)) << knob;
+  }
+}
+
 TEST(MemoryModel, TermsSumToThePeakAndHaveFormulas) {
   for (const PlannedJob& job : all_kinds_of_jobs()) {
     const MemoryPrediction prediction = predict_memory(job);
