@@ -1,5 +1,7 @@
 #include "trainer/loop/train_loop.h"
 
+#include <c10/cuda/CUDAFunctions.h>
+
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -63,7 +65,9 @@ TrainLoop::TrainLoop(const TrainParts& parts, const std::vector<trace::job::Inje
       batches_(stream_, parts.device),
       checkpoints_({parts.settings, parts.run_folder, parts.strategy, *optimizer_, batches_,
                     scaler_, parts.communicator}),
-      faults_(injections, parts.communicator) {}
+      faults_(injections, parts.communicator),
+      schedule_(trace::job::parse_record_schedule(parts.settings.record)
+                    .value_or(trace::job::RecordSchedule())) {}
 
 trace::base::Result<void> TrainLoop::begin() {
   parts_.model.train();
@@ -75,6 +79,8 @@ trace::base::Result<void> TrainLoop::begin() {
   }
   total_steps_ = steps_in_all();
   parts_.on_step(first_step_, total_steps_);
+  // What it was asked so far belongs to no step.
+  if (parts_.device.is_cuda()) c10::cuda::device_synchronize();
   return {};
 }
 
@@ -137,6 +143,7 @@ trace::base::Result<StepAgreement> TrainLoop::run_step(std::int64_t step) {
                                                     .stop = parts_.stop_signal != 0});
     report_skipped(step, agreement);
   }
+  let_device_catch_up(step);
   finish_step(step, agreement);
   TRY(check_finite(step, agreement));
   return agreement;
@@ -146,6 +153,13 @@ bool TrainLoop::reads_loss(std::int64_t step) const {
   // What is saved must be known to be finite: it takes the place of an older one.
   return step % parts_.settings.loss_every == 0 || step + 1 == total_steps_ ||
          checkpoints_.is_due(step + 1);
+}
+
+// What the device does is recorded by when it did it, all else by the step in which the host asked
+// for it.
+void TrainLoop::let_device_catch_up(std::int64_t step) const {
+  if (!parts_.device.is_cuda() || reads_loss(step)) return;
+  if (schedule_.includes(step) != schedule_.includes(step + 1)) c10::cuda::device_synchronize();
 }
 
 void TrainLoop::run_micro_batch(std::int64_t step, bool is_last, torch::Tensor& loss_sum) {

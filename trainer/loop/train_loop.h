@@ -16,6 +16,7 @@
 #include "profiler/memory/memory_sampler.h"
 #include "profiler/recorder/recorder.h"
 #include "trace/base/result.h"
+#include "trace/job/settings/schedule.h"
 #include "trace/job/settings/settings.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/data/batch_loader.h"
@@ -82,6 +83,8 @@ class TrainLoop {
   torch::Tensor update(std::int64_t step);  // returns the gradients' norm, a scalar
   // Between the steps that it is asked for the loss stays on the device, and nobody waits.
   bool reads_loss(std::int64_t step) const;
+  // Where the steps that are recorded in detail begin or end behind this one.
+  void let_device_catch_up(std::int64_t step) const;
   void finish_step(std::int64_t step, const StepAgreement& agreement);
   void report_skipped(std::int64_t step, const StepAgreement& agreement);
   std::optional<model::ChunkedLossOptions> loss_chunks() const;
@@ -106,6 +109,7 @@ class TrainLoop {
   data::BatchLoader batches_;
   TrainingCheckpoints checkpoints_;
   FaultInjector faults_;
+  const trace::job::RecordSchedule schedule_;
   std::int64_t first_step_ = 0;  // behind the checkpoint that it goes on from
   std::int64_t total_steps_ = 0;
   bool has_best_ = false;        // an evaluation of this run was the best so far

@@ -202,6 +202,23 @@ class Gpu(harness.ShardlensTest):
                 report = self.run_job(f'resumed-{other}', dict(device=other, resume=folder), ranks=1, steps=4)
                 self.assertEqual([step['step'] for step in report['steps']], [2, 3])
 
+    def test_what_is_recorded_of_some_steps_is_of_these_steps(self):
+        """Also where the host is ahead of the device, as nothing reads the loss and there is much to compute."""
+        for schedule, recorded in (('3..4', {3, 4}), ('every 4th', {0, 4, 8})):
+            with self.subTest(schedule):
+                name = schedule.replace(' ', '-')
+                report = self.run_job(name, dict(record=schedule, loss_every=100, skip_steps=2, batch_per_rank=64), job=LARGE, steps=10)
+                rows = self.json('query', name, """select c.step, k.name from collective c left join kernel k
+                    on k.rank = c.rank and k.start_ns = c.start_ns and k.name like 'nccl%'""")['rows']
+                self.assertEqual({step for step, _ in rows}, recorded)
+                self.assertNotIn(None, [kernel for _, kernel in rows], 'a collective without its kernel')
+                self.assertEqual(self.value(name, "select count(*) from kernel where name like 'nccl%'"), len(rows))
+                self.assertEqual(self.value(name, """select count(*) from kernel k where not exists (select 1 from step s
+                    where s.rank = k.rank and s.full_detail and k.start_ns between s.start_ns and s.end_ns)"""), 0)
+                # Of two ranks each sends as much as it reduces.
+                reduced = self.value(name, f'select sum(bytes) from collective where rank = 0 and step = {max(recorded)}')
+                self.assertEqual(report['summary']['bytes_sent_per_step'], reduced)
+
     def test_what_was_not_recorded_names_no_source(self):
         for device, memory in (('cuda', "memory: CUDA's caching allocator; power"), ('cpu', 'memory: CPU allocator')):
             for record in ('none', 'every step'):
