@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "profiler/inject/cuda_driver.h"
@@ -30,20 +31,20 @@ nvml::RankPlaces places_of(const CudaDriver& driver, const RankIdentity& identit
   return places;
 }
 
-// What this process holds; all that is used where NVML does not tell, as in a container.
-std::int64_t held_bytes(const nvml::NvmlLibrary& nvml, nvml::NvmlDevice device,
-                        std::int64_t all_used) {
+// What this process holds; none where NVML does not tell, as in a container.
+std::optional<std::int64_t> held_bytes(const nvml::NvmlLibrary& nvml, nvml::NvmlDevice device) {
   const auto processes = nvml::compute_processes_on(nvml, device);
-  if (!processes) return all_used;
+  if (!processes) return std::nullopt;
   for (const nvml::NvmlProcess& process : *processes) {
     const bool is_ours = process.process_id == static_cast<unsigned>(getpid());
     if (is_ours && process.used_bytes < (1ULL << 62))
       return static_cast<std::int64_t>(process.used_bytes);
   }
-  return all_used;
+  return std::nullopt;
 }
 
-trace::model::MemorySample sample_of(const nvml::NvmlLibrary& nvml, nvml::NvmlDevice device) {
+trace::model::MemorySample sample_of(const nvml::NvmlLibrary& nvml, nvml::NvmlDevice device,
+                                     std::atomic<bool>& tells_process) {
   trace::model::MemorySample sample;
   sample.untold = 0xff;
   nvml::NvmlMemory memory;
@@ -53,8 +54,10 @@ trace::model::MemorySample sample_of(const nvml::NvmlLibrary& nvml, nvml::NvmlDe
   sample.device_used_bytes = static_cast<std::int64_t>(memory.used);
   // What of it the allocator gave out, and for what, is not known from outside.
   sample.untold = trace::model::MemorySample::kUntoldPurposes;
+  const auto held = held_bytes(nvml, device);
+  if (held) tells_process = true;
   sample.bytes[static_cast<std::size_t>(MemoryCategory::kOther)] =
-      held_bytes(nvml, device, sample.device_used_bytes);
+      held.value_or(sample.device_used_bytes);
   return sample;
 }
 
@@ -96,6 +99,11 @@ void DeviceWatch::finish() {
   memory_.reset();
 }
 
+std::string DeviceWatch::memory_source() const {
+  return tells_process_ ? "memory: NVML, of the process"
+                        : "memory: NVML, of the whole GPU, as it does not tell the process's";
+}
+
 void DeviceWatch::describe(std::uint32_t device, const std::string& bus_id) {
   const CudaDriver driver;
   nvml::GpuLink link;
@@ -116,7 +124,9 @@ void DeviceWatch::describe(std::uint32_t device, const std::string& bus_id) {
 }
 
 void DeviceWatch::sample_memory(nvml::NvmlDevice device) {
-  const auto sample = [nvml = nvml_, device] { return sample_of(*nvml, device); };
+  const auto sample = [this, nvml = nvml_, device] {
+    return sample_of(*nvml, device, tells_process_);
+  };
   memory_ = std::make_unique<memory::MemorySampler>(
       recorder_, memory::MemorySource{sample, sample, nullptr}, kMemoryInterval);
 }

@@ -1,8 +1,9 @@
 // What can be told of the GPU that a foreign program uses, once it has used it: its name, its
-// links, its counters and the memory that the process holds there. It has a thread of its own,
-// since NVML takes up to seconds to start where there are many GPUs.
+// links, its counters and the memory that the process holds there, or all do. It has a thread of
+// its own, since NVML takes up to seconds to start where there are many GPUs.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -28,7 +29,9 @@ class DeviceWatch {
   void watch(std::uint32_t device);
   // Samples nothing any more.
   void finish();
-  bool has_counters() const { return has_counters_; }  // after finish()
+  // After finish().
+  bool has_counters() const { return has_counters_; }
+  std::string memory_source() const;
 
  private:
   void start(std::uint32_t device);
@@ -38,6 +41,7 @@ class DeviceWatch {
   recorder::Recorder& recorder_;
   const RankIdentity identity_;
   bool has_counters_ = false;
+  std::atomic<bool> tells_process_{false};  // NVML, what this process holds
   std::shared_ptr<const nvml::NvmlLibrary> nvml_;
   std::unique_ptr<nvml::NvmlSampler> counters_;
   std::unique_ptr<memory::MemorySampler> memory_;

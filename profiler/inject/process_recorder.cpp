@@ -190,7 +190,7 @@ std::string ProcessRecorder::sources() const {
   if (nccl::NcclPlugin::communicators() > 0)
     text += "; " + std::string(nccl::NcclPlugin::kSourceText);
   if (device_.has_counters()) {
-    text += "; memory of the process: NVML; " + std::string(nvml::NvmlSampler::kSourceText);
+    text += "; " + device_.memory_source() + "; " + std::string(nvml::NvmlSampler::kSourceText);
   }
   text += "; bucket and unit names: not known from outside";
   if (identity_.told_by == RankSource::kCommunicator)
