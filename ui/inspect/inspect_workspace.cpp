@@ -95,17 +95,6 @@ void InspectWorkspace::use_bookmark_keys(const trace::model::Bookmarks& bookmark
   }
 }
 
-void InspectWorkspace::adopt_selection(const state::Commands& commands, std::size_t first) {
-  TimelineState& state = timeline_.state();
-  for (std::size_t i = first; i < commands.size(); ++i) {
-    if (const auto* select = std::get_if<state::SelectRange>(&commands[i])) {
-      state.selection = TimeInterval{select->range.start_ns, select->range.end_ns};
-      state.selected_ranks = select->range.ranks.size();
-    }
-    if (std::holds_alternative<state::ClearRange>(commands[i])) state.selection.reset();
-  }
-}
-
 void InspectWorkspace::list_what_details_search(const state::Commands& commands,
                                                 std::size_t first) {
   for (std::size_t i = first; i < commands.size(); ++i) {
@@ -116,27 +105,24 @@ void InspectWorkspace::list_what_details_search(const state::Commands& commands,
 }
 
 void InspectWorkspace::go_to_wanted_view() {
+  if (const auto step = tabs_.take_wanted_step()) timeline_.select_step(*step);
   const auto wanted = tabs_.take_wanted_view();
-  if (!wanted || wanted->end_ns <= wanted->start_ns) return;
-  TimelineState& state = timeline_.state();
-  state.mode = TimelineState::Mode::kTime;
-  const std::int64_t margin = (wanted->end_ns - wanted->start_ns) / 20;
-  state.window.show(wanted->start_ns - margin, wanted->end_ns + margin);
+  if (wanted && wanted->end_ns > wanted->start_ns)
+    timeline_.show({wanted->start_ns, wanted->end_ns});
 }
 
-void InspectWorkspace::go_to_address(const state::InspectView& view, state::Commands& commands) {
+void InspectWorkspace::go_to_address(const state::InspectView& view) {
   if (!wanted_ || wanted_->run != run_key(view)) return;
   TimelineState& state = timeline_.state();
   const std::int64_t start = view.rows->start_ns;
+  if (wanted_->shown || wanted_->selected) state.aligned_by_step = wanted_->aligned_by_step;
   if (wanted_->shown) {
     state.mode = TimelineState::Mode::kTime;
     state.window.show(start + wanted_->shown->from_ns, start + wanted_->shown->to_ns);
   }
   if (wanted_->selected) {
-    const TimeInterval selected{start + wanted_->selected->from_ns,
-                                start + wanted_->selected->to_ns};
-    state.selection = selected;
-    commands.push_back(state::SelectRange{{selected.start_ns, selected.end_ns, {}}});
+    state.selection =
+        TimeInterval{start + wanted_->selected->from_ns, start + wanted_->selected->to_ns};
   }
   if (!wanted_->tab.empty()) tabs_.show(tab_of_title(wanted_->tab));
   wanted_.reset();
@@ -158,6 +144,7 @@ state::ViewAddress InspectWorkspace::address(const state::InspectView& view) con
     address.selected =
         state::AddressRange{state.selection->start_ns - start, state.selection->end_ns - start};
   }
+  address.aligned_by_step = state.aligned_by_step && (address.shown || address.selected);
   return address;
 }
 
@@ -179,7 +166,7 @@ void InspectWorkspace::draw(const kit::Theme& theme, const state::Rect& area,
   timeline_area_ = layout.timeline;
   whole_run_area_ = layout.minimap;
   timeline_.follow(*view);
-  go_to_address(*view, commands);
+  go_to_address(*view);
   timeline_.state().known_until_ns = snapshot.replay.active ? snapshot.replay.now_ns : INT64_MAX;
   if (!layout.minimap.empty()) {
     minimap_.draw(theme, layout.minimap, *view, timeline_.steps(), timeline_.state());
@@ -196,10 +183,9 @@ void InspectWorkspace::draw(const kit::Theme& theme, const state::Rect& area,
   list_what_details_search(commands, before);
   if (!layout.splitter.empty()) draw_splitter(theme, layout, preferences);
   tabs_.remember(preferences.inspect_tab);
-  const std::size_t first = commands.size();
   if (!layout.tabs.empty()) tabs_.draw(theme, layout.tabs, snapshot, commands);
-  adopt_selection(commands, first);
   go_to_wanted_view();
+  timeline_.ask_selected(commands);
 }
 
 }  // namespace shardlens::ui::inspect

@@ -40,11 +40,10 @@ class InspectWorkspace {
   void draw_splitter(const kit::Theme& theme, const InspectLayout& layout,
                      state::ViewPreferences& preferences);
   void use_bookmark_keys(const trace::model::Bookmarks& bookmarks, state::Commands& commands);
-  // What tables ask for in this frame: commands from `first` on, and a part of the run.
-  void adopt_selection(const state::Commands& commands, std::size_t first);
+  // Commands from `first` on.
   void list_what_details_search(const state::Commands& commands, std::size_t first);
   void go_to_wanted_view();
-  void go_to_address(const state::InspectView& view, state::Commands& commands);
+  void go_to_address(const state::InspectView& view);
 
   TimelineBoard timeline_;
   InspectToolbar toolbar_;

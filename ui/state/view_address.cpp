@@ -14,6 +14,7 @@ using trace::base::fail;
 
 namespace {
 
+constexpr std::string_view kByStep = "by_step";
 constexpr std::string_view kHexDigits = "0123456789ABCDEF";
 
 bool stands_for_itself(char c) {
@@ -99,6 +100,7 @@ std::string address_text(const ViewAddress& address) {
   if (!address.tab.empty()) options += "&tab=" + escaped(address.tab);
   add_range(options, "shown_ns", address.shown);
   add_range(options, "selected_ns", address.selected);
+  if (address.aligned_by_step) options += "&ranks=" + std::string(kByStep);
   if (address.step >= 0) options += "&step=" + std::to_string(address.step);
   if (!options.empty()) options.front() = '?';
   return address.workspace + "/" + escaped(address.run) + options;
@@ -122,6 +124,9 @@ trace::base::Result<ViewAddress> parse_address(std::string_view text) {
       const auto range = range_in(value);
       if (!range) return refused(text, std::string(name) + " is START..END in nanoseconds");
       (name == "shown_ns" ? address.shown : address.selected) = range;
+    } else if (name == "ranks") {
+      if (value != kByStep) return refused(text, "ranks is " + std::string(kByStep));
+      address.aligned_by_step = true;
     } else if (name == "step") {
       const auto step = trace::base::number_from<std::int64_t>(value);
       if (!step || *step < 0) return refused(text, "step is a number");

@@ -22,7 +22,8 @@ struct ViewAddress {
   std::string run;        // the name of its folder or packed file
   std::string tab;        // of Inspect; "": as it was
   std::optional<AddressRange> shown, selected;
-  std::int64_t step = -1;  // of Tune; -1: as chosen by the window
+  bool aligned_by_step = false;  // ranks, where times are shown or selected; else by the clock
+  std::int64_t step = -1;        // of Tune; -1: as chosen by the window
 
   bool operator==(const ViewAddress&) const = default;
 };

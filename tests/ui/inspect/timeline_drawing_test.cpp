@@ -252,6 +252,7 @@ TEST_F(TimelineDrawingTest, GoesToTheAddressOfAView) {
   window::MainView& view = window().view();
   show(run().step_start(0, 20), run().step_end(0, 22));
   state().selection = TimeInterval{run().step_start(0, 21), run().step_end(0, 21)};
+  state().aligned_by_step = true;
   view.inspect().tabs().show(InspectTab::kSteps);
   inspect_.settle();
   const state::ViewAddress address = view.inspect().address(*snapshot().inspect);
@@ -259,6 +260,7 @@ TEST_F(TimelineDrawingTest, GoesToTheAddressOfAView) {
   const auto selection = *state().selection;
   state().window.fit();
   state().selection.reset();
+  state().aligned_by_step = false;
   view.inspect().tabs().show(InspectTab::kLog);
   inspect_.settle();
   inspect_.take_commands();
@@ -271,6 +273,7 @@ TEST_F(TimelineDrawingTest, GoesToTheAddressOfAView) {
   const auto selected = inspect_.take<state::SelectRange>();
   ASSERT_EQ(selected.size(), 1u);
   EXPECT_EQ(selected.front().range.start_ns, selection.start_ns);
+  EXPECT_EQ(selected.front().range.of_rank(7).start_ns, run().step_start(7, 21)) << "aligned";
 }
 
 TEST_F(TimelineDrawingTest, DimsWhatIsNotSearched) {

@@ -14,6 +14,7 @@ ViewAddress full() {
   address.tab = "Stragglers";
   address.shown = AddressRange{-5, 1'200'000'000'000};
   address.selected = AddressRange{7, 9};
+  address.aligned_by_step = true;
   address.step = 312;
   return address;
 }
@@ -39,7 +40,7 @@ TEST(ViewAddress, IsTakenWithTheCommandItWasCopiedWith) {
 TEST(ViewAddress, SaysWhatIsWrong) {
   for (const char* text :
        {"", "learn/a", "tune/", "inspect/a?shown_ns=9..7", "inspect/a?shown_ns=7",
-        "inspect/a?step=-1", "inspect/a?step=x", "inspect/a?colour=red"}) {
+        "inspect/a?step=-1", "inspect/a?step=x", "inspect/a?ranks=x", "inspect/a?colour=red"}) {
     const auto address = parse_address(text);
     ASSERT_FALSE(address) << text;
     EXPECT_EQ(address.error().kind, trace::base::ErrorKind::kUsage);

@@ -11,6 +11,7 @@
 #include "ui/inspect/draw/timeline_marks_draw.h"
 #include "ui/inspect/draw/timeline_step_rows.h"
 #include "ui/inspect/draw/timeline_tooltip.h"
+#include "ui/inspect/timeline/timeline_moved.h"
 #include "ui/kit/keys.h"
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
@@ -25,17 +26,6 @@ using Mode = TimelineState::Mode;
 constexpr float kLabelColumn = 208, kLabelColumnOfStep = 152, kStepHeads = 20, kAxisRow = 20,
                 kBoardPadding = 8;
 constexpr float kSearchDim = 0.28f, kPickDim = 0.5f;
-
-// How much of the rows is in sight, right of them.
-void draw_scroll(const TimelineScene& scene, float content, float scroll) {
-  const state::Rect& plot = scene.plot();
-  if (content <= plot.h + 1) return;
-  const kit::Theme& theme = scene.theme();
-  const float length = std::max(theme.px(16), plot.h * plot.h / content);
-  const float at = scroll / (content - plot.h) * (plot.h - length);
-  kit::fill({plot.right() + theme.px(3), plot.y + at, theme.px(3), length},
-            kit::color(theme.colors().idle_edge), theme.px(1.5f));
-}
 
 TimeInterval times_of(const RowItem& item) {
   if (item.piece) return {item.piece->start_ns, item.piece->end_ns};
@@ -56,20 +46,6 @@ SizeForm size_form(const TimelineScene& scene) {
     if (picture != nullptr) room.add(scene.canvas, place, *picture);
   }
   return room.form();
-}
-
-// An event is a few pixels wide at least when it is revealed.
-constexpr double kLeastShare = 1.0 / 300, kMostShare = 1.0 / 3, kRevealedShare = 1.0 / 12;
-
-void show_around(TimeWindow& window, std::int64_t start, std::int64_t end) {
-  const auto length = static_cast<double>(std::max<std::int64_t>(end - start, 1));
-  const std::int64_t middle = start + (end - start) / 2;
-  const double share = length / window.span_ns();
-  if (share < kLeastShare || share > kMostShare) {
-    const auto half = static_cast<std::int64_t>(length / kRevealedShare / 2) + 1;
-    window.show(middle - half, middle + half);
-  }
-  window.center_on(middle);
 }
 
 bool shows_whole_run(const trace::timeline::TimelinePicture& picture,
@@ -387,17 +363,35 @@ void TimelineBoard::unfold(const trace::timeline::TimelineRow& row) {
   if (state_.folds.lanes.erase(key) == 0) state_.folds.lanes.insert(key);
 }
 
-TimeInterval TimelineBoard::shown_interval(const trace::timeline::EventPlace& place) const {
-  const auto row = static_cast<std::size_t>(place.row);
-  const bool is_moved = state_.aligned_by_step && place.row >= 0 && row < run_.rows->rows.size();
-  const std::int64_t shift =
-      is_moved ? step_shift(run_.steps, run_.rows->rows[row].rank, place.start_ns) : 0;
-  return {place.start_ns - shift, place.end_ns - shift};
-}
-
 std::optional<TimeInterval> TimelineBoard::shown_picked() const {
   if (!state_.picked || !run_.rows) return std::nullopt;
-  return shown_interval(state_.picked->place);
+  return shown_event(state_, *run_.rows, run_.steps, state_.picked->place);
+}
+
+void TimelineBoard::show(const TimeInterval& wanted) {
+  state_.mode = Mode::kTime;
+  const std::int64_t margin = wanted.length_ns() / 20;
+  state_.window.show(wanted.start_ns - margin, wanted.end_ns + margin);
+}
+
+void TimelineBoard::select_step(std::int64_t step) {
+  if (!run_.rows) return;
+  const auto shown = shown_step(state_, *run_.rows, run_.steps, step);
+  if (!shown) return;
+  state_.selection = shown;
+  show(*shown);
+}
+
+void TimelineBoard::ask_selected(state::Commands& commands) {
+  if (!run_.rows || !run_.mouse.is_idle()) return;
+  trace::timeline::TimeRange range = selected_range(state_, *run_.rows, run_.steps);
+  if (range == run_.counted) return;
+  run_.counted = range;
+  if (state_.selection) {
+    commands.push_back(state::SelectRange{std::move(range)});
+  } else {
+    commands.push_back(state::ClearRange{});
+  }
 }
 
 void TimelineBoard::zoom_to_selection() {
@@ -416,8 +410,8 @@ void TimelineBoard::reveal(const state::InspectView& view) {
   const trace::timeline::TimelineRow& row = run_.rows->rows[static_cast<std::size_t>(place.row)];
   state_.mode = TimelineState::Mode::kTime;
   unfold(row);
-  const TimeInterval shown = shown_interval(place);
-  show_around(state_.window, shown.start_ns, shown.end_ns);
+  const TimeInterval shown = shown_event(state_, *run_.rows, run_.steps, place);
+  state_.window.reveal(shown.start_ns, shown.end_ns);
   run_.scroll_to = row.id;
 }
 

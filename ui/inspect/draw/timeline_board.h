@@ -43,6 +43,13 @@ class TimelineBoard {
   std::optional<TimeInterval> shown_picked() const;
   // To the picked event, else to what is selected.
   void zoom_to_selection();
+  // That time, with a little around it.
+  void show(const TimeInterval& wanted);
+  // Selects a step on all ranks, and shows it.
+  void select_step(std::int64_t step);
+  // Behind everything that may select, move or align: asks for the figures of what is selected
+  // now, if they are of something else.
+  void ask_selected(state::Commands& commands);
   // Of the column left of the rows, in a body of that width.
   float label_width(const kit::Theme& theme, float width) const;
   // Where the rows of the last frame lay.
@@ -57,8 +64,6 @@ class TimelineBoard {
   void follow_picked(const state::InspectView& view);
   void reveal(const state::InspectView& view);
   void unfold(const trace::timeline::TimelineRow& row);
-  // Where an event lies in the window, as ranks may be aligned by steps.
-  TimeInterval shown_interval(const trace::timeline::EventPlace& place) const;
   void light_names(const state::InspectView& view);
   // Its name, as soon as a picture tells it.
   void name_picked();
@@ -95,6 +100,7 @@ class TimelineBoard {
     int scroll_to = -1;         // a row that is to come into sight
     std::int64_t until_ns = 0;  // of one step, how far there is something to see
     trace::timeline::PictureRequest asked;
+    trace::timeline::TimeRange counted;  // what figures were asked for; by itself of the whole run
   };
 
   const std::string name_;

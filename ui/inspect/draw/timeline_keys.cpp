@@ -152,7 +152,6 @@ void clear_marks(TimelineState& state, state::Commands& commands) {
     commands.push_back(state::DropEvent{});
   } else if (state.selection) {
     state.selection.reset();
-    commands.push_back(state::ClearRange{});
   }
 }
 

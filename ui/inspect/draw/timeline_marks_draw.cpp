@@ -197,4 +197,14 @@ void draw_connections(const TimelineScene& scene, const trace::timeline::EventDe
   }
 }
 
+void draw_scroll(const TimelineScene& scene, float content, float scroll) {
+  const state::Rect& plot = scene.plot();
+  if (content <= plot.h + 1) return;
+  const kit::Theme& theme = scene.theme();
+  const float length = std::max(theme.px(16), plot.h * plot.h / content);
+  const float at = scroll / (content - plot.h) * (plot.h - length);
+  kit::fill({plot.right() + theme.px(3), plot.y + at, theme.px(3), length},
+            kit::color(theme.colors().idle_edge), theme.px(1.5f));
+}
+
 }  // namespace shardlens::ui::inspect

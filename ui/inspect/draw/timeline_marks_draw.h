@@ -1,5 +1,5 @@
-// What lies over the rows: selection, measure, the picked event's outline and what belongs to it.
-// Interface thread, inside a frame.
+// What lies over and beside the rows: selection, measure, the picked event's outline and what
+// belongs to it. Interface thread, inside a frame.
 #pragma once
 
 #include "trace/model/bookmarks.h"
@@ -23,5 +23,7 @@ void draw_picked(const TimelineScene& scene, const trace::timeline::EventPlace& 
 // The same collective on the other ranks, the launch of a kernel. `details` are of the picked
 // event.
 void draw_connections(const TimelineScene& scene, const trace::timeline::EventDetails& details);
+// Right of the rows: how much of them is in sight. `content`: height of all of them.
+void draw_scroll(const TimelineScene& scene, float content, float scroll);
 
 }  // namespace shardlens::ui::inspect

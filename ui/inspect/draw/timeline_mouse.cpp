@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "ui/kit/widgets.h"
 
@@ -50,17 +49,6 @@ std::int64_t snapped_time(const TimelineScene& scene, const RowPlace& place, flo
     offer(step->end_ns);
   }
   return found;
-}
-
-// What a selection covers of each rank, whose rows may be moved to where the others' steps are.
-trace::timeline::TimeRange selected_range(const TimelineScene& scene, const TimelineState& state) {
-  trace::timeline::TimeRange range{state.selection->start_ns, state.selection->end_ns, {}};
-  if (state.mode != TimelineState::Mode::kTime || !state.aligned_by_step) return range;
-  const auto shifts = step_shifts(scene.rows, scene.borders, state.window.time_at(0.5));
-  for (std::size_t i = 0; i < shifts.size(); ++i) {
-    if (shifts[i] != 0) range.shifts.emplace(scene.rows.ranks[i].rank, shifts[i]);
-  }
-  return range;
 }
 
 }  // namespace
@@ -133,17 +121,11 @@ void TimelineMouse::drag(const TimelineScene& scene, TimelineState& state) {
                                                   : scene.view_time_at(x) + shift_ns_;
   const TimeInterval interval{std::min(anchor_ns_, at), std::max(anchor_ns_, at)};
   (drag_ == Drag::kMeasure ? state.measured : state.selection) = interval;
-  if (drag_ == Drag::kSelect) state.selected_ranks = 0;
 }
 
-void TimelineMouse::release(const TimelineScene& scene, TimelineState& state,
-                            state::Commands& commands) {
-  if (drag_ == Drag::kSelect && moved_ && state.selection) {
-    if (state.selection->length_ns() > 0) {
-      commands.push_back(state::SelectRange{selected_range(scene, state)});
-    } else {
-      state.selection.reset();
-    }
+void TimelineMouse::release(TimelineState& state) {
+  if (drag_ == Drag::kSelect && state.selection && state.selection->length_ns() == 0) {
+    state.selection.reset();
   }
   drag_ = Drag::kNone;
 }
@@ -168,14 +150,7 @@ void TimelineMouse::move(const TimelineScene& scene, float content, TimelineStat
 void TimelineMouse::act(const TimelineScene& scene, const std::optional<RowItem>& hovered,
                         const trace::timeline::StepBorder* step, TimelineState& state,
                         state::Commands& commands) {
-  if (drag_ != Drag::kNone && !ImGui::IsMouseDown(ImGuiMouseButton_Left)) {
-    release(scene, state, commands);
-  }
-  const bool was_aligned = std::exchange(was_aligned_, state.aligned_by_step);
-  const bool are_moved = was_aligned != state.aligned_by_step;
-  if (are_moved && state.selection && state.selected_ranks == 0 && drag_ == Drag::kNone) {
-    commands.push_back(state::SelectRange{selected_range(scene, state)});
-  }
+  if (drag_ != Drag::kNone && !ImGui::IsMouseDown(ImGuiMouseButton_Left)) release(state);
   if (state.mode == TimelineState::Mode::kOneStep) {
     if (double_clicked_) state.step_window.fit();
     if (clicked_ && hovers_ && !double_clicked_ && !state.measuring) state.pinned = hovered;

@@ -29,14 +29,13 @@ class TimelineMouse {
   std::int64_t measured_time(const TimelineScene& scene, float x, TimelineState::Mode mode) const;
   void begin(const TimelineScene& scene, bool on_axis, TimelineState& state);
   void drag(const TimelineScene& scene, TimelineState& state);
-  void release(const TimelineScene& scene, TimelineState& state, state::Commands& commands);
+  void release(TimelineState& state);
 
   Drag drag_ = Drag::kNone;
   bool moved_ = false;
   bool hovers_ = false, hovers_axis_ = false, clicked_ = false, double_clicked_ = false;
   std::int64_t anchor_ns_ = 0;  // absolute, where a selection or measure began
   std::int64_t shift_ns_ = 0;   // of the row in which it began
-  bool was_aligned_ = false;    // as a selection was last counted
 };
 
 // What picking an event does to the view's own state.

@@ -105,6 +105,7 @@ void InspectTabs::follow_run(const state::Snapshot& snapshot) {
   recording_.forget_run();
   log_.forget_run();
   wanted_view_.reset();
+  wanted_step_.reset();
 }
 
 void InspectTabs::remember(std::string& title) {
@@ -114,6 +115,10 @@ void InspectTabs::remember(std::string& title) {
 
 std::optional<trace::timeline::TimeRange> InspectTabs::take_wanted_view() {
   return std::exchange(wanted_view_, std::nullopt);
+}
+
+std::optional<std::int64_t> InspectTabs::take_wanted_step() {
+  return std::exchange(wanted_step_, std::nullopt);
 }
 
 void InspectTabs::draw_note(const kit::Theme& theme, const state::Rect& room,
@@ -164,8 +169,8 @@ void InspectTabs::draw_tab(const kit::Theme& theme, const state::Rect& rect,
   if (shown_ == InspectTab::kRecording) return recording_.draw(theme, rect, snapshot, commands);
   if (shown_ == InspectTab::kSteps) {
     if (const auto wanted = steps_.draw(theme, rect, snapshot, commands)) {
-      wanted_view_ = wanted;
-      memory_.choose_step(steps_.picked());
+      wanted_step_ = wanted;
+      memory_.choose_step(*wanted);
     }
     return;
   }

@@ -52,9 +52,11 @@ class InspectTabs {
   // Before draw(): takes the remembered tab over once, from then on writes the chosen one into it.
   void remember(std::string& title);
   InspectTab tab() const { return tab_; }  // as chosen: a run without it shows its first one
-  // Where a table wants the timeline to go: to a step, to a collective. Asked once per frame, after
+  // Where a table wants the timeline to go: to a collective, say. Asked once per frame, after
   // draw(); the workspace zooms there.
   std::optional<trace::timeline::TimeRange> take_wanted_view();
+  // The same of a step, by its number, which is also to be selected.
+  std::optional<std::int64_t> take_wanted_step();
   void show_memory_of(std::int64_t step) { memory_.choose_step(step); }
   // Ctrl+Enter is the console's while its editor has the keyboard.
   bool edits_sql() const { return shown_ == InspectTab::kSql && sql_.edits(); }
@@ -89,6 +91,7 @@ class InspectTabs {
   RecordingTab recording_;
   LogTab log_;
   std::optional<trace::timeline::TimeRange> wanted_view_;
+  std::optional<std::int64_t> wanted_step_;
   std::string run_;  // its folder
 };
 

@@ -39,10 +39,9 @@ void StepTab::draw_tools(const kit::Theme& theme, state::Rect tools, const state
       "the step and shows it in the timeline");
 }
 
-std::optional<trace::timeline::TimeRange> StepTab::draw(const kit::Theme& theme,
-                                                        const state::Rect& rect,
-                                                        const state::Snapshot& snapshot,
-                                                        state::Commands& commands) {
+std::optional<std::int64_t> StepTab::draw(const kit::Theme& theme, const state::Rect& rect,
+                                          const state::Snapshot& snapshot,
+                                          state::Commands& commands) {
   if (!snapshot.run || snapshot.run->figures.steps.empty()) {
     kit::empty_note(theme, rect, "No step has been recorded");
     return std::nullopt;
@@ -62,11 +61,8 @@ std::optional<trace::timeline::TimeRange> StepTab::draw(const kit::Theme& theme,
   }
   const table::TableEvents events = view_.draw(theme, area, run_.table, options);
   if (!events.clicked) return std::nullopt;
-  const trace::analysis::StepFigures& step = steps[*events.clicked];
-  run_.picked = step.index;
-  const trace::timeline::TimeRange range{step.start_ns, step.end_ns, {}};
-  commands.push_back(state::SelectRange{range});
-  return range;
+  run_.picked = steps[*events.clicked].index;
+  return run_.picked;
 }
 
 }  // namespace shardlens::ui::inspect

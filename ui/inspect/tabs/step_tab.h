@@ -13,14 +13,11 @@ namespace shardlens::ui::inspect {
 
 class StepTab {
  public:
-  // Where the timeline should go.
-  std::optional<trace::timeline::TimeRange> draw(const kit::Theme& theme, const state::Rect& rect,
-                                                 const state::Snapshot& snapshot,
-                                                 state::Commands& commands);
+  // The number of the step that is to be selected and shown.
+  std::optional<std::int64_t> draw(const kit::Theme& theme, const state::Rect& rect,
+                                   const state::Snapshot& snapshot, state::Commands& commands);
 
   void forget_run() { run_ = {}; }
-
-  std::int64_t picked() const { return run_.picked; }  // a step's number; -1: none
 
  private:
   void draw_tools(const kit::Theme& theme, state::Rect tools, const state::RunView& run,

@@ -42,7 +42,6 @@ struct TimelineState : TimelineChoices {
   int step_rank = -1;  // in step mode; -1: the reference rank
 
   std::optional<TimeInterval> selection;
-  std::size_t selected_ranks = 0;  // 0: all
   std::optional<TimeInterval> measured;
   bool measuring = false;
   std::optional<PickedEvent> picked;

@@ -106,6 +106,18 @@ void TimeWindow::center_on(std::int64_t time_ns) {
   clamp();
 }
 
+void TimeWindow::reveal(std::int64_t start_ns, std::int64_t end_ns) {
+  constexpr double kLeastShare = 1.0 / 300, kMostShare = 1.0 / 3, kRevealedShare = 1.0 / 12;
+  const auto length = static_cast<double>(std::max<std::int64_t>(end_ns - start_ns, 1));
+  const std::int64_t middle = start_ns + (end_ns - start_ns) / 2;
+  const double share = length / span_ns();
+  if (share < kLeastShare || share > kMostShare) {
+    const auto half = static_cast<std::int64_t>(length / kRevealedShare / 2) + 1;
+    show(middle - half, middle + half);
+  }
+  center_on(middle);
+}
+
 std::int64_t TimeWindow::time_at(double position) const {
   const double offset = std::floor(fraction_ + position * span_);
   constexpr auto kReach = static_cast<double>(kFarthest);

@@ -26,6 +26,8 @@ class TimeWindow {
   void pan(double fraction_of_width);
   void show(std::int64_t start_ns, std::int64_t end_ns);
   void center_on(std::int64_t time_ns);
+  // An event, in the middle: at another zoom where it would be too narrow or too wide to see.
+  void reveal(std::int64_t start_ns, std::int64_t end_ns);
 
   std::int64_t start_ns() const { return start_; }  // rounded down
   std::int64_t end_ns() const { return time_at(1) + 1; }

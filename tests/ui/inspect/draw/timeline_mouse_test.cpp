@@ -118,6 +118,27 @@ TEST_F(TimelineMouseTest, ASelectionOfAlignedRanksIsOfWhatItCoversOnEach) {
   EXPECT_EQ(again[0].range.of_rank(7).start_ns, state().selection->start_ns);
 }
 
+// As long as that of any rank, however far apart their clocks are.
+TEST_F(TimelineMouseTest, AStepOfAlignedRanksIsSelectedWhereItIsShown) {
+  TimelineBoard& timeline = window().view().inspect().timeline();
+  for (const bool is_aligned : {true, false}) {
+    state().aligned_by_step = is_aligned;
+    timeline.select_step(21);
+    inspect_.take_commands();
+    inspect_.settle();
+    const auto sent = inspect_.take<state::SelectRange>();
+    ASSERT_EQ(sent.size(), 1u);
+    EXPECT_EQ(sent[0].range.start_ns, run().step_start(0, 21));
+    const std::int64_t others = is_aligned ? run().step_start(7, 21) : run().step_start(0, 21);
+    EXPECT_EQ(sent[0].range.of_rank(7).start_ns, others);
+    EXPECT_GE(sent[0].range.of_rank(7).end_ns, run().step_end(7, 21));
+    const std::int64_t apart = run().step_start(7, 21) - run().step_start(0, 21);
+    EXPECT_GT(apart, 0);
+    EXPECT_EQ(state().selection->length_ns() - (run().step_end(0, 21) - run().step_start(0, 21)),
+              is_aligned ? 0 : apart);
+  }
+}
+
 TEST_F(TimelineMouseTest, MeasuresFromBorderToBorder) {
   const int row = row_of(0, "Reduce");
   const auto events = run().events(row, 21);

@@ -19,6 +19,7 @@ struct TabsWindow {
               [this](const kit::Theme& theme, const state::Rect& rect, state::Commands& c) {
                 tabs.draw(theme, rect, snapshot, c);
                 if (const auto wanted = tabs.take_wanted_view()) view = wanted;
+                if (const auto wanted = tabs.take_wanted_step()) step = wanted;
               }) {
     tabs.show(tab);
     panel.frames(3);
@@ -26,6 +27,7 @@ struct TabsWindow {
   state::Snapshot snapshot;
   InspectTabs tabs;
   std::optional<trace::timeline::TimeRange> view;
+  std::optional<std::int64_t> step;
   HeadlessPanel panel;
 };
 
