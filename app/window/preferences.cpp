@@ -45,8 +45,8 @@ void take(Preferences& preferences, std::string_view key, std::string_view value
     take_number(view.scale, value, ui::state::kSmallestScale, ui::state::kLargestScale);
   if (key == "workspace" && !value.empty()) view.workspace = value;
   if (key == "present") take_flag(view.present_mode, value);
-  if (key == "fold_knobs") take_flag(view.fold_knobs, value);
-  if (key == "fold_dock") take_flag(view.fold_dock, value);
+  if (key == "fold_knobs") take_flag(view.folds.knobs, value);
+  if (key == "fold_dock") take_flag(view.folds.dock, value);
   if (key == "inspect_tabs_share") take_number(view.inspect_tabs_share, value, 0.0f, 1.0f);
   if (key == "inspect_tab" && !value.empty()) view.inspect_tab = value;
 }
@@ -77,8 +77,8 @@ std::string format_preferences(const Preferences& preferences) {
   text += "scale: " + trace::base::shortest_text(view.scale) + "\n";
   text += "workspace: " + view.workspace + "\n";
   text += std::string("present: ") + flag(view.present_mode);
-  text += std::string("fold_knobs: ") + flag(view.fold_knobs);
-  text += std::string("fold_dock: ") + flag(view.fold_dock);
+  text += std::string("fold_knobs: ") + flag(view.folds.knobs);
+  text += std::string("fold_dock: ") + flag(view.folds.dock);
   text += "inspect_tabs_share: " + trace::base::shortest_text(view.inspect_tabs_share) + "\n";
   text += "inspect_tab: " + on_one_line(view.inspect_tab) + "\n";
   return text;

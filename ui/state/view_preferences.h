@@ -11,12 +11,17 @@ inline constexpr const char* kTuneWorkspace = "tune";
 inline constexpr const char* kInspectWorkspace = "inspect";
 inline constexpr const char* kCompareWorkspace = "compare";
 
+struct PanelFolds {
+  bool knobs = false, dock = false;
+
+  bool operator==(const PanelFolds&) const = default;
+};
+
 struct ViewPreferences {
   ThemeKind theme = ThemeKind::kDark;
   float scale = 1;
   bool present_mode = false;  // light, 1.5 ×, knobs and ledger folded, keys shown
-  bool fold_knobs = false;
-  bool fold_dock = false;
+  PanelFolds folds;           // while nothing is presented
   std::string workspace = kTuneWorkspace;
   float inspect_tabs_share = 0.36f;     // of the height that timeline and tabs have together
   std::string inspect_tab = "Kernels";  // its title

@@ -47,7 +47,7 @@ void TuneWorkspace::draw_center(const kit::Theme& theme, const TuneLayout& layou
 }
 
 void TuneWorkspace::draw(const kit::Theme& theme, const TuneLayout& layout,
-                         const state::Snapshot& snapshot, bool keys, state::ViewPreferences& folds,
+                         const state::Snapshot& snapshot, bool keys, bool& fold_dock,
                          state::Commands& commands) {
   if (!layout.replay.empty()) draw_replay_bar(theme, layout.replay, snapshot, commands);
   if (!layout.knobs.empty()) knobs_.draw(theme, layout.knobs, snapshot, commands);
@@ -58,15 +58,15 @@ void TuneWorkspace::draw(const kit::Theme& theme, const TuneLayout& layout,
                               .offers_learning = learns && layout.learning.empty(),
                               .offers_advice = layout.advice.empty()};
   if (dock_.draw(theme, layout.dock, dock, snapshot, advice_, commands)) {
-    folds.fold_dock = !layout.dock_folded;
+    fold_dock = !layout.dock_folded;
     open_dock_ = layout.dock_folded;
   }
   if (const auto shown = advice_.take_shown()) timeline_.show(*shown);
 }
 
-void TuneWorkspace::show_in_dock(DockPanel::Tab tab, state::ViewPreferences& folds) {
+void TuneWorkspace::show_in_dock(DockPanel::Tab tab, bool& fold_dock) {
   dock_.show(tab);
-  folds.fold_dock = false;
+  fold_dock = false;
   open_dock_ = true;
 }
 

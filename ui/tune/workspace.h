@@ -17,15 +17,14 @@ namespace shardlens::ui::tune {
 
 class TuneWorkspace {
  public:
-  // `folds` is read, and changed when the user folds something. `keys`: the keyboard is the
-  // workspace's.
+  // `fold_dock` changes when the user folds it. `keys`: the keyboard is the workspace's.
   void draw(const kit::Theme& theme, const TuneLayout& layout, const state::Snapshot& snapshot,
-            bool keys, state::ViewPreferences& folds, state::Commands& commands);
+            bool keys, bool& fold_dock, state::Commands& commands);
 
   TimelinePanel& timeline() { return timeline_; }
   KnobsPanel& knobs() { return knobs_; }
   // Unfolds the dock, too.
-  void show_in_dock(DockPanel::Tab tab, state::ViewPreferences& folds);
+  void show_in_dock(DockPanel::Tab tab, bool& fold_dock);
   bool opens_dock() const { return open_dock_; }
 
  private:

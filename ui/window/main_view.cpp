@@ -128,7 +128,7 @@ void MainView::draw_workspace(const kit::Theme& theme, const tune::TuneLayout& l
                               state::Commands& commands) {
   const bool keys = workspace_has_keys(snapshot);
   if (!inspects() && !compares()) {
-    return workspace_.draw(theme, layout, snapshot, keys, preferences_, commands);
+    return workspace_.draw(theme, layout, snapshot, keys, folds().dock, commands);
   }
   const state::Rect& above = layout.messages.empty() ? layout.top_bar : layout.messages;
   const float top = above.bottom() + theme.px(8);
@@ -164,8 +164,8 @@ void MainView::draw_window(const kit::Theme& theme, const state::Rect& window,
   input.replay = snapshot.replay.active;
   input.learns = snapshot.run && learn::has_learning(snapshot.run->figures);
   input.lacks_memory = tune::lacks_memory(snapshot);
-  input.fold_knobs = folds_knobs();
-  input.fold_dock = preferences_.fold_dock || (theme.present && !workspace_.opens_dock());
+  input.fold_knobs = folds().knobs;
+  input.fold_dock = folds().dock;
   input.open_dock = workspace_.opens_dock();
   const tune::TuneLayout layout = tune::tune_layout(input);
 
@@ -230,7 +230,7 @@ void MainView::draw_overlays(const kit::Theme& theme, const state::Rect& window,
   palette_.draw(
       theme, window, actions(snapshot, commands),
       [this](std::string_view knob) {
-        fold_knobs(false);
+        folds().knobs = false;
         preferences_.workspace = state::kTuneWorkspace;
         workspace_.knobs().reveal(knob);
       },
@@ -242,16 +242,9 @@ void MainView::choose_other_theme(state::ThemeKind than) {
       than == state::ThemeKind::kDark ? state::ThemeKind::kLight : state::ThemeKind::kDark;
 }
 
-bool MainView::folds_knobs() const {
-  return preferences_.present_mode ? !presents_knobs_ : preferences_.fold_knobs;
-}
-
-void MainView::fold_knobs(bool folds) {
-  if (preferences_.present_mode) {
-    presents_knobs_ = !folds;
-  } else {
-    preferences_.fold_knobs = folds;
-  }
+void MainView::present(bool presents) {
+  preferences_.present_mode = presents;
+  present_folds_ = {.knobs = true, .dock = true};
 }
 
 void MainView::change_scale(float steps) {
@@ -280,8 +273,7 @@ bool MainView::workspace_has_keys(const state::Snapshot& snapshot) const {
 
 void MainView::handle_keys(const state::Snapshot& snapshot, state::Commands& commands) {
   const ImGuiIO& io = ImGui::GetIO();
-  if (kit::key_pressed(kit::Key::kF11, false))
-    preferences_.present_mode = !preferences_.present_mode;
+  if (kit::key_pressed(kit::Key::kF11, false)) present(!preferences_.present_mode);
   if (snapshot.asks_to_close) palette_.close();
   if (io.KeyCtrl) {
     if (kit::key_pressed(kit::Key::kEqual) || kit::key_pressed(kit::Key::kPadPlus) ||
@@ -294,7 +286,7 @@ void MainView::handle_keys(const state::Snapshot& snapshot, state::Commands& com
       change_scale(0);
     if (kit::key_pressed(kit::Key::kK, false) && !snapshot.asks_to_close)
       palette_.is_open() ? palette_.close() : palette_.open();
-    if (kit::key_pressed(kit::Key::kB, false)) fold_knobs(!folds_knobs());
+    if (kit::key_pressed(kit::Key::kB, false)) folds().knobs = !folds().knobs;
     if (kit::key_pressed(kit::Key::kT, false)) choose_other_theme(preferences_.theme);
     for (const auto& [key, workspace] : kWorkspaceKeys) {
       if (kit::key_pressed(key, false)) preferences_.workspace = workspace;
@@ -387,12 +379,12 @@ void MainView::add_view_actions(std::vector<Action>& out) {
                  "sweeps curve heat map pareto"});
   out.push_back({"Dark or light theme", "Ctrl+T",
                  [this] { choose_other_theme(preferences_.theme); }, "theme colours"});
-  out.push_back(
-      {"Present mode", "F11", [this] { preferences_.present_mode = !preferences_.present_mode; }});
+  out.push_back({"Present mode", "F11", [this] { present(!preferences_.present_mode); }});
   out.push_back({"Larger scale", "Ctrl++", [this] { change_scale(1); }, "scale zoom"});
   out.push_back({"Smaller scale", "Ctrl+−", [this] { change_scale(-1); }, "scale zoom"});
   out.push_back({"Normal scale", "Ctrl+0", [this] { change_scale(0); }, "scale zoom"});
-  out.push_back({"Fold or unfold the settings", "Ctrl+B", [this] { fold_knobs(!folds_knobs()); }});
+  out.push_back(
+      {"Fold or unfold the settings", "Ctrl+B", [this] { folds().knobs = !folds().knobs; }});
   out.push_back({"Show the keys", "?", [this] { help_ = true; }});
 }
 

@@ -34,7 +34,7 @@ class MainView {
   bool wants_redraw() const { return settling_ > 0; }
 
   // Of Tune, whose dock is unfolded for it.
-  void show_in_dock(tune::DockPanel::Tab tab) { workspace_.show_in_dock(tab, preferences_); }
+  void show_in_dock(tune::DockPanel::Tab tab) { workspace_.show_in_dock(tab, folds().dock); }
   // Opens what the text names, once the run is there.
   void go_to(const state::ViewAddress& address);
 
@@ -54,9 +54,11 @@ class MainView {
   kit::Theme make_look();
   void choose_other_theme(state::ThemeKind than);
   void change_scale(float factor);
-  // Of the settings: while presenting they are folded until they are asked for.
-  bool folds_knobs() const;
-  void fold_knobs(bool folds);
+  // While presenting all is folded until it is asked for, which no preference keeps.
+  state::PanelFolds& folds() {
+    return preferences_.present_mode ? present_folds_ : preferences_.folds;
+  }
+  void present(bool presents);
   void handle_keys(const state::Snapshot& snapshot, state::Commands& commands);
   // Ctrl+Enter. Behind the commands of the panels, which start at `first`: the field that is being
   // edited gives up its value in the same frame.
@@ -98,7 +100,8 @@ class MainView {
   std::optional<state::ViewAddress> wanted_;  // in Tune: its step
   kit::Fonts fonts_{};
   float fonts_scale_ = 0;
-  bool help_ = false, presents_knobs_ = false;
+  state::PanelFolds present_folds_{.knobs = true, .dock = true};
+  bool help_ = false;
   int settling_ = 0;
   float seen_width_ = 0, seen_height_ = 0;
   std::uint64_t seen_version_ = 0;

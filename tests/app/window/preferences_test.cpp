@@ -18,8 +18,8 @@ Preferences unusual() {
   preferences.view.theme = ui::state::ThemeKind::kLight;
   preferences.view.scale = 1.125f;
   preferences.view.present_mode = true;
-  preferences.view.fold_knobs = true;
-  preferences.view.fold_dock = true;
+  preferences.view.folds.knobs = true;
+  preferences.view.folds.dock = true;
   preferences.view.workspace = "inspect";
   preferences.view.inspect_tabs_share = 0.25f;
   preferences.view.inspect_tab = "Steps";
@@ -50,7 +50,7 @@ TEST(Preferences, NonsenseLeavesTheDefaults) {
       "width: 7\nheight: many\nscale: 1e9\ntheme: pink\nmaximized: maybe\n:::\nnothing\n"
       "workspace:\nfold_dock: true\nreplay_speed: 101\ninspect_tabs_share: 7\n");
   Preferences expected;
-  expected.view.fold_dock = true;
+  expected.view.folds.dock = true;
   EXPECT_EQ(preferences, expected);
 }
 

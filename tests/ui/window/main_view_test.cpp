@@ -373,7 +373,7 @@ TEST(MainView, ThePaletteUnfoldsWhatItShowsInTheDock) {
   const state::Snapshot snapshot = sample_snapshot();
   for (const bool is_low : {false, true}) {
     state::ViewPreferences preferences;
-    preferences.fold_dock = !is_low;
+    preferences.folds.dock = !is_low;
     HeadlessWindow window(1600, is_low ? 600 : 1000, preferences);
     window.frames(snapshot, 3);
     ASSERT_FALSE(window.probe().shows("buckets rebuilt"));
@@ -397,6 +397,27 @@ TEST(MainView, SettingsAreReachedWhilePresenting) {
   window.press(snapshot, kit::Key::kF11);
   window.frames(snapshot, 3);
   EXPECT_NE(window.probe().find("knob/bucket_cap_mb"), nullptr) << "as it was before";
+}
+
+TEST(MainView, APresentationUnfoldsWhatIsAskedForAndLeavesNothingOfItBehind) {
+  const state::Snapshot snapshot = sample_snapshot();
+  state::ViewPreferences preferences;
+  preferences.folds.dock = true;
+  HeadlessWindow window(1920, 1200, preferences);
+  window.frames(snapshot, 3);
+  window.press(snapshot, kit::Key::kF11);
+  commanded(window, snapshot, "Show the log");
+  commanded(window, snapshot, "bucket cap");
+  EXPECT_TRUE(window.probe().shows("buckets rebuilt"));
+  EXPECT_NE(window.probe().find("knob/bucket_cap_mb"), nullptr);
+  window.press(snapshot, kit::Key::kF11);
+  window.frames(snapshot, 3);
+  EXPECT_FALSE(window.probe().shows("buckets rebuilt"));
+  EXPECT_EQ(window.view().preferences(), preferences);
+  window.press(snapshot, kit::Key::kF11);
+  window.frames(snapshot, 3);
+  EXPECT_FALSE(window.probe().shows("buckets rebuilt"));
+  EXPECT_EQ(window.probe().find("knob/bucket_cap_mb"), nullptr) << "the next one begins folded";
 }
 
 TEST(MainView, WaitsForNoStepOfARunThatHasEnded) {
