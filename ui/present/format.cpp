@@ -43,7 +43,11 @@ bool is_date(std::int64_t realtime_ns) {
   return realtime_ns >= kYear2000 * 1'000'000'000;
 }
 
-std::string format_clock(std::int64_t realtime_ns) { return format_time(realtime_ns, "%H:%M"); }
+std::string format_when(std::int64_t realtime_ns) {
+  const auto day = [](std::int64_t ns) { return format_time(ns, "%F"); };
+  const auto now_ns = static_cast<std::int64_t>(std::time(nullptr)) * 1'000'000'000;
+  return format_time(realtime_ns, day(realtime_ns) == day(now_ns) ? "%H:%M" : "%m-%d %H:%M");
+}
 
 std::string format_date(std::int64_t realtime_ns) {
   return format_time(realtime_ns, "%Y-%m-%d %H:%M:%S");

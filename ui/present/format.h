@@ -30,9 +30,9 @@ using trace::timeline::Quantity;
 std::string format_seconds_left(double seconds);  // "38 s left", "4 min left"
 // Traces of other programs may count from the start of the machine, which is no date.
 bool is_date(std::int64_t realtime_ns);
-std::string format_clock(std::int64_t realtime_ns);  // local "13:47"
-std::string format_date(std::int64_t realtime_ns);   // local "2026-11-20 14:02:11"
-std::string format_elapsed(double seconds);          // "0:38.4", "1:04:07"
+std::string format_when(std::int64_t realtime_ns);  // local "13:47", of another day "11-20 13:47"
+std::string format_date(std::int64_t realtime_ns);  // local "2026-11-20 14:02:11"
+std::string format_elapsed(double seconds);         // "0:38.4", "1:04:07"
 
 // Cuts `text` so that it measures at most `width`, with "…" at the end; "" if not even that fits.
 using Measure = std::function<float(std::string_view)>;

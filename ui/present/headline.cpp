@@ -169,10 +169,13 @@ std::vector<Headline> headlines(const trace::analysis::RunFigures& figures) {
   return out;
 }
 
+// Of when a run began: of another day that day alone.
+constexpr std::size_t kDayOrTime = std::string_view("11-20").size();
+
 std::string run_circumstances(const trace::model::RunInfo& info, bool brief) {
   std::string text;
   if (is_date(info.start_ns))
-    text = brief ? format_clock(info.start_ns) : format_date(info.start_ns);
+    text = brief ? format_when(info.start_ns).substr(0, kDayOrTime) : format_date(info.start_ns);
   const auto add = [&text](const std::string& part) {
     if (!text.empty()) text += " · ";
     text += part;

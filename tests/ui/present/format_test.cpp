@@ -117,6 +117,13 @@ TEST(FormatPercent, HasADecimalOnlyWhereItIsSmall) {
   EXPECT_EQ(format_signed_percent(-0.002), "−0.2 %");
 }
 
+TEST(FormatWhen, NamesTheDayOfAnotherDay) {
+  const std::int64_t now_ns = static_cast<std::int64_t>(std::time(nullptr)) * 1'000'000'000;
+  const std::int64_t before_ns = now_ns - std::int64_t{40} * 86'400 * 1'000'000'000;
+  EXPECT_EQ(format_when(now_ns), format_date(now_ns).substr(11, 5));
+  EXPECT_EQ(format_when(before_ns), format_date(before_ns).substr(5, 11));
+}
+
 TEST(FormatElapsed, CountsTenthsThenHours) {
   EXPECT_EQ(format_elapsed(38.44), "0:38.4");
   EXPECT_EQ(format_elapsed(3847), "1:04:07");

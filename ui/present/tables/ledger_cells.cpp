@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 
 #include "trace/job/settings/knob_text.h"
 #include "trace/job/settings/schedule.h"
@@ -27,12 +26,7 @@ TableCell when_cell(const state::LedgerRow& row) {
     return TableCell::words("now", state::Tone::kSecondary);
   if (row.is_bundled) return TableCell::words("bundled", state::Tone::kMuted);
   if (!is_date(row.start_ns)) return {};
-  const bool today =
-      format_date(row.start_ns).substr(0, 10) ==
-      format_date(static_cast<std::int64_t>(std::time(nullptr)) * 1'000'000'000).substr(0, 10);
-  const std::string date = format_date(row.start_ns);
-  return TableCell::words(today ? date.substr(11, 5) : date.substr(5, 5) + " " + date.substr(11, 5),
-                          state::Tone::kSecondary);
+  return TableCell::words(format_when(row.start_ns), state::Tone::kSecondary);
 }
 
 TableCell steps_cell(const state::LedgerRow& row, const state::JobState& job) {
