@@ -109,12 +109,15 @@ std::optional<Headline> memory_headline(const trace::analysis::RunFigures& figur
     if (most == nullptr || rank.peak.total_bytes() > most->peak.total_bytes()) most = &rank;
   }
   if (most == nullptr || most->peak.total_bytes() <= 0) return std::nullopt;
+  const bool has_outside = most->peak.knows(trace::model::MemoryCategory::kOutside);
   return make(
       "Peak memory", format_bytes(static_cast<double>(most->peak.total_bytes())),
       "rank " + std::to_string(most->info.rank),
-      "What the rank that then held most held when its tensors took most: what PyTorch "
-      "allocated, by category, plus what lies outside PyTorch. The ledger's peak of tensors "
-      "is without that",
+      std::string("What the rank that then held most held when its tensors took most: what "
+                  "PyTorch allocated, by category") +
+          (has_outside ? ", plus what lies outside PyTorch. The ledger's peak of tensors is "
+                         "without that"
+                       : "; what lies outside PyTorch is not known here"),
       memory_source(figures));
 }
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -45,6 +47,27 @@ TEST(Headlines, ThePlusMinusOfAStepIsThatOfItsMean) {
   const auto few = headlines(figures)[0];
   EXPECT_EQ(few.note, "") << "nothing is made up";
   EXPECT_NE(few.definition.find("too few"), std::string::npos);
+}
+
+TEST(RunCircumstances, NameTheDayOfARunOfAnotherDay) {
+  trace::model::RunInfo info = sample_snapshot().run->figures.info;
+  info.start_ns = 1'600'000'000'000'000'000;
+  EXPECT_TRUE(run_circumstances(info, true).starts_with("09-1")) << run_circumstances(info, true);
+  info.start_ns = static_cast<std::int64_t>(std::time(nullptr)) * 1'000'000'000;
+  EXPECT_EQ(run_circumstances(info, true).find(':'), 2u) << "a time";
+}
+
+TEST(Headlines, SayWhetherPeakMemoryHasWhatLiesOutsidePyTorch) {
+  trace::analysis::RunFigures figures = sample_snapshot().run->figures;
+  const auto definition = [&] {
+    const auto lines = headlines(figures);
+    return std::ranges::find(lines, "Peak memory", &Headline::label)->definition;
+  };
+  const auto outside = static_cast<std::size_t>(trace::model::MemoryCategory::kOutside);
+  for (auto& rank : figures.ranks) rank.peak.bytes[outside] = 1 << 20;
+  EXPECT_THAT(definition(), testing::HasSubstr("plus what lies outside"));
+  for (auto& rank : figures.ranks) rank.peak.bytes[outside] = 0;
+  EXPECT_THAT(definition(), testing::HasSubstr("outside PyTorch is not known"));
 }
 
 TEST(Headlines, TellWaitingOnlyWhereSomebodyWaited) {
