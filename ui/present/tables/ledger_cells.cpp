@@ -33,10 +33,12 @@ TableCell steps_cell(const state::LedgerRow& row, const state::JobState& job) {
   if (row.is_being_read) return TableCell::words("reading…", state::Tone::kMuted);
   TableCell cell =
       TableCell::words(format_integer(row.summary.steps_executed), state::Tone::kSecondary);
+  // Counted as while it ran: with the steps before a checkpoint that it went on from.
+  const std::string reached = format_integer(row.summary.last_step + 1);
   if (row.status == trace::model::RunStatus::kFailed) {
-    cell = TableCell::words("failed at " + cell.text, state::Tone::kDanger);
+    cell = TableCell::words("failed at " + reached, state::Tone::kDanger);
   } else if (row.status == trace::model::RunStatus::kStopped) {
-    cell.text = "stopped at " + cell.text;
+    cell.text = "stopped at " + reached;
   } else if (row.status == trace::model::RunStatus::kIncomplete) {
     cell = TableCell::words("incomplete, " + cell.text, state::Tone::kDanger);
   } else if (row.status == trace::model::RunStatus::kRunning && row.folder == job.folder &&
