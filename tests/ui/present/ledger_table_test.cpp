@@ -124,6 +124,32 @@ TEST(LedgerTable, SortsWaitingByItsLength) {
   }
 }
 
+TEST(LedgerTable, ShowsAZeroThatIsKnown) {
+  state::Ledger ledger = *sample_snapshot({.live = false}).ledger;
+  state::LedgerRow& row = ledger.rows[0];
+  row.summary.has_detail = true;
+  row.summary.exposed_ns = 0;
+  row.summary.exposed_wait_ns = 0;
+  EXPECT_EQ(exposed_cell(row).text, "0 ms");
+  EXPECT_EQ(waiting_cell(row).text, "0 ms");
+  const LedgerTable table = ledger_table(ledger);
+  ASSERT_NE(find_column(table, "Exposed"), nullptr);
+  EXPECT_EQ(find_column(table, "Exposed")->number(row), 0);
+  row.summary.has_detail = false;
+  EXPECT_EQ(exposed_cell(row).text, "");
+  EXPECT_TRUE(std::isnan(find_column(table, "Exposed")->number(row)));
+}
+
+TEST(LedgerTable, CountsTheStepsOfAResumedRunAsWhileItRan) {
+  state::LedgerRow row = sample_snapshot({.live = false}).ledger->rows.front();
+  row.summary.steps_executed = 20;
+  row.summary.last_step = 119;
+  row.status = trace::model::RunStatus::kStopped;
+  EXPECT_EQ(steps_cell(row, {}).text, "stopped at 120");
+  row.status = trace::model::RunStatus::kFailed;
+  EXPECT_EQ(steps_cell(row, {}).text, "failed at 120");
+}
+
 TEST(LedgerTable, TellsHowFarTheRunThatRunsIsWhateverItIsCalledNow) {
   state::LedgerRow row = sample_snapshot().ledger->rows.front();
   const state::JobState job = sample_snapshot().job;

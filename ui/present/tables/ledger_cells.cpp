@@ -86,9 +86,9 @@ TableCell predicted_cell(const state::LedgerRow& row) {
   return cell;
 }
 
-TableCell duration_cell(double ns) {
-  if (!(ns > 0)) return {};
-  return TableCell::words(format_duration(ns).text());
+TableCell step_time_cell(const state::LedgerRow& row) {
+  if (!(row.summary.step_ns.mean > 0)) return {};
+  return TableCell::words(format_duration(row.summary.step_ns.mean).text());
 }
 
 TableCell setting_cell(const state::LedgerRow& row, const trace::job::Knob& knob) {
@@ -107,11 +107,13 @@ TableCell note_cell(const state::LedgerRow& row) {
 }
 
 TableCell exposed_cell(const state::LedgerRow& row) {
-  return row.summary.has_detail ? duration_cell(row.summary.exposed_ns) : TableCell{};
+  if (!row.summary.has_detail) return {};
+  return TableCell::words(format_duration(row.summary.exposed_ns).text());
 }
 
 TableCell waiting_cell(const state::LedgerRow& row) {
-  if (row.summary.exposed_wait_ns) return duration_cell(*row.summary.exposed_wait_ns);
+  if (row.summary.exposed_wait_ns)
+    return TableCell::words(format_duration(*row.summary.exposed_wait_ns).text());
   const bool are_clocks_why = row.summary.wait_doubt == trace::analysis::WaitDoubt::kClockError ||
                               row.summary.wait_doubt == trace::analysis::WaitDoubt::kClocksUnknown;
   TableCell cell;

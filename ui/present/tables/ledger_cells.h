@@ -23,7 +23,7 @@ TableCell peak_memory_cell(const state::LedgerRow& row);
 TableCell predicted_cell(const state::LedgerRow& row);  // "331.0 → 325.2 ms −1.8 %"
 // Measured ÷ predicted step time − 1; none: one of them is not known.
 std::optional<double> prediction_error(const state::LedgerRow& row);
-TableCell duration_cell(double ns);
+TableCell step_time_cell(const state::LedgerRow& row);
 TableCell batch_cell(const state::LedgerRow& row);    // effective batch
 TableCell samples_cell(const state::LedgerRow& row);  // samples/s
 TableCell sent_cell(const state::LedgerRow& row);     // bytes per rank and step

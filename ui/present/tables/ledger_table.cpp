@@ -100,7 +100,7 @@ void add_step_time(Builder& builder) {
        .priority = kTellsRunsApart + 100,
        .number = [](const state::LedgerRow& row) { return known(row.summary.step_ns.mean); }},
       [slowest](const state::LedgerRow& row) {
-        TableCell cell = duration_cell(row.summary.step_ns.mean);
+        TableCell cell = step_time_cell(row);
         if (!cell.text.empty() && slowest > 0) cell.bar = row.summary.step_ns.mean / slowest;
         return cell;
       });
@@ -148,7 +148,10 @@ void add_communication(Builder& builder) {
                .width = 80,
                // Of what tells runs apart only three settings stay longer.
                .priority = kTellsRunsApart + 47,
-               .number = [](const state::LedgerRow& row) { return known(row.summary.exposed_ns); }},
+               .number =
+                   [](const state::LedgerRow& row) {
+                     return row.summary.has_detail ? row.summary.exposed_ns : kNotKnown;
+                   }},
               exposed_cell);
   builder.add(
       {.title = "Waiting",
