@@ -7,7 +7,6 @@
 
 #include "ui/kit/toolbar_controls.h"
 #include "ui/kit/widgets.h"
-#include "ui/present/format.h"
 
 namespace shardlens::ui::compare {
 
@@ -96,10 +95,8 @@ bool draw_offer(const kit::Theme& theme, const state::Rect& line, const state::L
   if (hit.hovered) kit::fill(line, kit::color(theme.colors().hover), theme.px(4));
   const state::Rect words = line.inset(theme.px(8), 0);
   const std::string text = run.ordinal.empty() ? run.name : run.ordinal + " · " + run.name;
-  const std::string shown = present::elide_middle(text, words.w, [&](std::string_view part) {
-    return kit::text_width(theme, kit::Face::kBody, part);
-  });
-  kit::text_in(theme, words, kit::Face::kBody, theme.colors().text, shown);
+  kit::text_in(theme, words, kit::Face::kBody, theme.colors().text,
+               kit::fitting_name(theme, kit::Face::kBody, text, words.w));
   return hit.clicked;
 }
 

@@ -22,7 +22,7 @@ namespace {
 
 constexpr float kLowSentence = 28;  // a row that has no room for a title's letters
 
-constexpr float kMostForSettings = 0.4f, kFewestForSettings = 120;
+constexpr float kMostForSettings = 0.4f, kFewestForSettings = 120, kLeastForName = 0.3f;
 
 // At the row's end, where there is room: what `sentence` leaves, if that is more. They are cut
 // before it has to be small.
@@ -40,6 +40,15 @@ void draw_settings(const kit::Theme& theme, state::Rect& row, const std::string&
   const state::Rect box = row.take_right(width + theme.px(8), theme.px(12));
   kit::text_in(theme, box, kit::Face::kBody, theme.colors().text_secondary, text);
   kit::explain(theme, box, "What it was told otherwise", text);
+}
+
+// A name is cut before its sentence is.
+std::string named_sentence(const kit::Theme& theme, float width, const std::string& name,
+                           const std::string& sentence) {
+  const float wanted = kit::text_width(theme, kit::Face::kStrong, ": " + sentence) +
+                       theme.px(kFewestForSettings + 24);
+  const float left = std::max(width * kLeastForName, width - wanted);
+  return kit::fitting_name(theme, kit::Face::kStrong, name, left) + ": " + sentence;
 }
 
 // In the largest letters in which all of it can be read, on two lines if need be.
@@ -144,12 +153,12 @@ void RunsTab::draw_sentences(const kit::Theme& theme, const CompareLayout& layou
                  mark.center_x(), mark.center_y(), theme.px(11), kit::color(p.text));
     }
     const auto sentence = sentence_of(view, i);
-    const std::string text = view.runs[i].name + ": " + sentence.text;
+    const std::string text = named_sentence(theme, row.w, view.runs[i].name, sentence.text);
     if (const auto& difference = view.differences[i - 1]) {
       draw_settings(theme, row, present::settings_text(difference->comparison), text);
     }
     draw_sentence(theme, row, text);
-    kit::explain(theme, row, text, sentence.caveat);
+    kit::explain(theme, row, view.runs[i].name + ": " + sentence.text, sentence.caveat);
   }
   if (layout.caveat.empty()) return;
   state::Rect caveat = layout.caveat;

@@ -80,6 +80,11 @@ float text_width(const Theme& theme, Face face, std::string_view text) {
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text.data(), text.data() + text.size()).x;
 }
 
+std::string fitting_name(const Theme& theme, Face face, std::string_view name, float width) {
+  return present::elide_middle(
+      name, width, [&](std::string_view part) { return text_width(theme, face, part); });
+}
+
 float cap_height(const Theme& theme, Face face) {
   const bool mono = face >= Face::kMono;
   return theme.font(face)->FontSize / (mono ? 1.32f : 1.2102f) * kCapHeightPerEm;

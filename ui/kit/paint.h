@@ -1,6 +1,7 @@
 // Texts and shapes on the current window's draw list. Interface thread, inside a frame.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +16,8 @@ ImU32 color(state::Rgb c, float alpha = 1);
 // ---- text -------------------------------------------------------------------------------------
 
 float text_width(const Theme& theme, Face face, std::string_view text);
+// A name that fits the width: cut in the middle, as many begin alike and differ at their ends.
+std::string fitting_name(const Theme& theme, Face face, std::string_view name, float width);
 // Height of capitals above the baseline; texts of different faces share a baseline.
 float cap_height(const Theme& theme, Face face);
 // Draws at a baseline; returns the width.

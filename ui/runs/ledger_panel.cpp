@@ -49,9 +49,8 @@ void draw_cell(const kit::Theme& theme, state::Rect box, const present::LedgerCo
   if (!column.figure && kit::text_width(theme, face, cell.text) > beside_mark) mark = 0;
   state::Rect first = box;
   if (mark > 0) first.take_right(mark, theme.px(6));
-  const auto measure = [&](std::string_view part) { return kit::text_width(theme, face, part); };
   const std::string shown =
-      column.is_name ? present::elide_middle(cell.text, first.w, measure) : cell.text;
+      column.is_name ? kit::fitting_name(theme, face, cell.text, first.w) : cell.text;
   const float used = kit::text_in(theme, first, face, ink, shown);
   if (mark == 0) return;
   box.take_left(used, theme.px(6));

@@ -13,7 +13,6 @@
 #include "ui/kit/paint.h"
 #include "ui/kit/popup.h"
 #include "ui/kit/widgets.h"
-#include "ui/present/format.h"
 #include "ui/present/tables/ledger_text.h"
 #include "ui/table/table_tools.h"
 
@@ -171,10 +170,9 @@ void RunMenu::draw_title(const kit::Theme& theme) const {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const state::Rect title{at.x, at.y, theme.px(kRunMenuWidth), theme.px(28)};
   const state::Rect words = title.inset(theme.px(10), 0);
-  // Names of a sweep begin alike.
-  const std::string name = present::elide_middle(
-      runs_.size() == 1 ? runs_.front().name : count_of(runs_.size()), words.w,
-      [&](std::string_view part) { return kit::text_width(theme, kit::Face::kStrong, part); });
+  const std::string name =
+      kit::fitting_name(theme, kit::Face::kStrong,
+                        runs_.size() == 1 ? runs_.front().name : count_of(runs_.size()), words.w);
   kit::text_in(theme, words, kit::Face::kStrong, theme.colors().text_secondary, name);
   ImGui::Dummy({title.w, title.h});
 }

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "ui/kit/paint.h"
-#include "ui/present/format.h"
 #include "ui/present/timeline/timeline_colors.h"
 #include "ui/table/histogram.h"
 
@@ -33,12 +32,8 @@ void draw_words(const kit::Theme& theme, state::Rect box, kit::Face face,
         cell.mark ? present::piece_edge(p, *cell.mark) : state::memory_color(p, *cell.memory_mark);
     kit::fill({place.x, place.center_y() - side / 2, side, side}, kit::color(ink), theme.px(2));
   }
-  const std::string shown = face == kit::Face::kMono
-                                ? present::elide_middle(cell.text, box.w,
-                                                        [&](std::string_view part) {
-                                                          return kit::text_width(theme, face, part);
-                                                        })
-                                : cell.text;
+  const std::string shown =
+      face == kit::Face::kMono ? kit::fitting_name(theme, face, cell.text, box.w) : cell.text;
   kit::text_in(theme, box, face, state::tone_color(p, cell.tone), shown);
 }
 

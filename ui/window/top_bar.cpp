@@ -10,7 +10,6 @@
 
 #include "trace/model/run_info.h"
 #include "ui/kit/widgets.h"
-#include "ui/present/format.h"
 #include "ui/present/headline.h"
 #include "ui/present/job_text.h"
 #include "ui/state/view_preferences.h"
@@ -48,11 +47,8 @@ void draw_run(const kit::Theme& theme, const state::Rect& box, const state::Snap
   }
   const trace::model::RunInfo& info = snapshot.run->figures.info;
   const std::string title = title_of_run(*snapshot.run);
-  // Names of a sweep begin alike.
   kit::text_in(theme, first, kit::Face::kStrong, p.text,
-               present::elide_middle(title, first.w, [&](std::string_view part) {
-                 return kit::text_width(theme, kit::Face::kStrong, part);
-               }));
+               kit::fitting_name(theme, kit::Face::kStrong, title, first.w));
   if (kit::label_in(theme, rows, kit::Face::kSmall, p.text_muted,
                     present::run_circumstances(info)) == 0) {
     kit::text_in(theme, rows, kit::Face::kSmall, p.text_muted,

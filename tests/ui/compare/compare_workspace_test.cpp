@@ -411,6 +411,18 @@ TEST(CompareWorkspace, SaysWhyARunCannotBeCompared) {
   EXPECT_TRUE(window.probe().shows("rank_0.sqlite is damaged"));
 }
 
+TEST(CompareWorkspace, ALongNameLeavesRoomForTheSentence) {
+  HeadlessWindow window{1280, 720, in_compare()};
+  state::Snapshot snapshot = compared_snapshot(3);
+  auto view = std::make_shared<state::ComparisonView>(*snapshot.comparison);
+  view->runs[1].name = std::string(300, 'n');
+  snapshot.comparison = view;
+  window.frames(snapshot, 2);
+  const auto& difference = *view->differences[0];
+  const auto sentence = present::comparison_sentence(difference.comparison, difference.explanation);
+  EXPECT_TRUE(window.probe().shows("n: " + sentence.text));
+}
+
 TEST(CompareWorkspace, RunsThatAreNotComparableHaveNoWaterfall) {
   HeadlessWindow window{1600, 1000, in_compare()};
   state::Snapshot snapshot = compared_snapshot(2);

@@ -82,7 +82,8 @@ bool draw_name(const kit::Theme& theme, const state::Rect& row, std::size_t inde
   const float kind = std::ceil(kit::text_width(theme, kit::Face::kSmall, "collective"));
   kit::text_in(theme, inner.take_right(kind, theme.px(10)), kit::Face::kSmall, p.text_muted,
                table_name(hit.table), kit::Align::kRight);
-  kit::text_in(theme, inner, kit::Face::kMono, p.text, hit.name);
+  kit::text_in(theme, inner, kit::Face::kMono, p.text,
+               kit::fitting_name(theme, kit::Face::kMono, hit.name, inner.w));
   return mouse.clicked;
 }
 
