@@ -19,7 +19,8 @@ namespace {
 
 constexpr float kWidest = 720, kMargin = 16, kPadding = 20, kTitleRow = 34, kAxisRow = 34;
 constexpr float kLine = 20, kField = 28, kKnobField = 230, kButtons = 36;
-constexpr std::size_t kMostShown = 6;  // of refusals; more are counted
+// More are counted.
+constexpr std::size_t kMostRefusals = 6, kMostLeftOut = 2;
 constexpr std::size_t kMostAxes = 4;
 constexpr int kMostRepeats = 100;
 
@@ -60,15 +61,18 @@ struct CardLine {
 std::vector<CardLine> lines_of(const state::SweepCard& card, const state::Snapshot& snapshot) {
   std::vector<CardLine> lines;
   if (!card.problem.empty()) lines.push_back({card.problem, true});
-  for (std::size_t i = 0; i < std::min(card.refused.size(), kMostShown); ++i) {
+  for (std::size_t i = 0; i < std::min(card.refused.size(), kMostRefusals); ++i) {
     lines.push_back({card.refused[i].point + ": " + card.refused[i].reason, true});
   }
-  if (card.refused.size() > kMostShown) {
+  if (card.refused.size() > kMostRefusals) {
     lines.push_back(
-        {"and " + std::to_string(card.refused.size() - kMostShown) + " more points", true});
+        {"and " + std::to_string(card.refused.size() - kMostRefusals) + " more points", true});
   }
-  for (std::size_t i = 0; i < std::min(card.doubles.size(), kMostShown); ++i) {
+  for (std::size_t i = 0; i < std::min(card.doubles.size(), kMostLeftOut); ++i) {
     lines.push_back({"Left out: " + card.doubles[i]});
+  }
+  if (card.doubles.size() > kMostLeftOut) {
+    lines.push_back({"and " + std::to_string(card.doubles.size() - kMostLeftOut) + " more"});
   }
   if (snapshot.notice_is_error) lines.push_back({snapshot.notice, true});
   if (snapshot.sweep && !snapshot.sweep->running.empty()) {

@@ -196,7 +196,7 @@ void draw_empty(const kit::Theme& theme, const state::Rect& rect, const state::S
                     "A sweep tries many values of one or more settings, each several times in "
                     "random order, and says which is best beyond noise; a search runs only those "
                     "that may win by what is predicted. Make one here, in Tune beside Start, or "
-                    "with shardlens sweep and tune");
+                    "with shardlens sweep and shardlens tune");
 }
 
 }  // namespace

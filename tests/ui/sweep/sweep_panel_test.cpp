@@ -43,6 +43,17 @@ TEST_F(SweepPanelTest, AsksOnceForTheLibrarysSweeps) {
   EXPECT_TRUE(window.probe().shows("No sweep yet"));
 }
 
+TEST_F(SweepPanelTest, NamesALongSettingInFullOverItsColumn) {
+  auto sweep = sample_grid_sweep();
+  sweep.varied[1] = trace::job::find_knob("gradient_as_bucket_view");
+  show(sweep);
+  auto window = this->window(1900, 1000);
+  window.frames(3);
+  const auto named = std::ranges::count(window.probe().texts, "gradient_as_bucket_view",
+                                        &kit::DrawProbe::Text::text);
+  EXPECT_EQ(named, 2) << "beside the heat map and over the table";
+}
+
 TEST_F(SweepPanelTest, AppliesTheWinnerWithOneClick) {
   show(sample_sweep());
   snapshot.knobs.next = {};
@@ -294,6 +305,19 @@ TEST_F(SweepCardTest, RefusalsStandAtTheirPointsAndNothingStarts) {
   EXPECT_TRUE(window.probe().shows("bucket_cap_mb=4: reshard_after_forward contradicts it"));
   ASSERT_TRUE(window.click(snapshot, "sweep/start"));
   EXPECT_EQ(asked<state::StartSweep>(), nullptr);
+}
+
+TEST_F(SweepCardTest, CountsWhatIsLeftOutBeyondTheFirst) {
+  auto card = sample_card();
+  for (const char* cap : {"32", "64", "128", "256", "512"}) {
+    card.doubles.push_back("bucket_cap_mb=" + std::string(cap) +
+                           " does the same as bucket_cap_mb=16");
+  }
+  open(card);
+  window.frames(snapshot, 3);
+  EXPECT_TRUE(window.probe().shows("Left out: bucket_cap_mb=64"));
+  EXPECT_FALSE(window.probe().shows("bucket_cap_mb=128"));
+  EXPECT_TRUE(window.probe().shows("and 3 more"));
 }
 
 TEST_F(SweepCardTest, EditsTheValuesAddsAndRemovesSettings) {

@@ -23,13 +23,15 @@ using PointColumns = RowColumns<state::SweepPoint>;
 void add_value_column(PointColumns& columns, const state::ShownSweep& sweep, std::size_t index) {
   const trace::job::Knob& knob = *sweep.varied[index];
   const auto* best = sweep.best ? &sweep.points[*sweep.best] : nullptr;
+  std::size_t longest = knob.name.size();
+  for (const auto& point : sweep.points) longest = std::max(longest, point.values[index].size());
   TableColumn& column = columns.add(
       {.title = std::string(knob.name),
        .csv_title = std::string(knob.name),
        .definition = std::string(knob.explanation),
        .kind = TableColumn::Kind::kCode,
        .width = 90,
-       .wish = 140,
+       .wish = std::clamp(static_cast<float>(longest) * 7.3f + 24, 90.0f, 400.0f),
        .priority = 10},
       [&sweep, best, index](const state::SweepPoint& point) {
         const auto place = static_cast<std::size_t>(&point - sweep.points.data());
