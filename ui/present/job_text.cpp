@@ -187,6 +187,10 @@ StartControls start_controls(const state::Snapshot& snapshot) {
   return out;
 }
 
+bool only_views(const state::Snapshot& snapshot) {
+  return snapshot.trainer.state == state::TrainerSetup::State::kNotWanted;
+}
+
 namespace {
 
 ProgressText recorded_progress(const trace::analysis::RunFigures& figures) {

@@ -20,6 +20,8 @@ struct StartControls {
   bool starts_a_run() const { return kind == Kind::kStart || kind == Kind::kQueue; }
 };
 StartControls start_controls(const state::Snapshot& snapshot);
+// The build has no trainer: nothing can be started.
+bool only_views(const state::Snapshot& snapshot);
 
 // The run on screen, or where there is none the job, has no step yet and is to have one.
 bool awaits_first_step(const state::Snapshot& snapshot);

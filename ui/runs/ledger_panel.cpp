@@ -8,6 +8,7 @@
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
+#include "ui/present/job_text.h"
 #include "ui/present/tables/ledger_cells.h"
 #include "ui/present/tables/ledger_layout.h"
 #include "ui/present/tables/ledger_text.h"
@@ -276,7 +277,9 @@ void LedgerPanel::draw(const kit::Theme& theme, const state::Rect& rect,
   if (!snapshot.ledger || snapshot.ledger->rows.empty()) {
     kit::empty_note(
         theme, rest,
-        "No runs yet. Press Start: the run is recorded and stays here to replay and compare");
+        present::only_views(snapshot)
+            ? "No runs yet. A trace of PyTorch's profiler that is dropped on the window becomes one"
+            : "No runs yet. Press Start: the run is recorded and stays here to replay and compare");
     return;
   }
   update(snapshot.ledger, (rect.w / theme.scale) - kMarkWidth - 12);

@@ -23,6 +23,12 @@ constexpr std::array<Hint, 3> kFirstSteps{
     Hint{"Turn a knob", "Change the bucket cap, start again, and compare in the ledger"},
 };
 
+constexpr std::array<Hint, 3> kFirstStepsOfAViewer{
+    Hint{"Open a run", "Drop its folder or its packed file here, or Ctrl+K: Open a run"},
+    Hint{"Import a trace", "What PyTorch's profiler exported, one file per rank, becomes a run"},
+    Hint{"Look around", "Every event is in Inspect (Ctrl+2), two runs side by side in Compare"},
+};
+
 const state::LedgerRow* recorded_run(const state::Snapshot& snapshot) {
   if (!snapshot.ledger) return nullptr;
   for (const state::LedgerRow& row : snapshot.ledger->rows) {
@@ -48,8 +54,10 @@ void draw_buttons(const kit::Theme& theme, state::Rect row, const state::Snapsho
                   state::Commands& commands) {
   const present::StartControls controls = present::start_controls(snapshot);
   if (snapshot.job.phase != state::JobPhase::kNone) return;  // its first step comes in a moment
-  const bool can = controls.kind == present::StartControls::Kind::kStart && controls.enabled;
-  if (kit::button(theme, "empty/start", row.take_left(theme.px(96), theme.px(8)),
+  using Kind = present::StartControls::Kind;
+  const bool can = controls.kind == Kind::kStart && controls.enabled;
+  if (controls.kind != Kind::kViewerOnly &&
+      kit::button(theme, "empty/start", row.take_left(theme.px(96), theme.px(8)),
                   kit::ButtonKind::kPrimary, "Start", can)) {
     commands.push_back(state::StartRun{});
   }
@@ -88,7 +96,7 @@ void draw_empty_state(const kit::Theme& theme, const state::Rect& rect,
                            : "Three things to do here");
   state::Rect buttons = box.take_bottom(theme.px(34));
   int number = 1;
-  for (const Hint& hint : kFirstSteps) {
+  for (const Hint& hint : present::only_views(snapshot) ? kFirstStepsOfAViewer : kFirstSteps) {
     if (!is_told_how || box.h < hint_height) break;
     draw_hint(theme, box.take_top(hint_height), number++, hint);
   }

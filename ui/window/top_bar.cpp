@@ -39,9 +39,10 @@ void draw_run(const kit::Theme& theme, const state::Rect& box, const state::Snap
   if (!snapshot.run) {
     kit::text_in(theme, first, kit::Face::kStrong, p.text_secondary,
                  snapshot.is_loading ? "Reading the runs…" : "No run yet");
+    const std::string verb = present::only_views(snapshot) ? "Open" : "Start";
     if (kit::label_in(theme, rows, kit::Face::kSmall, p.text_muted,
-                      "Start one, or replay one from the ledger") == 0) {
-      kit::text_in(theme, rows, kit::Face::kSmall, p.text_muted, "Start or replay one");
+                      verb + " one, or replay one from the ledger") == 0) {
+      kit::text_in(theme, rows, kit::Face::kSmall, p.text_muted, verb + " or replay one");
     }
     return;
   }

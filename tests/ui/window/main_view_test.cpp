@@ -281,6 +281,22 @@ TEST(MainView, OffersAReplayWhereNothingIsToBeSeenButNotWhileARunStarts) {
   EXPECT_EQ(window.probe().find("empty/replay"), nullptr);
 }
 
+TEST(MainView, AViewerIsNotToldToStartARun) {
+  state::Snapshot snapshot = empty_snapshot();
+  snapshot.ledger = nullptr;
+  HeadlessWindow window(1280, 800);
+  window.frames(snapshot, 3);
+  EXPECT_TRUE(window.probe().shows("Start a run"));
+  EXPECT_NE(window.probe().find("empty/start"), nullptr);
+  snapshot.trainer.state = state::TrainerSetup::State::kNotWanted;
+  window.frames(snapshot, 3);
+  for (const char* text : {"Start a run", "Start one", "Press Start"})
+    EXPECT_FALSE(window.probe().shows(text)) << text;
+  EXPECT_EQ(window.probe().find("empty/start"), nullptr);
+  EXPECT_TRUE(window.probe().shows("Import a trace"));
+  EXPECT_EQ(overlapping_texts(window.probe()), std::vector<std::string>{});
+}
+
 TEST(MainView, GoesToPresentModeAndChangesScaleByKeys) {
   HeadlessWindow window(1920, 1200);
   const state::Snapshot snapshot = sample_snapshot();
