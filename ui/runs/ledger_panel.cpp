@@ -253,12 +253,24 @@ void LedgerPanel::draw_tools(const kit::Theme& theme, state::Rect area,
                 kit::Align::kRight);
 }
 
+// Once it is the one on screen, not whenever rows move.
+void LedgerPanel::bring_shown_into_sight(float row_height, float height) {
+  const auto shown = std::ranges::find_if(shown_.rows, &state::LedgerRow::is_shown);
+  if (shown == shown_.rows.end() || std::exchange(in_sight_, shown->folder) == shown->folder)
+    return;
+  const float y = row_height * static_cast<float>(shown - shown_.rows.begin());
+  const float above = ImGui::GetScrollY();
+  if (y < above || y + row_height > above + height)
+    ImGui::SetScrollY(std::max(0.0f, y - row_height));
+}
+
 void LedgerPanel::draw_rows(const kit::Theme& theme, const state::Rect& rest,
                             const state::Snapshot& snapshot, state::Commands& commands) {
   const float row_height = theme.px(kRowHeight);
   const kit::Panel rows(theme, "ledger rows",
                         {rest.x - theme.px(8), rest.y, rest.w + theme.px(12), rest.h},
                         {.title = {}, .note = {}, .scrolls = true, .plain = true});
+  bring_shown_into_sight(row_height, rest.h);
   const float top = rows.body.y;  // above `rest` once it is scrolled
   const std::size_t count = shown_.rows.size();
   const auto [first, last] = kit::rows_to_draw(rest, top, row_height, count);

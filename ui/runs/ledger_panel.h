@@ -26,6 +26,7 @@ class LedgerPanel {
  private:
   void update(const std::shared_ptr<const state::Ledger>& ledger, float width);
   void draw_head(const kit::Theme& theme, const state::Rect& row);
+  void bring_shown_into_sight(float row_height, float height);
   void draw_rows(const kit::Theme& theme, const state::Rect& rest, const state::Snapshot& snapshot,
                  state::Commands& commands);
   void draw_row(const kit::Theme& theme, const state::Rect& rect, const state::LedgerRow& row,
@@ -38,6 +39,7 @@ class LedgerPanel {
   std::string filter_;
   std::set<std::string> selected_;  // folders
   std::string anchor_;              // the one clicked last: Shift selects from there
+  std::string in_sight_;            // the folder of the run that rows were scrolled to
   RunMenu menu_;
 
   // Made when the ledger, the order or the width changes, not in each frame.
