@@ -236,8 +236,8 @@ ProgressText progress_text(const state::Snapshot& snapshot) {
   out.details = out.left + " after " + steps_text(figures.summary.steps_executed);
   if (figures.info.end_ns > figures.info.start_ns) {
     const double ns = static_cast<double>(figures.info.end_ns - figures.info.start_ns);
-    // A clock of a trace of milliseconds would stand at 0.
-    out.right = ns < 10e9 ? format_duration(ns).text() : format_elapsed(ns / 1e9);
+    // A clock only where there are minutes.
+    out.right = ns < 60e9 ? format_duration(ns).text() : format_elapsed(ns / 1e9);
     out.details += ", " + out.right;
   }
   return out;

@@ -64,6 +64,8 @@ void draw_run(const kit::Theme& theme, const state::Rect& box, const state::Snap
   kit::explain(theme, box, title, details, info.folder);
 }
 
+constexpr float kMark = 12, kMarkGap = 6;  // of how a run ended
+
 void draw_progress(const kit::Theme& theme, const state::Rect& box,
                    const state::Snapshot& snapshot) {
   const state::Palette& p = theme.colors();
@@ -78,7 +80,7 @@ void draw_progress(const kit::Theme& theme, const state::Rect& box,
               kit::color(p.accent), theme.px(3));
   } else {
     const state::Rgb ink = progress.failed ? p.danger : p.text_secondary;
-    state::Rect mark = bar_row.take_left(theme.px(12), theme.px(6));
+    state::Rect mark = bar_row.take_left(theme.px(kMark), theme.px(kMarkGap));
     kit::shape(progress.failed ? kit::Shape::kCross : kit::Shape::kCheck, mark.center_x(),
                mark.center_y(), theme.px(11), kit::color(progress.failed ? p.danger : p.good));
     kit::text_in(theme, bar_row, kit::Face::kMedium, ink, progress.left);
@@ -99,9 +101,9 @@ float progress_width(const kit::Theme& theme, const state::Snapshot& snapshot) {
   if (progress.fraction >= 0) {
     return std::ceil(kit::text_width(theme, kit::Face::kSmall, progress.left)) + theme.px(8 + 56);
   }
-  return std::ceil(
-      std::max(theme.px(18) + kit::text_width(theme, kit::Face::kMedium, progress.left),
-               kit::text_width(theme, kit::Face::kSmall, progress.right)));
+  return std::ceil(std::max(theme.px(kMark) + theme.px(kMarkGap) +
+                                kit::text_width(theme, kit::Face::kMedium, progress.left),
+                            kit::text_width(theme, kit::Face::kSmall, progress.right)));
 }
 
 constexpr std::string_view kLongestJobLabel = "Stop now";

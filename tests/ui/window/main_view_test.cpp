@@ -323,6 +323,36 @@ TEST(MainView, KeepsAllPanelsWhenPresentingOnASmallProjector) {
   EXPECT_EQ(overlapping_texts(window.probe()), std::vector<std::string>{});
 }
 
+TEST(MainView, TheLedgerShowsTheRowOfTheRunOnScreen) {
+  state::Snapshot snapshot = sample_snapshot({.live = false});
+  auto ledger = std::make_shared<state::Ledger>(*snapshot.ledger);
+  state::LedgerRow row = ledger->rows.back();
+  for (state::LedgerRow& each : ledger->rows) each.is_shown = false;
+  row.is_shown = row.is_baseline = false;
+  for (int i = 0; i < 40; ++i) {
+    row.folder = row.name = "older " + std::to_string(i);
+    ledger->rows.push_back(row);
+  }
+  ledger->rows[30].is_shown = true;
+  const std::string name = ledger->rows[30].name;
+  snapshot.ledger = ledger;
+  HeadlessWindow window(1280, 720);
+  window.frames(snapshot, 4);
+  EXPECT_TRUE(window.probe().shows(name));
+  EXPECT_FALSE(window.probe().shows("older 0"));
+}
+
+TEST(MainView, SaysHowARunEndedInFullAtAnyScale) {
+  const state::Snapshot snapshot = sample_snapshot({.live = false, .gpu = true});
+  for (float scale = 1; scale <= 1.5f; scale += 0.125f) {
+    state::ViewPreferences preferences;
+    preferences.scale = scale;
+    HeadlessWindow window(1280, 720, preferences);
+    window.frames(snapshot, 3);
+    EXPECT_TRUE(window.probe().shows("done")) << scale;
+  }
+}
+
 TEST(MainView, WritesTheSizesOfBucketsAsTheirRowHasRoom) {
   SampleOptions gpu;
   gpu.gpu = true;
