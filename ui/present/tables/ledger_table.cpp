@@ -306,16 +306,18 @@ void add_words(Builder& builder) {
 }
 
 void add_run(Builder& builder) {
-  builder.add({.title = "Run",
-               .definition = "By the number that it was given once, named by what differs",
-               .figure = false,
-               .is_name = true,
-               .width = 156,
-               .least = 132,
-               .wish = longest_name(builder.ledger),
-               .priority = 1000,
-               .number = number_of_run},
-              name_cell);
+  builder.add(
+      {.title = "Run",
+       .definition = "The number that it keeps, and its name: what differs from the baseline, "
+                     "unless it was named",
+       .figure = false,
+       .is_name = true,
+       .width = 156,
+       .least = 132,
+       .wish = longest_name(builder.ledger),
+       .priority = 1000,
+       .number = number_of_run},
+      name_cell);
   builder.add(
       {.title = "When",
        .definition = "Start of the run, local time",
