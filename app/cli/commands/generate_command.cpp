@@ -26,7 +26,7 @@ double million_per_second(const trace::synthetic::SyntheticRun& run) {
 
 std::string generated_text(const trace::synthetic::SyntheticRun& run, int ranks) {
   return run.folder.string() + ": " + trace::base::grouped(run.events) + " events, " +
-         trace::base::grouped(run.steps) + " steps of " + trace::base::counted(ranks, "rank") +
+         trace::base::counted(run.steps, "step") + " of " + trace::base::counted(ranks, "rank") +
          trace::base::formatted(", %.1f s, %.1f M events/s\n", run.seconds,
                                 million_per_second(run));
 }
