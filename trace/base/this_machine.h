@@ -18,17 +18,20 @@ inline std::string host_name() {
   return gethostname(name, HOST_NAME_MAX) == 0 ? name : "";
 }
 
-// Tells machines apart without naming them: 64 bits of /etc/machine-id, 128 bits by chance that are
-// not for others to see, and of the host's name, for containers that have the id of their image.
-// "": the machine has no id.
-inline std::string machine_mark() {
+// Tells texts of this machine apart without giving them away: 64 bits of the text, of
+// /etc/machine-id, 128 bits by chance that are not for others to see, and of the host's name, for
+// containers that have the id of their image. "": the machine has no id.
+inline std::string private_mark(const std::string& text) {
   std::ifstream file("/etc/machine-id");
   std::string id;
   std::getline(file, id);
   constexpr std::size_t kDigits = 32;  // else "uninitialized"
   if (id.size() != kDigits) return "";
-  return checksum_text(checksum_of("shardlens machine " + id + " " + host_name()));
+  return checksum_text(checksum_of("shardlens " + text + " " + id + " " + host_name()));
 }
+
+// Tells machines apart without naming them.
+inline std::string machine_mark() { return private_mark("machine"); }
 
 // 0: not known.
 inline std::int64_t memory_bytes() {

@@ -36,6 +36,8 @@ struct RunInfo {
   int world_size = 0;
   int recorded_ranks = 0;     // of them; 0: all. A step is complete when these have told theirs
   std::string machine;        // that began it, see base::machine_mark(); "": not known
+  std::string job;            // what was run there, likewise; "": not known
+  bool is_packed = false;     // hosts are numbered, places shortened, the command is left out
   std::string program;        // "shardlens 0.1.0"
   std::string imported_from;  // "PyTorch profiler": another program's; `settings` say nothing then
   std::string command;        // of another program that was recorded while it ran; "": none
@@ -52,9 +54,6 @@ struct RunInfo {
   // Ranks, or the rest of them, that could not be read, and why; found while reading, never stored.
   std::vector<std::string> unreadable;
 };
-
-// What `pack` calls a run's hosts, with a number behind it: "host-1".
-inline constexpr std::string_view kPackedHost = "host-";
 
 // Whether `settings` are those of the job: of another program's they say nothing.
 inline bool has_settings(const RunInfo& info) { return info.imported_from.empty(); }

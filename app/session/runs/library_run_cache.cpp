@@ -15,10 +15,10 @@ namespace {
 template <typename Cache, typename Info>
 void each_value_of_info(Cache& cache, Info& info) {
   auto& [name, folder, status, reason, start_ns, end_ns, device, world_size, recorded_ranks,
-         machine, program, imported_from, command, settings, simulated_link, shared_gpu,
-         communication_off, note, tags, bookmarks, predicted, unreadable] = info;
+         machine, job, is_packed, program, imported_from, command, settings, simulated_link,
+         shared_gpu, communication_off, note, tags, bookmarks, predicted, unreadable] = info;
   each_value(cache, name, status, reason, start_ns, end_ns, device, world_size, recorded_ranks,
-             machine, program, imported_from, command, simulated_link, shared_gpu,
+             machine, job, is_packed, program, imported_from, command, simulated_link, shared_gpu,
              communication_off, note, tags, unreadable);
   cache.list(bookmarks, [&](auto& bookmark) {
     auto& [time_ns, place] = bookmark;

@@ -15,6 +15,7 @@
 #include "app/session/watch/run_follower.h"
 #include "app/session/watch/step_choice.h"
 #include "trace/base/wall_clock.h"
+#include "trace/model/packed.h"
 
 namespace shardlens::app::session {
 
@@ -37,7 +38,7 @@ bool may_be_baseline(const LibraryRun& record, const LibraryRun& shown) {
 // Runs of one job tell its noise, and lie on the curves behind the sliders.
 bool may_be_same_job(const trace::model::RunInfo& a, const trace::model::RunInfo& b) {
   return a.imported_from.empty() && b.imported_from.empty() && a.device == b.device &&
-         a.settings.model == b.settings.model;
+         trace::model::packed_path(a.settings.model) == trace::model::packed_path(b.settings.model);
 }
 
 // Of the library's other runs those that the picture has room for, the baseline and, where it has

@@ -8,6 +8,7 @@
 #include "trace/analysis/noise/student_t.h"
 #include "trace/base/median.h"
 #include "trace/base/number_text.h"
+#include "trace/model/packed.h"
 
 namespace shardlens::trace::analysis {
 
@@ -75,7 +76,8 @@ NoiseModel::NoiseModel(const NoiseRun& about, const std::vector<NoiseRun>& libra
 void NoiseModel::add(const NoiseRun& run) {
   const auto& step = run.noise->step();
   if (!step || step->count < kFewestSteps || !(step->mean > 0)) return;
-  job::Settings settings = model::acting_settings(*run.job.info, run.noise->chosen);
+  job::Settings settings =
+      model::packed_settings(model::acting_settings(*run.job.info, run.noise->chosen));
   auto group = std::ranges::find(groups_, settings, &Group::settings);
   if (group == groups_.end()) group = groups_.insert(group, Group{std::move(settings), {}});
   if (!group->holds(run)) group->runs.push_back(run);

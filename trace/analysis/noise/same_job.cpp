@@ -6,6 +6,7 @@
 #include <set>
 
 #include "trace/base/text.h"
+#include "trace/model/packed.h"
 
 namespace shardlens::trace::analysis {
 
@@ -25,8 +26,10 @@ std::vector<std::string_view> names_in(std::string_view hosts) {
   return names;
 }
 
-// By `pack`, which numbers the hosts of each run anew.
-bool are_numbered(const std::vector<std::string_view>& hosts) {
+// By `pack`, which numbers the hosts of each run anew. Of what was packed before it noted that, and
+// before machines were, only the names tell.
+bool are_numbered(const std::vector<std::string_view>& hosts, const model::RunInfo& run) {
+  if (run.is_packed || !run.machine.empty()) return run.is_packed;
   return std::ranges::all_of(hosts, [](std::string_view host) {
     return host.starts_with(model::kPackedHost) &&
            base::number_from<int>(host.substr(model::kPackedHost.size()));
@@ -38,7 +41,8 @@ bool are_numbered(const std::vector<std::string_view>& hosts) {
 // be equal hosts. None: it is not known.
 std::optional<bool> had_hosts_of(const JobFacts& run, const JobFacts& other) {
   const auto own = names_in(run.hosts), wanted = names_in(other.hosts);
-  const bool numbered = are_numbered(own), is_other_numbered = are_numbered(wanted);
+  const bool numbered = are_numbered(own, *run.info),
+             is_other_numbered = are_numbered(wanted, *other.info);
   const std::string &machine = run.info->machine, &other_machine = other.info->machine;
   if ((numbered || is_other_numbered) && !machine.empty() && !other_machine.empty()) {
     return machine == other_machine && own.size() >= wanted.size();
@@ -56,12 +60,38 @@ std::optional<OtherJob> why_other_machine(const JobFacts& a, const JobFacts& b) 
   return *there && *here ? std::nullopt : std::optional(OtherJob::kMachine);
 }
 
-bool has_any(const std::vector<OtherJob>& reasons, std::initializer_list<OtherJob> wanted) {
-  return std::ranges::find_first_of(reasons, wanted) != reasons.end();
-}
-
 bool is_same_run(const model::RunInfo& a, const model::RunInfo& b) {
   return &a == &b || (!a.folder.empty() && a.folder == b.folder);
+}
+
+// What was run; of a packed run a model's or a data set's place is shortened, and the command is
+// left out, so that only the marks of its machine tell them apart.
+std::vector<OtherJob> why_other_work(const model::RunInfo& x, const model::RunInfo& y) {
+  if (!x.job.empty() && x.job == y.job) return {};
+  // Of another program's run the settings say nothing.
+  const bool is_foreign = is_of_another_program(x) || is_of_another_program(y);
+  const bool are_marked = x.machine == y.machine && are_known_and_differ(x.job, y.job);
+  if (x.imported_from != y.imported_from || are_known_and_differ(x.command, y.command) ||
+      (is_foreign && are_marked)) {
+    return {OtherJob::kProgram};
+  }
+  if (!is_same_run(x, y) && (!tells_job(x) || !tells_job(y))) return {OtherJob::kUntold};
+  if (is_foreign) return {};
+  std::vector<OtherJob> reasons;
+  bool is_untold = false;
+  const auto compare = [&](const std::string& a, const std::string& b, OtherJob reason) {
+    const bool may_be_same = model::may_be_one(a, b);
+    if (a != b && !may_be_same) reasons.push_back(reason);
+    is_untold = is_untold || (may_be_same && (a != b || x.job != y.job));
+  };
+  compare(x.settings.model, y.settings.model, OtherJob::kModel);
+  compare(x.settings.data, y.settings.data, OtherJob::kData);
+  if (reasons.empty() && is_untold) reasons.push_back(OtherJob::kUntold);
+  return reasons;
+}
+
+bool has_any(const std::vector<OtherJob>& reasons, std::initializer_list<OtherJob> wanted) {
+  return std::ranges::find_first_of(reasons, wanted) != reasons.end();
 }
 
 }  // namespace
@@ -81,16 +111,7 @@ bool tells_job(const model::RunInfo& info) {
 
 std::vector<OtherJob> why_other_job(const JobFacts& a, const JobFacts& b) {
   const model::RunInfo &x = *a.info, &y = *b.info;
-  std::vector<OtherJob> reasons;
-  // Of another program's run the settings say nothing.
-  const bool has_foreign = is_of_another_program(x) || is_of_another_program(y);
-  if (x.imported_from != y.imported_from || x.command != y.command) {
-    reasons.push_back(OtherJob::kProgram);
-  } else if (!is_same_run(x, y) && (!tells_job(x) || !tells_job(y))) {
-    reasons.push_back(OtherJob::kUntold);
-  }
-  if (!has_foreign && x.settings.model != y.settings.model) reasons.push_back(OtherJob::kModel);
-  if (!has_foreign && x.settings.data != y.settings.data) reasons.push_back(OtherJob::kData);
+  std::vector<OtherJob> reasons = why_other_work(x, y);
   if (const auto machine = why_other_machine(a, b)) reasons.push_back(*machine);
   if (x.device != y.device || are_known_and_differ(a.devices, b.devices)) {
     reasons.push_back(OtherJob::kDevice);

@@ -6,6 +6,7 @@
 
 #include "trace/analysis/run/compared_run.h"
 #include "trace/job/settings/settings.h"
+#include "trace/model/packed.h"
 #include "trace/model/run_info.h"
 #include "trace/model/untold.h"
 
@@ -21,7 +22,7 @@ std::int64_t effective_batch(const model::RunInfo& info) {
 // How many steps were made and from which seed says nothing of how long one takes; the device that
 // was really used is compared instead of the one that was asked for.
 job::Settings without_ranks(const model::RunInfo& info) {
-  job::Settings settings = info.settings;
+  job::Settings settings = model::packed_settings(info.settings);
   const job::Settings defaults;
   settings.ranks = defaults.ranks;
   settings.steps = defaults.steps;
@@ -166,8 +167,10 @@ class Comparer {
     const auto& a = first_.info.settings;
     const auto& b = second_.info.settings;
     for (const auto* knob : job::differing_knobs(a, b)) {
-      result_.settings.push_back(
-          {std::string(knob->name), job::value_text(a, *knob), job::value_text(b, *knob)});
+      SettingDifference difference{std::string(knob->name), job::value_text(a, *knob),
+                                   job::value_text(b, *knob)};
+      if (model::may_be_one(difference.first, difference.second)) continue;
+      result_.settings.push_back(std::move(difference));
     }
   }
 

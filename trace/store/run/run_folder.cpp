@@ -10,6 +10,7 @@
 #include "trace/base/number_text.h"
 #include "trace/base/printable.h"
 #include "trace/base/text.h"
+#include "trace/base/this_machine.h"
 #include "trace/base/wall_clock.h"
 #include "trace/model/run_info.h"
 #include "trace/store/digest/row_checksums.h"
@@ -42,6 +43,12 @@ void add_prediction(const model::StepPrediction& predicted, MetaValues& meta) {
   meta["predicted_from"] = predicted.from;
 }
 
+// Of what `pack` shortens or leaves out.
+std::string job_mark(const model::RunInfo& info) {
+  return base::private_mark("job " + info.settings.model + "\n" + info.settings.data + "\n" +
+                            info.command);
+}
+
 MetaValues meta_of(const model::RunInfo& info) {
   const auto flag = [](bool value) { return std::string(value ? "1" : "0"); };
   MetaValues meta{{"name", info.name},
@@ -52,6 +59,7 @@ MetaValues meta_of(const model::RunInfo& info) {
                   {"device", info.device},
                   {"world_size", std::to_string(info.world_size)},
                   {"machine", info.machine},
+                  {"job", info.job},
                   {"program", info.program},
                   {"imported_from", info.imported_from},
                   {"command", info.command},
@@ -142,6 +150,8 @@ model::RunInfo info_from(MetaValues& meta) {
   info.device = meta["device"];
   info.world_size = static_cast<int>(number("world_size"));
   info.machine = meta["machine"];
+  info.job = meta["job"];
+  info.is_packed = number("packed") != 0;
   info.program = meta["program"];
   info.imported_from = meta["imported_from"];
   info.command = meta["command"];
@@ -247,6 +257,7 @@ base::Result<void> create_run_at(const fs::path& run_folder, model::RunInfo& inf
   if (info.start_ns == 0) {
     info.start_ns = base::wall_clock_ns();
   }
+  if (!info.machine.empty()) info.job = job_mark(info);
   const auto fill = [&](Database& database) -> base::Result<void> {
     TRY(write_meta(database, meta_of(info)));
     TRY(write_settings(database, info));

@@ -4,13 +4,14 @@
 #include <cctype>
 #include <set>
 
-#include "trace/model/run_info.h"
+#include "trace/model/packed.h"
 
 namespace shardlens::trace::store {
 
 namespace {
 
-constexpr std::string_view kLeftOut = "…";
+using model::kLeftOut;
+
 // Shorter words of a command line are in any text.
 constexpr std::size_t kShortestWord = 4;
 constexpr std::size_t kShortestHost = 3;
@@ -66,7 +67,7 @@ std::string without_paths(std::string_view text) {
     const bool is_quoted = (before == '\'' || before == '"') && text.find(before, at) != text.npos;
     std::size_t end = at;
     while (end < text.size() && (is_quoted ? text[end] != before : !ends_path(text[end]))) ++end;
-    result += Redaction::path(text.substr(at, end - at));
+    result += model::packed_path(text.substr(at, end - at));
     at = end;
   }
   return result;
@@ -144,16 +145,6 @@ base::Result<Redaction> Redaction::of(const std::vector<Database*>& files) {
   return redaction;
 }
 
-std::string Redaction::path(std::string_view path) {
-  if (!path.starts_with('/')) return std::string(path);
-  while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
-  const auto folders = std::ranges::count(path, '/');
-  // "/home/name" and "/root/x" tell a person or say nothing.
-  constexpr std::ptrdiff_t kPersonalFolders = 2;
-  if (folders <= kPersonalFolders) return std::string(kLeftOut);
-  return std::string(kLeftOut) + std::string(path.substr(path.rfind('/')));
-}
-
 std::string Redaction::host(std::string_view host) const {
   const auto found = hosts_.find(host);
   return found == hosts_.end() ? std::string() : found->second;
@@ -188,7 +179,7 @@ base::Result<void> Redaction::add_functions(Database& connection) const {
                    call<[](const Redaction& by, std::string_view text) { return by.name(text); }>));
   TRY(add_function(
       connection, *this, "redacted_path",
-      call<[](const Redaction&, std::string_view text) { return Redaction::path(text); }>));
+      call<[](const Redaction&, std::string_view text) { return model::packed_path(text); }>));
   return add_function(
       connection, *this, "redacted_host",
       call<[](const Redaction& by, std::string_view text) { return by.host(text); }>);

@@ -23,8 +23,6 @@ class Redaction {
   std::string text(std::string_view text) const;
   // The name of an operator, a parameter, a phase: without hosts and absolute paths.
   std::string name(std::string_view name) const;
-  // One path, or something that is none.
-  static std::string path(std::string_view path);
   // "host-1" for the first.
   std::string host(std::string_view host) const;
 

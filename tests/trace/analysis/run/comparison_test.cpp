@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "trace/analysis/figures/run_summary.h"
+#include "trace/analysis/run/compared_run.h"
 
 namespace shardlens::trace::analysis {
 namespace {
@@ -298,6 +300,8 @@ TEST(Comparison, PackedRunsAreOfOneMachineWhereWhatBeganThemTellsIt) {
     second.ranks[0].info.host = other_host;
     first.info.machine = machine;
     second.info.machine = other_machine;
+    first.info.is_packed = host.starts_with("host-") && !machine.empty();
+    second.info.is_packed = other_host.starts_with("host-") && !other_machine.empty();
     return compare_runs(first, second).other_job;
   };
   using enum OtherJob;
@@ -311,6 +315,71 @@ TEST(Comparison, PackedRunsAreOfOneMachineWhereWhatBeganThemTellsIt) {
   EXPECT_EQ(reasons("desk", "aa", "lab", "aa"), std::vector{kMachine});
   EXPECT_TRUE(reasons("desk", "", "desk", "bb").empty());
   EXPECT_EQ(other_job_label({kUntoldMachine}), "machine not known");
+}
+
+// As a cluster may name its hosts.
+TEST(Comparison, HostsWithNumbersInTheirNamesAreNotTakenForPackedOnes) {
+  auto first = run_of(100e6, 1e6, 50, 1), second = run_of(150e6, 1e6, 50, 2);
+  for (auto* run : {&first, &second}) {
+    run->ranks.resize(2);
+    run->ranks[0].info.host = "host-1";
+    run->info.machine = "aa";
+  }
+  first.ranks[1].info.host = "host-2";
+  second.ranks[1].info.host = "host-3";
+  EXPECT_EQ(compare_runs(first, second).other_job, std::vector{OtherJob::kMachine});
+  second.ranks[1].info.host = "host-2";
+  EXPECT_TRUE(compare_runs(first, second).other_job.empty());
+}
+
+TEST(Comparison, APackedRunIsOfTheJobOfItsFolder) {
+  auto run = run_of(100e6, 1e6, 50, 1), packed = run_of(150e6, 1e6, 50, 2);
+  run.info.settings.model = "/home/u/models/llama-1b";
+  packed.info.settings.model = "…/llama-1b";
+  EXPECT_EQ(compare_runs(run, packed).other_job, std::vector{OtherJob::kUntold})
+      << "it may have lain elsewhere";
+  run.info.job = packed.info.job = "ab";
+  const auto comparison = compare_runs(run, packed);
+  EXPECT_TRUE(comparison.other_job.empty());
+  EXPECT_TRUE(comparison.settings.empty()) << comparison.settings.front().first;
+  packed.info.job = "cd";
+  EXPECT_EQ(compare_runs(run, packed).other_job, std::vector{OtherJob::kUntold});
+  packed.info.settings.data = "…/text.jsonl";
+  EXPECT_EQ(compare_runs(run, packed).other_job, std::vector{OtherJob::kData});
+  packed.info.settings.data = run.info.settings.data;
+  packed.info.settings.model = "…/llama-8b";
+  EXPECT_EQ(compare_runs(run, packed).other_job, std::vector{OtherJob::kModel});
+}
+
+// Of the same settings, but for where the model lies.
+TEST(Comparison, LearnsTheNoiseFromAPackedRunAndItsFolderAlike) {
+  auto runs =
+      std::array{run_of(100e6, 1e6, 50, 1), run_of(101e6, 1e6, 50, 2), run_of(150e6, 1e6, 50, 3)};
+  for (auto& run : runs) run.info.job = "ab";
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    runs[i].info.start_ns = static_cast<std::int64_t>(i);
+  runs[0].info.settings.model = "…/llama-1b";
+  runs[1].info.settings.model = runs[2].info.settings.model = "/home/u/models/llama-1b";
+  const ComparedRun packed(runs[0]);
+  const auto comparison = compare_runs(runs[1], runs[2], {packed.for_model()});
+  EXPECT_EQ(comparison.noise.runs, 3);
+  EXPECT_TRUE(comparison.noise.between_runs);
+}
+
+TEST(Comparison, OfAPackedProgramTheMarkTellsWhatWasRun) {
+  auto run = run_of(100e6, 1e6, 50, 1), packed = run_of(150e6, 1e6, 50, 2);
+  for (auto* each : {&run, &packed}) {
+    each->info.imported_from = "another program";
+    each->info.machine = "aa";
+    each->info.job = "ab";
+  }
+  run.info.command = "python3 train.py";
+  EXPECT_TRUE(compare_runs(run, packed).other_job.empty());
+  EXPECT_TRUE(compare_runs(packed, packed).other_job.empty());
+  packed.info.job = "cd";
+  EXPECT_EQ(compare_runs(run, packed).other_job, std::vector{OtherJob::kProgram});
+  packed.info.job = "";
+  EXPECT_EQ(compare_runs(run, packed).other_job, std::vector{OtherJob::kUntold});
 }
 
 // Their settings are those of a new run, and phases are not marked.

@@ -101,7 +101,11 @@ TEST(Redaction, KeepsFiguresAndWhatVerifyChecks) {
     ASSERT_TRUE(report);
     EXPECT_TRUE(report->damage.empty()) << path << ": " << report->damage.front().what;
   }
-  EXPECT_EQ(read_run_info(packed)->machine, kMachine) << "by it runs of one machine are told";
+  const auto recorded = read_run_info(run), given = read_run_info(packed);
+  EXPECT_EQ(given->machine, kMachine) << "by it runs of one machine are told";
+  EXPECT_EQ(given->job, recorded->job) << "by it those of one job";
+  EXPECT_TRUE(given->is_packed);
+  EXPECT_FALSE(recorded->is_packed);
   auto database = open_for_writing(packed);
   ASSERT_TRUE(database);
   EXPECT_EQ(*database->integer("select count(*) from step"), 3);
