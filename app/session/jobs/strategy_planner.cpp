@@ -214,6 +214,7 @@ Machine this_machine() {
   machine.cuda = launch::probe_cuda();
   machine.host_bytes = trace::base::memory_bytes();
   machine.host = trace::base::host_name();
+  machine.mark = trace::base::machine_mark();
   return machine;
 }
 

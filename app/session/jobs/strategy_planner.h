@@ -23,6 +23,7 @@ struct Machine {
   launch::CudaProbe cuda;
   std::int64_t host_bytes = 0;  // physical memory; 0: not known
   std::string host{};           // as ranks name it; "": not known
+  std::string mark{};           // as runs bear it, see base::machine_mark(); "": not known
 };
 
 // Asks the driver and the kernel: once, at the start.

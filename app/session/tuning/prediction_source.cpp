@@ -38,6 +38,16 @@ Result<trace::predict::CollectiveCosts> known_costs(const trace::analysis::RunFi
   return known;
 }
 
+// A packed run's hosts are numbered: of one host it is known which machine it was.
+bool was_here(const trace::analysis::RunFigures& run, const Machine& machine) {
+  if (run.ranks.empty()) return true;
+  const std::string& host = run.info.is_packed ? run.ranks.front().info.host : machine.host;
+  const bool is_one = std::ranges::all_of(
+      run.ranks, [&](const auto& rank) { return !host.empty() && rank.info.host == host; });
+  const std::string& mark = run.info.machine;
+  return is_one && (!run.info.is_packed || (!mark.empty() && mark == machine.mark));
+}
+
 }  // namespace
 
 Result<void> PredictionSource::read(const trace::model::RunInfo& info) {
@@ -91,10 +101,7 @@ LearntRun PredictionSource::learn(const trace::analysis::RunFigures& figures) {
 bool would_run_where(const trace::analysis::RunFigures& run, const trace::job::Settings& next,
                      const Machine& machine) {
   const auto device = launch::resolve_device(next, machine.cuda);
-  return device && *device == run.info.device &&
-         std::ranges::all_of(run.ranks, [&](const auto& rank) {
-           return !rank.info.host.empty() && rank.info.host == machine.host;
-         });
+  return device && *device == run.info.device && was_here(run, machine);
 }
 
 search::ForecastSources forecast_sources(const Machine& machine) {

@@ -221,6 +221,26 @@ TEST_F(RunPredictorTest, KnowsWhetherAJobWouldRunWhereTheRunDid) {
   EXPECT_FALSE(would_run_where(figures, next, machine));
 }
 
+TEST_F(RunPredictorTest, KnowsThePlaceOfAPackedRunByTheMarkOfItsMachine) {
+  auto figures = run_->figures;
+  trace::job::Settings next = figures.info.settings;
+  next.simulate_link = "off";
+  next.device = trace::job::DeviceChoice::kCpu;
+  figures.info.is_packed = true;
+  for (auto& rank : figures.ranks) rank.info.host = "host-1";
+  Machine machine;
+  machine.host = "host-1";
+  EXPECT_FALSE(would_run_where(figures, next, machine)) << "its name is not the machine's";
+  figures.info.machine = machine.mark = "aa";
+  machine.host = "desk";
+  EXPECT_TRUE(would_run_where(figures, next, machine));
+  figures.ranks.back().info.host = "host-2";
+  EXPECT_FALSE(would_run_where(figures, next, machine)) << "one of them ran elsewhere";
+  figures.ranks.back().info.host = "host-1";
+  machine.mark = "bb";
+  EXPECT_FALSE(would_run_where(figures, next, machine));
+}
+
 // Of another program's run only what it tells is asked, and what describes its job only once moved.
 TEST(ImportedRun, IsAskedForWhatItTells) {
   const trace::test::Folder folder;
