@@ -6,6 +6,9 @@
 #include "app/report/comparison_report.h"
 #include "app/report/text_table.h"
 #include "app/session/runs/run_banners.h"
+#include "trace/analysis/figures/run_summary.h"
+#include "trace/model/acting_settings.h"
+#include "trace/tuning/predictable.h"
 #include "ui/present/format.h"
 #include "ui/present/job_text.h"
 #include "ui/present/tables/ledger_text.h"
@@ -61,41 +64,60 @@ std::string comparability_text(const Comparison& comparison) {
 // As short as leaves columns beside it.
 std::string short_name(const RunFigures& run) { return cut_to_width(run.info.name, kLongestName); }
 
+// How many of the settings that differ may each change a step's time.
+std::size_t acting_differences(const RunFigures& first, const RunFigures& second,
+                               const Comparison& comparison) {
+  // Strong scaling is ranks and batch changed together, on purpose.
+  if (comparison.scaling) return 0;
+  const auto a = trace::model::acting_settings(first.info, {});
+  const auto b = trace::model::acting_settings(second.info, {});
+  return static_cast<std::size_t>(std::ranges::count_if(comparison.settings, [&](const auto& each) {
+    const trace::job::Knob& knob = *trace::job::find_knob(each.name);
+    return trace::job::applies(knob, a.sharding_strategy) &&
+           trace::job::applies(knob, b.sharding_strategy) &&
+           !trace::tuning::is_without_effect(knob) && value_text(a, knob) != value_text(b, knob);
+  }));
+}
+
+// The value in a run that is compared with one that has `base`.
+std::string setting_cell(const Comparison& comparison, const std::string& name,
+                         const std::string& base) {
+  if (!comparison.knows_settings) return std::string(ui::present::kUnknown);
+  const auto found =
+      std::ranges::find(comparison.settings, name, &trace::analysis::SettingDifference::name);
+  return found == comparison.settings.end() ? base : found->second;
+}
+
 // What the runs did otherwise: a column for each run, a row for each setting.
 std::string settings_text(const ComparedRuns& compared) {
-  std::vector<std::string> names;
-  bool is_known = true;
-  std::size_t most = 0;
-  for (const RunDifference& difference : compared.differences) {
-    is_known = is_known && difference.comparison.knows_settings;
-    if (!difference.comparison.scaling) {
-      most = std::max(most, difference.comparison.settings.size());
-    }
-    for (const auto& setting : difference.comparison.settings) {
-      if (std::ranges::find(names, setting.name) == names.end()) names.push_back(setting.name);
+  std::vector<trace::analysis::SettingDifference> rows;  // name and what the base has
+  std::size_t known = 0, most = 0;
+  for (std::size_t i = 0; i < compared.differences.size(); ++i) {
+    const Comparison& comparison = compared.differences[i].comparison;
+    if (comparison.knows_settings) ++known;
+    most = std::max(most, acting_differences(compared.runs[0], compared.runs[i + 1], comparison));
+    for (const auto& setting : comparison.settings) {
+      const bool is_new =
+          std::ranges::none_of(rows, [&](const auto& row) { return row.name == setting.name; });
+      if (is_new) rows.push_back(setting);
     }
   }
-  if (!is_known) return "Settings: not known\n";
-  if (names.empty()) return "Settings: the same\n";
+  if (known == 0) return "Settings: not known\n";
+  if (rows.empty()) {
+    return std::string("Settings: the same") +
+           (known == compared.differences.size() ? "" : " where they are known") + "\n";
+  }
   std::vector<TextTable::Column> columns{{"setting"}};
   for (const auto& run : compared.runs) columns.push_back({short_name(run)});
   TextTable table(std::move(columns));
-  for (const std::string& name : names) {
-    std::vector<std::string> cells{name, ""};
+  for (const auto& row : rows) {
+    std::vector<std::string> cells{row.name, row.first};
     for (const RunDifference& difference : compared.differences) {
-      const auto& settings = difference.comparison.settings;
-      const auto found =
-          std::ranges::find(settings, name, &trace::analysis::SettingDifference::name);
-      cells.push_back(found == settings.end() ? "" : found->second);
-      if (found != settings.end()) cells[1] = found->first;
-    }
-    for (std::size_t i = 2; i < cells.size(); ++i) {
-      if (cells[i].empty()) cells[i] = cells[1];
+      cells.push_back(setting_cell(difference.comparison, row.name, row.first));
     }
     table.add_row(std::move(cells));
   }
   std::string text = table.text("");
-  // Strong scaling is ranks and batch changed together, on purpose.
   if (most > 1) text += "Several settings differ: their effects cannot be told apart\n";
   return text;
 }

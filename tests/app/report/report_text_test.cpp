@@ -206,6 +206,47 @@ TEST_F(ReportText, ComparingNamesTheSettingThatDiffersAndSignsDifferences) {
   }
 }
 
+// What does not act on a step, or not in both strategies, hides no effect.
+TEST_F(ReportText, SaysThatEffectsCannotBeToldApartWhereSeveralSettingsAct) {
+  const auto run = write_synthetic_run(folder_.path());
+  const auto first = *load_run(run.folder);
+  const auto cannot_be_told_apart = [&](auto change) {
+    auto second = first;
+    change(second.info.settings);
+    const std::string text = comparison_text(
+        {{first, second}, {trace::analysis::difference_between({first}, {second})}});
+    EXPECT_TRUE(contains(text, "\nsetting ")) << text;
+    return contains(text, "cannot be told apart");
+  };
+  using trace::job::Settings;
+  EXPECT_FALSE(cannot_be_told_apart([](Settings& next) { next.steps = 30, next.seed = 7; }));
+  EXPECT_FALSE(cannot_be_told_apart([](Settings& next) { next.bucket_cap_mb = 4, next.seed = 7; }));
+  EXPECT_FALSE(cannot_be_told_apart([](Settings& next) {
+    next.sharding_strategy = trace::job::Strategy::kFullShard;
+    next.bucket_cap_mb = 4;
+  }));
+  EXPECT_TRUE(
+      cannot_be_told_apart([](Settings& next) { next.bucket_cap_mb = 4, next.max_grad_norm = 0; }));
+}
+
+TEST_F(ReportText, ComparingShowsTheSettingsOfTheRunsThatTellThem) {
+  const auto run = write_synthetic_run(folder_.path());
+  auto first = *load_run(run.folder), second = first, import = first;
+  second.info.settings.bucket_cap_mb = 4;
+  import.info.imported_from = "PyTorch profiler";
+  import.info.name = "traced";
+  const auto text = [](const auto& a, const auto& b, const auto& c) {
+    return comparison_text({{a, b, c},
+                            {trace::analysis::difference_between({a}, {b}),
+                             trace::analysis::difference_between({a}, {c})}});
+  };
+  const std::string shown = text(first, second, import);
+  EXPECT_TRUE(contains(shown, "bucket_cap_mb  1        4        –\n")) << shown;
+  EXPECT_FALSE(contains(shown, "Settings: not known"));
+  EXPECT_TRUE(contains(text(first, first, import), "Settings: the same where they are known\n"));
+  EXPECT_TRUE(contains(text(import, first, second), "Settings: not known\n"));
+}
+
 TEST_F(ReportText, ComparingRunsOfDifferentRanksSaysHowWellTheyScale) {
   const auto first = write_synthetic_run(folder_.path());
   const auto loaded = load_run(first.folder);
