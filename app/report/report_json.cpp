@@ -90,13 +90,21 @@ Json phases_json(const trace::analysis::RunSummary& summary) {
           {"other", optional_ms(other)}};
 }
 
-Json summary_json(const RunFigures& figures) {
+// Null: all but the first skip_steps are measured.
+Json range_json(const std::optional<StepRange>& range) {
+  if (!range) return nullptr;
+  return {{"first", range->first}, {"last", known(range->last != INT64_MAX, range->last)}};
+}
+
+Json summary_json(const RunReport& report) {
+  const RunFigures& figures = report.figures;
   const trace::analysis::RunSummary& s = figures.summary;
   const bool measured = s.steps_measured > 0;
   const bool detail = measured && s.has_detail;
   const auto detail_ms = [&](double ns) { return detail ? ms(ns) : Json(nullptr); };
   Json json;
   json["steps_measured"] = s.steps_measured;
+  json["measured_range"] = range_json(report.range);
   const auto step_ms = [&](double ns) { return measured ? ms(ns) : Json(nullptr); };
   json["step_ms"] = {{"mean", step_ms(s.step_ns.mean)},
                      {"median", step_ms(s.step_ns.median)},
@@ -107,6 +115,9 @@ Json summary_json(const RunFigures& figures) {
   json["samples_per_s"] = optional_number(s.samples_per_s);
   json["mfu"] = optional_number(s.mfu);
   json["phase_ms"] = phases_json(s);
+  // What the parts that follow sum to.
+  json["steps_detailed"] = s.steps_detailed;
+  json["detailed_step_ms"] = detail_ms(s.detailed_step_ns);
   json["compute_ms"] = detail_ms(s.compute_ns);
   json["comm_ms"] = detail_ms(s.comm_ns);
   json["overlap_ms"] = detail_ms(s.overlap_ns);
@@ -119,6 +130,7 @@ Json summary_json(const RunFigures& figures) {
   json["effective_batch"] = or_null(s.effective_batch);
   json["bytes_sent_per_step"] = optional_number(s.bytes_sent_per_step);
   json["bytes_sent_unknown"] = text_or_null(why_bytes_sent_unknown(figures));
+  json["bytes_sent_per_step_theory"] = optional_number(s.bytes_sent_per_step_theory);
   json["loss_first"] = optional_number(s.loss_first);
   json["loss_last"] = optional_number(s.loss_last);
   return json;
@@ -204,13 +216,15 @@ Json throttling_json(const trace::analysis::StepFigures& step) {
   });
 }
 
-Json step_json(const trace::analysis::StepFigures& step) {
+Json step_json(const trace::analysis::StepFigures& step, const std::optional<StepRange>& range) {
   const auto& shown = step.shown();
   const auto detail_ms = [&](std::int64_t ns) {
     return step.shows_detail() ? ms(static_cast<double>(ns)) : Json(nullptr);
   };
   Json json = {{"step", step.index},
                {"warmup", step.warmup},
+               {"measured", range ? step.complete && range->holds(step.index)
+                                  : trace::analysis::is_measured(step)},
                {"ms", ms(static_cast<double>(shown.step_ns))},
                {"compute_ms", detail_ms(shown.compute_ns)},
                {"exposed_ms", detail_ms(shown.exposed_ns)},
@@ -285,6 +299,11 @@ Json recorder_json(const trace::analysis::RecorderFigures& recorder) {
            known(recorder.overhead_fraction.has_value(), recorder.overhead_is_least)},
           {"events", or_null(recorder.events)},
           {"lost", known(recorder.events || recorder.lost > 0, recorder.lost)},
+          {"losses",
+           array_of(recorder.losses,
+                    [](const auto& loss) -> Json {
+                      return {{"rank", loss.rank}, {"reason", loss.reason}, {"count", loss.count}};
+                    })},
           {"bytes_on_disk", recorder.bytes_on_disk}};
 }
 
@@ -319,10 +338,11 @@ Json report_json(const RunReport& report) {
   json["run"] = run_json(report);
   // Only of a run that failed: what each rank was waiting for.
   if (!report.diagnosis.states.empty()) json["diagnosis"] = diagnosis_json(report.diagnosis);
-  json["summary"] = summary_json(figures);
+  json["summary"] = summary_json(report);
   json["ranks"] =
       array_of(figures.ranks, [&](const auto& rank) { return rank_json(rank, figures.summary); });
-  json["steps"] = array_of(figures.steps, step_json);
+  json["steps"] =
+      array_of(figures.steps, [&](const auto& step) { return step_json(step, report.range); });
   json["evaluations"] = array_of(figures.evaluations, evaluation_json);
   const bool measured_detail = trace::analysis::has_measured_detail(figures.steps);
   json["collectives"] = array_of(

@@ -129,8 +129,10 @@ std::string heading(const RunReport& report) {
     text += "Device: " + line + "\n";
   text += environment_text(report.figures) + sources_text(report.figures);
   if (report.range) {
-    text += "Measured: " + range_text(*report.range) +
-            " alone; collectives, memory, totals and the recording are those of the whole run\n";
+    text +=
+        "Measured: " + range_text(*report.range) +
+        " alone; collectives, memory, losses, evaluations, throttling, totals and the recording "
+        "are those of the whole run\n";
   }
   return text + failure_text(report);
 }
@@ -214,16 +216,26 @@ std::string steps_by_rank_text(const trace::analysis::RunFigures& figures) {
   return text + (is_own ? "" : ". Call the profiler's step() once per step on every rank");
 }
 
+std::string why_nothing_measured(const trace::analysis::RunFigures& figures) {
+  const auto& steps = figures.steps;
+  const bool goes_on = figures.info.status == trace::model::RunStatus::kRunning;
+  if (steps.empty()) return goes_on ? "none has come yet" : "none was recorded";
+  if (std::ranges::none_of(steps, &trace::analysis::StepFigures::complete)) {
+    return goes_on ? "none was reported by all ranks yet"
+                   : "none was reported by all ranks" + steps_by_rank_text(figures);
+  }
+  if (goes_on) return "none has come yet after the skipped ones (skip_steps)";
+  if (std::ranges::all_of(steps, &trace::analysis::StepFigures::warmup)) {
+    return "the run ended within its skipped steps (skip_steps)";
+  }
+  return "none after the skipped ones (skip_steps) was reported by all ranks" +
+         steps_by_rank_text(figures);
+}
+
 std::string nothing_measured(const RunReport& report) {
   const auto& steps = report.figures.steps;
   if (!report.range) {
-    std::string why = "the run ended within its skipped steps (skip_steps)";
-    if (steps.empty()) {
-      why = "none was recorded";
-    } else if (std::ranges::none_of(steps, &trace::analysis::StepFigures::complete)) {
-      why = "none was reported by all ranks" + steps_by_rank_text(report.figures);
-    }
-    return "\nNo step was measured: " + why + "\n";
+    return "\nNo step was measured: " + why_nothing_measured(report.figures) + "\n";
   }
   return "\nNo step was measured: the run has no complete step among " + range_text(*report.range) +
          (steps.empty() ? "" : "; its last is step " + std::to_string(steps.back().index)) + "\n";

@@ -32,7 +32,7 @@ bool parse_step(std::string_view text, std::int64_t& value) {
 void restrict_to(RunFigures& figures, StepRange range) {
   std::vector<trace::analysis::StepFigures> steps = figures.steps;
   for (auto& step : steps) {
-    step.warmup = step.index < range.first || step.index > range.last;
+    step.warmup = !range.holds(step.index);
   }
   const auto theory = figures.summary.bytes_sent_per_step_theory;
   figures.summary = trace::analysis::summarize(figures.info, steps, figures.ranks);

@@ -16,6 +16,8 @@ namespace shardlens::app::report {
 struct StepRange {  // both inclusive
   std::int64_t first = 0;
   std::int64_t last = INT64_MAX;
+
+  bool holds(std::int64_t step) const { return first <= step && step <= last; }
 };
 // "10..20", "10..", "..20" or "10".
 trace::base::Result<StepRange> parse_step_range(const std::string& text);

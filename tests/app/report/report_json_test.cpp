@@ -41,11 +41,14 @@ TEST_F(ReportJson, HasTheKeysOfTheContractInItsOrder) {
   EXPECT_EQ(keys(*json_), (Names{"schema", "run", "summary", "ranks", "steps", "evaluations",
                                  "collectives", "buckets", "units", "recorder", "notes"}));
   EXPECT_EQ(keys((*json_)["summary"]), (Names{"steps_measured",
+                                              "measured_range",
                                               "step_ms",
                                               "tokens_per_s",
                                               "samples_per_s",
                                               "mfu",
                                               "phase_ms",
+                                              "steps_detailed",
+                                              "detailed_step_ms",
                                               "compute_ms",
                                               "comm_ms",
                                               "overlap_ms",
@@ -60,6 +63,7 @@ TEST_F(ReportJson, HasTheKeysOfTheContractInItsOrder) {
                                               "effective_batch",
                                               "bytes_sent_per_step",
                                               "bytes_sent_unknown",
+                                              "bytes_sent_per_step_theory",
                                               "loss_first",
                                               "loss_last"}));
   EXPECT_EQ(keys((*json_)["ranks"][0]),
@@ -295,7 +299,19 @@ TEST_F(ReportJson, ARangeOfStepsMeasuresOnlyThem) {
   EXPECT_EQ(json["summary"]["steps_measured"], 2);
   expect_near(json["summary"]["step_ms"]["mean"], time, "mean");
   expect_near(json["summary"]["exposed_ms"], exposed, "exposed");
-  EXPECT_EQ(json["steps"], (*json_)["steps"]) << "steps are shown as they are";
+  EXPECT_TRUE((*json_)["summary"]["measured_range"].is_null());
+  EXPECT_EQ(json["summary"]["measured_range"].dump(), "{\"first\":5,\"last\":6}");
+  EXPECT_TRUE(report_json(*load_report(run_->folder,
+                                       StepRange{.first = 5}))["summary"]["measured_range"]["last"]
+                  .is_null());
+  for (std::size_t i = 0; i < json["steps"].size(); ++i) {
+    Json step = json["steps"][i], whole = (*json_)["steps"][i];
+    EXPECT_EQ(step["measured"], i == 5 || i == 6);
+    EXPECT_EQ(whole["measured"], i >= SyntheticRun::kSkipped);
+    step.erase("measured");
+    whole.erase("measured");
+    EXPECT_EQ(step, whole) << "steps are shown as they are";
+  }
 }
 
 TEST_F(ReportJson, AnExplicitRangeMeasuresAlsoWhatIsSkippedOtherwise) {

@@ -84,7 +84,8 @@ TEST_F(ReportText, ARangeSaysWhatItDoesNotCoverAndWhetherItHoldsAnyStep) {
   const auto run = write_synthetic_run(folder_.path());
   const auto part = load_report(run.folder, StepRange{4, 5});
   ASSERT_TRUE(part);
-  EXPECT_TRUE(contains(report_text(*part), "Measured: steps 4 to 5 alone; collectives, memory"));
+  EXPECT_TRUE(
+      contains(report_text(*part), "Measured: steps 4 to 5 alone; collectives, memory, losses"));
   const auto none = load_report(run.folder, StepRange{100, 200});
   ASSERT_TRUE(none);
   EXPECT_TRUE(
@@ -96,8 +97,11 @@ TEST_F(ReportText, SaysTrulyWhyNoStepWasMeasured) {
   auto report = load_report(run.folder);
   ASSERT_TRUE(report);
   report->figures.summary.steps_measured = 0;
-  EXPECT_TRUE(contains(report_text(*report), "No step was measured: the run ended within its"));
   auto& steps = report->figures.steps;
+  for (std::size_t i = 3; i < steps.size(); ++i) steps[i].complete = false;
+  EXPECT_TRUE(contains(report_text(*report), "measured: none after the skipped ones (skip_steps)"));
+  for (auto& step : steps) step.warmup = true;
+  EXPECT_TRUE(contains(report_text(*report), "No step was measured: the run ended within its"));
   for (auto& step : steps) {
     step.complete = false;
     for (auto& rank : step.ranks) rank.step_ns = 1;
