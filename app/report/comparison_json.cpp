@@ -41,7 +41,8 @@ Json side_json(const trace::analysis::RunFigures& run) {
   return {{"name", run.info.name},
           {"folder", run.info.folder},
           {"status", trace::model::to_string(run.info.status)},
-          {"steps_measured", run.summary.steps_measured}};
+          {"steps_measured", run.summary.steps_measured},
+          {"first_nonfinite_step", first_nonfinite_json(run.steps)}};
 }
 
 Json scaling_json(const std::optional<trace::analysis::Scaling>& scaling) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/report/comparison_report.h"
+#include "app/report/report_tables.h"
 #include "app/report/text_table.h"
 #include "app/session/runs/run_banners.h"
 #include "trace/analysis/figures/run_summary.h"
@@ -213,6 +214,23 @@ std::string all_details_text(const RunFigures& first, const RunFigures& second,
   return text;
 }
 
+// "": nobody read it.
+std::string loss_at(const RunFigures& run, std::int64_t index, const std::optional<double>& loss) {
+  const auto step = std::ranges::find(run.steps, index, &trace::analysis::StepFigures::index);
+  if (step != run.steps.end() && has_nonfinite_loss(*step)) return "not finite";
+  return loss ? loss_text(*loss) : "";
+}
+
+std::string losses_text(const RunFigures& first, const RunFigures& second,
+                        const Comparison& comparison) {
+  const std::int64_t step = comparison.common_step;
+  const std::string a = loss_at(first, step, comparison.first_loss);
+  const std::string b = loss_at(second, step, comparison.second_loss);
+  if (a.empty() || b.empty()) return "";
+  return "\nLoss at step " + std::to_string(step) + ", the last whose loss both read: " + a +
+         " and " + b + "\n";
+}
+
 std::string pair_text(const RunFigures& first, const RunFigures& second,
                       const RunDifference& difference) {
   const Comparison& comparison = difference.comparison;
@@ -225,11 +243,7 @@ std::string pair_text(const RunFigures& first, const RunFigures& second,
     text += "\n" + ui::present::scaling_title(*comparison.scaling) + ", " +
             ui::present::scaling_text(*comparison.scaling) + "\n";
   }
-  if (comparison.first_loss && comparison.second_loss) {
-    text += "\nLoss at step " + std::to_string(comparison.common_step) +
-            ", the last that both executed: " + loss_text(*comparison.first_loss) + " and " +
-            loss_text(*comparison.second_loss) + "\n";
-  }
+  text += losses_text(first, second, comparison);
   if (comparison.other_job.empty() && !comparison.noise_note.empty()) {
     text += "\n" + comparison.noise_note + "\n";
     if (!comparison.beyond_noise) text += "Whether the runs differ is not known\n";
@@ -252,7 +266,9 @@ std::string comparison_text(const ComparedRuns& compared) {
   text += "\n";
   for (const auto& run : compared.runs) {
     text += run.info.name + ": " + std::string(trace::model::to_string(run.info.status)) + ", " +
-            ui::present::steps_text(run.summary.steps_measured) + " measured\n";
+            ui::present::steps_text(run.summary.steps_measured) + " measured";
+    const std::string nonfinite = nonfinite_text(run.steps);
+    text += (nonfinite.empty() ? "" : "; " + nonfinite) + "\n";
     for (const auto& banner : session::banners_of(run)) text += "! " + banner + "\n";
   }
   text += "\n" + settings_text(compared);

@@ -133,6 +133,7 @@ Json summary_json(const RunReport& report) {
   json["bytes_sent_per_step_theory"] = optional_number(s.bytes_sent_per_step_theory);
   json["loss_first"] = optional_number(s.loss_first);
   json["loss_last"] = optional_number(s.loss_last);
+  json["first_nonfinite_step"] = first_nonfinite_json(figures.steps);
   return json;
 }
 
@@ -230,6 +231,8 @@ Json step_json(const trace::analysis::StepFigures& step, const std::optional<Ste
                {"exposed_ms", detail_ms(shown.exposed_ns)},
                {"idle_ms", detail_ms(shown.idle_ns)},
                {"loss", number_or_null(step.loss)},
+               {"nonfinite", step.nonfinite},
+               {"nonfinite_rank", known(step.nonfinite, step.nonfinite_rank)},
                {"throttling", throttling_json(step)}};
   const auto slowest = static_cast<std::size_t>(step.slowest_rank);
   add_exposed_parts(json, step.shows_detail(), static_cast<double>(shown.exposed_ns),
@@ -367,6 +370,11 @@ Json knob_json(const trace::job::Settings& settings, const trace::job::Knob& kno
         }
       },
       knob.member);
+}
+
+Json first_nonfinite_json(const std::vector<trace::analysis::StepFigures>& steps) {
+  const auto* first = trace::analysis::first_nonfinite(steps);
+  return first == nullptr ? Json(nullptr) : Json(first->index);
 }
 
 Json settings_json(const trace::job::Settings& settings) {

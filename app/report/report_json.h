@@ -9,6 +9,9 @@ namespace shardlens::app::report {
 
 Json report_json(const RunReport& report);
 
+// Null: loss and gradient norm were finite wherever they were read.
+Json first_nonfinite_json(const std::vector<trace::analysis::StepFigures>& steps);
+
 // One knob's value with its own type: 25.0, true, "auto".
 Json knob_json(const trace::job::Settings& settings, const trace::job::Knob& knob);
 Json settings_json(const trace::job::Settings& settings);

@@ -7,6 +7,7 @@
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/base/text.h"
 #include "ui/present/format.h"
+#include "ui/present/job_text.h"
 
 namespace shardlens::app::report {
 namespace {
@@ -17,6 +18,15 @@ std::string bandwidth(double bytes_per_s) {
 }
 
 }  // namespace
+
+std::string nonfinite_text(const std::vector<trace::analysis::StepFigures>& steps) {
+  const auto* first = trace::analysis::first_nonfinite(steps);
+  if (first == nullptr) return "";
+  const auto count = std::ranges::count_if(steps, &trace::analysis::StepFigures::nonfinite);
+  return "loss or gradient norm not finite in " + ui::present::steps_text(count) +
+         ", first in step " + std::to_string(first->index) + " on rank " +
+         std::to_string(first->nonfinite_rank);
+}
 
 std::string other_functions_text(const trace::analysis::RunFigures& figures) {
   std::vector<std::string> pairs;

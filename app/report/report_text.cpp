@@ -272,11 +272,15 @@ void add_times(TextTable& table, const RunReport& report) {
 
 void add_learning(TextTable& table, const RunReport& report) {
   const RunSummary& s = report.figures.summary;
-  if (s.loss_last) {
-    table.add_row(
-        {"Loss", loss_text(*s.loss_last), s.loss_first ? "from " + loss_text(*s.loss_first) : ""});
-  } else if (report.figures.info.communication_off) {
+  const auto& steps = report.figures.steps;
+  if (report.figures.info.communication_off) {
     table.add_row({"Loss", "invalid", "ranks do not exchange their gradients"});
+  } else if (s.loss_last || std::ranges::any_of(steps, trace::analysis::has_nonfinite_loss)) {
+    // Of a loss that nobody read nothing is told.
+    std::string note = s.loss_first ? "from " + loss_text(*s.loss_first) : "";
+    const std::string nonfinite = nonfinite_text(steps);
+    note += (note.empty() || nonfinite.empty() ? "" : "; ") + nonfinite;
+    table.add_row({"Loss", s.loss_last ? loss_text(*s.loss_last) : "not finite", std::move(note)});
   }
   if (const auto* best = trace::analysis::best_evaluation(report.figures.evaluations)) {
     table.add_row({"Evaluation", loss_text(best->loss), evaluation_note(*best, report.figures)});

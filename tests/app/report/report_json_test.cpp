@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 
 #include "tests/app/report/counted_report.h"
+#include "trace/analysis/figures/run_summary.h"
 
 namespace shardlens::app::report {
 namespace {
@@ -65,7 +68,8 @@ TEST_F(ReportJson, HasTheKeysOfTheContractInItsOrder) {
                                               "bytes_sent_unknown",
                                               "bytes_sent_per_step_theory",
                                               "loss_first",
-                                              "loss_last"}));
+                                              "loss_last",
+                                              "first_nonfinite_step"}));
   EXPECT_EQ(keys((*json_)["ranks"][0]),
             (Names{"rank", "step_ms", "exposed_ms", "exposed_wait_ms", "exposed_transfer_ms",
                    "exposed_wait_unknown", "peak_memory_bytes", "memory_by_category",
@@ -154,6 +158,53 @@ TEST_F(ReportJson, ThePartsOfAStepAreCountedMicroseconds) {
   expect_near(summary["overlap_percent"],
               100 * summary["overlap_ms"].get<double>() / summary["comm_ms"].get<double>(),
               "overlap_percent");
+}
+
+TEST_F(ReportJson, NamesTheStepsThatThePartsAreOf) {
+  RunReport report = *load_report(run_->folder);
+  auto& figures = report.figures;
+  for (std::size_t i = 5; i < figures.steps.size(); ++i) {
+    for (auto& rank : figures.steps[i].ranks) rank.has_detail = false;
+  }
+  figures.summary = trace::analysis::summarize(figures.info, figures.steps, figures.ranks);
+  const Json summary = report_json(report)["summary"];
+  EXPECT_EQ(summary["steps_detailed"], 2) << "steps 3 and 4";
+  double time = 0, sum = 0;
+  for (int step = 3; step < 5; ++step) {
+    for (int rank = 0; rank < kRanks; ++rank) time += step_ms(step_of(rank, step)) / 2 / kRanks;
+  }
+  for (const char* part : {"compute_ms", "exposed_ms", "exposed_copy_ms", "idle_ms"}) {
+    sum += summary[part].get<double>();
+  }
+  expect_near(summary["detailed_step_ms"], time, "detailed_step_ms");
+  expect_near(summary["detailed_step_ms"], sum, "the sum of the parts");
+  EXPECT_GT(std::abs(time - summary["step_ms"]["mean"].get<double>()), 1e-3);
+}
+
+TEST_F(ReportJson, TellsALossThatIsNotFiniteFromOneThatNobodyRead) {
+  RunReport report = *load_report(run_->folder);
+  auto& steps = report.figures.steps;
+  EXPECT_TRUE(report_json(report)["summary"]["first_nonfinite_step"].is_null());
+  steps[6].loss = steps[7].loss = std::numeric_limits<double>::quiet_NaN();
+  steps[7].nonfinite = true;
+  steps[7].nonfinite_rank = 1;
+  const Json json = report_json(report);
+  EXPECT_EQ(json["summary"]["first_nonfinite_step"], 7);
+  for (const std::size_t step : {6, 7}) EXPECT_TRUE(json["steps"][step]["loss"].is_null());
+  EXPECT_EQ(json["steps"][6]["nonfinite"], false);
+  EXPECT_TRUE(json["steps"][6]["nonfinite_rank"].is_null());
+  EXPECT_EQ(json["steps"][7]["nonfinite"], true);
+  EXPECT_EQ(json["steps"][7]["nonfinite_rank"], 1);
+}
+
+TEST_F(ReportJson, NamesWhatWasLostAndWhy) {
+  ASSERT_FALSE(run_->lost.empty());
+  const auto& lost = run_->lost.front();
+  const Json losses = (*json_)["recorder"]["losses"];
+  ASSERT_EQ(losses.size(), run_->lost.size());
+  EXPECT_EQ(losses[0]["rank"], lost.rank);
+  EXPECT_EQ(losses[0]["reason"], lost.reason);
+  EXPECT_EQ(losses[0]["count"], lost.count);
 }
 
 TEST_F(ReportJson, PhasesSumToTheStep) {

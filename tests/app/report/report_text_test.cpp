@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <limits>
 
 #include "app/report/comparison_report.h"
 #include "app/report/report_json.h"
@@ -117,6 +118,70 @@ TEST_F(ReportText, SaysTrulyWhyNoStepWasMeasured) {
   EXPECT_TRUE(contains(report_text(*report), by_rank + ". Call the profiler's step() once per"));
   report->figures.steps.clear();
   EXPECT_TRUE(contains(report_text(*report), "No step was measured: none was recorded\n"));
+}
+
+TEST_F(ReportText, OfARunThatGoesOnSaysThatNoStepHasComeYet) {
+  const auto run = write_synthetic_run(folder_.path());
+  auto report = load_report(run.folder);
+  ASSERT_TRUE(report);
+  auto& figures = report->figures;
+  figures.summary.steps_measured = 0;
+  figures.info.status = trace::model::RunStatus::kRunning;
+  figures.steps.resize(2);
+  EXPECT_TRUE(contains(report_text(*report),
+                       "No step was measured: none has come yet after the skipped ones"));
+  for (auto& step : figures.steps) step.complete = false;
+  EXPECT_TRUE(contains(report_text(*report), "measured: none was reported by all ranks yet\n"));
+  figures.steps.clear();
+  EXPECT_TRUE(contains(report_text(*report), "No step was measured: none has come yet\n"));
+}
+
+TEST_F(ReportText, SaysThatALossIsNotFinite) {
+  const auto run = write_synthetic_run(folder_.path());
+  auto report = load_report(run.folder);
+  ASSERT_TRUE(report);
+  auto& figures = report->figures;
+  const auto set = [&](std::size_t step, bool is_read) {
+    figures.steps[step].loss = std::numeric_limits<double>::quiet_NaN();
+    figures.steps[step].nonfinite = is_read;
+    if (is_read) figures.steps[step].nonfinite_rank = 2;
+  };
+  for (std::size_t step = 0; step < figures.steps.size(); ++step) set(step, false);
+  figures.summary.loss_first = figures.summary.loss_last = {};
+  EXPECT_FALSE(contains(report_text(*report), "\nLoss ")) << "nobody read it";
+  set(7, true);
+  set(8, true);
+  figures.summary.loss_first = 5;
+  EXPECT_TRUE(contains(report_text(*report),
+                       "not finite  from 5.0000; loss or gradient norm not finite in 2 steps, "
+                       "first in step 7 on rank 2\n"))
+      << report_text(*report);
+  figures.summary.loss_last = 2;
+  EXPECT_TRUE(contains(report_text(*report), "2.0000  from 5.0000; loss or gradient norm not"));
+}
+
+TEST_F(ReportText, ComparesALossThatIsNotFinite) {
+  const auto run = write_synthetic_run(folder_.path());
+  auto first = *load_run(run.folder), second = first;
+  const auto text = [&] {
+    return comparison_text(
+        {{first, second}, {trace::analysis::difference_between({first}, {second})}});
+  };
+  const std::string both = "Loss at step 8, the last whose loss both read: ";
+  EXPECT_TRUE(contains(text(), both + "3.0100 and 3.0100\n")) << text();
+  second.steps[8].loss = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(contains(text(), "Loss at step 7, the last whose loss both read: "));
+  second.steps[8].nonfinite = true;
+  second.steps[8].nonfinite_rank = 1;
+  EXPECT_TRUE(contains(text(), both + "3.0100 and not finite\n")) << text();
+  EXPECT_TRUE(contains(text(),
+                       "6 steps measured; loss or gradient norm not finite in 1 step, "
+                       "first in step 8 on rank 1\n"))
+      << text();
+  const Json json =
+      comparison_json({{first, second}, {trace::analysis::difference_between({first}, {second})}});
+  EXPECT_TRUE(json["first"]["first_nonfinite_step"].is_null());
+  EXPECT_EQ(json["second"]["first_nonfinite_step"], 8);
 }
 
 TEST_F(ReportText, SaysWhyItIsNotKnownHowMuchWasSent) {

@@ -226,6 +226,15 @@ bool has_measured_detail(const std::vector<StepFigures>& steps) {
                      [](const auto& step) { return is_measured(step) && has_detail(step); });
 }
 
+bool has_nonfinite_loss(const StepFigures& step) {
+  return step.nonfinite && !std::isfinite(step.loss);
+}
+
+const StepFigures* first_nonfinite(const std::vector<StepFigures>& steps) {
+  const auto first = std::ranges::find_if(steps, &StepFigures::nonfinite);
+  return first == steps.end() ? nullptr : &*first;
+}
+
 std::vector<double> measured_step_times(const std::vector<StepFigures>& steps) {
   std::vector<double> times;
   for (const auto& step : steps) {

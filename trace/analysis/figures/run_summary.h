@@ -18,6 +18,11 @@ bool has_detail(const StepFigures& step);
 // At least one step is measured and has full detail.
 bool has_measured_detail(const std::vector<StepFigures>& steps);
 
+// The loss was read, and is none: NaN or infinite.
+bool has_nonfinite_loss(const StepFigures& step);
+// The first whose loss or gradient norm was not finite; null: none.
+const StepFigures* first_nonfinite(const std::vector<StepFigures>& steps);
+
 // One value per measured step: the mean over ranks of its time, in nanoseconds.
 std::vector<double> measured_step_times(const std::vector<StepFigures>& steps);
 

@@ -71,7 +71,8 @@ struct Comparison {
   bool same_work = true;            // else only rates are judged
   NoiseBasis noise;
   std::string noise_note;
-  std::int64_t common_step = -1;                  // the last that both executed; -1: none
+  // The last whose loss both read, or, where there is none, that both executed; -1: none.
+  std::int64_t common_step = -1;
   std::optional<double> first_loss, second_loss;  // at the common step
   std::optional<Scaling> scaling;
 };
