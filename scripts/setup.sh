@@ -61,9 +61,19 @@ pip_install() {
   return $code
 }
 
+# fetch_once READY FETCH: ./run and ./test may want the same at once: one fetches, and the others wait and find it there.
+fetch_once() {
+  "$1" && return 0
+  (
+    flock -n 9 || { say "waiting for another ./run or ./test that fetches into .deps"; flock 9; }
+    "$1" || "$2"
+  ) 9>"$DEPS/lock"
+}
+
 # LibTorch, CUDA, CUPTI and NCCL come with the Python package, which is also the tests' oracle.
-fetch_libtorch() {
-  libtorch_ready && return 0
+fetch_libtorch() { fetch_once libtorch_ready install_libtorch; }
+
+install_libtorch() {
   say "fetching LibTorch $TORCH_VERSION with CUDA, CUPTI and NCCL (4.6 GB, once) into .deps"
   rm -rf "$VENV" "$DEPS"/downloads.*
   { /usr/bin/python3 -m venv "$VENV" && pip_install "$VENV" "torch==$TORCH_VERSION" numpy
@@ -72,8 +82,11 @@ fetch_libtorch() {
 }
 
 # Beside LibTorch; also where that is somebody else's.
-fetch_text_packages() {
-  [ "$(cat "$VENV/text-packages" 2>/dev/null)" = "$TEXT_PACKAGES" ] && return 0
+fetch_text_packages() { fetch_once text_packages_ready install_text_packages; }
+
+text_packages_ready() { [ "$(cat "$VENV/text-packages" 2>/dev/null)" = "$TEXT_PACKAGES" ]; }
+
+install_text_packages() {
   say "fetching tokenizers and jinja2, which prepare texts, into .deps"
   { { [ -x "$VENV/bin/pip" ] || /usr/bin/python3 -m venv "$VENV"; } &&
     pip_install "$VENV" $TEXT_PACKAGES
@@ -82,8 +95,11 @@ fetch_text_packages() {
 }
 
 # What only tests compare with, beside LibTorch's Python, which it uses.
-fetch_oracles() {
-  [ "$(cat "$ORACLES/versions" 2>/dev/null)" = "$ORACLE_PACKAGES" ] && return 0
+fetch_oracles() { fetch_once oracles_ready install_oracles; }
+
+oracles_ready() { [ "$(cat "$ORACLES/versions" 2>/dev/null)" = "$ORACLE_PACKAGES" ]; }
+
+install_oracles() {
   say "fetching transformers, tokenizers, peft, accelerate and deepspeed for the tests into .deps"
   rm -rf "$ORACLES"
   { /usr/bin/python3 -m venv "$ORACLES" &&

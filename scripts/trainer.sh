@@ -11,7 +11,7 @@ trainer_configured() {
 
 # Built, and nothing has changed since.
 trainer_current() {
-  trainer_configured && [ -x "$RANK" ] && [ "$(cat "$VENV/text-packages" 2>/dev/null)" = "$TEXT_PACKAGES" ] &&
+  trainer_configured && [ -x "$RANK" ] && text_packages_ready &&
     [ -z "$(ninja -C "$ROOT/build/release" -n 2>/dev/null | grep -E '^\[')" ]
 }
 

@@ -138,6 +138,23 @@ class Trainer(Setup):
             self.assertIn(f'message=Fetching LibTorch: {megabytes} of about 4600 MB\nfraction={fraction}\n', done.stdout)
             self.assertFalse((self.root / '0.99').exists())
 
+    def test_what_two_want_at_once_is_fetched_by_one(self):
+        script = ('oracles_ready() { [ -e "$ROOT/there" ]; }; '
+                  'install_oracles() { mkdir "$ROOT/.deps/downloads.$BASHPID"; echo fetched >>"$ROOT/fetched"; '
+                  'while [ ! -e "$ROOT/go" ]; do sleep 0.05; done; ls -d "$DEPS/downloads.$BASHPID"; touch "$ROOT/there"; }; '
+                  'install_libtorch() { rm -rf "$DEPS"/downloads.*; }; ')
+        first = subprocess.Popen(self.bash(script + 'fetch_oracles'), env=self.environment,
+                                 stdout=subprocess.PIPE)
+        self.wait_until((self.root / 'fetched').exists)
+        others = [subprocess.Popen(self.bash(script + fetch), env=self.environment, stderr=subprocess.PIPE, text=True)
+                  for fetch in ('fetch_oracles', 'fetch_libtorch')]
+        for other in others:  # they say that they wait
+            self.assertIn('waiting for another', other.stderr.readline())
+        (self.root / 'go').touch()
+        self.assertIn(b'downloads.', first.communicate()[0])
+        self.assertEqual([other.communicate() and other.returncode for other in others], [0, 0])
+        self.assertEqual((self.root / 'fetched').read_text(), 'fetched\n')
+
     def wait_until(self, condition):
         end = time.monotonic() + 30
         while not condition():
