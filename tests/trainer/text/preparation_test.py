@@ -166,6 +166,14 @@ class Around(WithTokenizers):
         self.assertEqual(self.read(made).around, ([0], []))
 
 
+class Prompts(WithTokenizers):
+    def test_go_on_without_what_the_tokenizer_puts_behind_texts(self):
+        made = word_level(["<s>", "</s>", "a", "b"])
+        made.post_processor = processors.TemplateProcessing(single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 1)])
+        tokens, _ = self.prepare(self.read(made), self.folder, prompt="a b")
+        self.assertEqual(tokens, [0, 2, 3])
+
+
 class Labels(WithTokenizers):
     def test_a_line_that_is_left_out_does_not_say_what_labels_are(self):
         made = self.read(Tokenizer(models.BPE({"a": 0}, [])))  # "x" has no token

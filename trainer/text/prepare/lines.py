@@ -79,7 +79,7 @@ class Lines:
     def finish_completion(self, tokens, prompt):
         """As many tokens as the prompt alone has are not learnt, also where one holds its end and what follows; as
         TRL."""
-        alone = prompt[: max(0, len(prompt) - len(self.encoder.behind))]
+        alone = self.encoder.to_go_on(prompt)
         if common_prefix(alone, tokens) < len(alone):
             self.crossed_boundaries += 1
         asked = min(len(alone), len(tokens))

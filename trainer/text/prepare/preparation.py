@@ -43,7 +43,7 @@ class Preparation:
 
     def prepare(self):
         if "prompt" in self.request:
-            self.image.append(self.encoder.encode([self.request["prompt"]], True)[0])
+            self.image.append(self.encoder.to_go_on(self.encoder.encode([self.request["prompt"]], True)[0]))
             self.image.end_example()
         else:
             reader = self.lines if self.request["json_lines"] else self.documents

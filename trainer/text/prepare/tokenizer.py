@@ -141,6 +141,10 @@ class Encoder:
                 raise NotEncoded("failed", more_than_memory()) from None
             raise NotEncoded("damaged", f"{self.tokenizer.name} cannot encode the text: {reason_of(error)}") from None
 
+    def to_go_on(self, tokens):
+        """Of a text that goes on, without what the tokenizer puts behind every text."""
+        return tokens[: max(0, len(tokens) - len(self.behind))]
+
     def end_of_text(self, tokens):
         """What is still to follow them at the end of a text."""
         end = self.tokenizer.end
