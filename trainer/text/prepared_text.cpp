@@ -149,8 +149,9 @@ trace::base::Result<std::uint64_t> fingerprint_of(const PreparationOptions& opti
                            "tokenizer_config.json", "special_tokens_map.json", "config.json"}) {
     files.push_back(options.tokenizer.empty() ? fs::path() : folder / name);
   }
-  for (const char* name :
-       {"chat_template.jinja", "tokenizer_config.json", "special_tokens_map.json"}) {
+  for (const char* name : {"chat_template.jinja", "additional_chat_templates/default.jinja",
+                           "additional_chat_templates/tool_use.jinja", "tokenizer_config.json",
+                           "special_tokens_map.json"}) {
     files.push_back(options.chat.empty() ? fs::path() : options.chat / name);
   }
   for (const fs::path& file : files) {

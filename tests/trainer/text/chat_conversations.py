@@ -80,3 +80,29 @@ for number, text in enumerate(NASTY):
     CONVERSATIONS.append((f"nasty question {number}", [user(text), assistant("b")]))
     CONVERSATIONS.append((f"nasty answer {number}", [user("a"), assistant(text), user("c"), assistant("d")]))
     CONVERSATIONS.append((f"nasty system {number}", [system(text), user("a"), assistant(text)]))
+
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "weather",
+        "description": "The weather of a city, <b>now</b>",
+        "parameters": {
+            "type": "object",
+            "properties": {"city": {"type": "string", "description": "Köln, say"}, "unit": {"type": "string", "enum": ["C", None]}},
+            "required": ["city"],
+        },
+        "return": None,
+    },
+}
+CALL = next(messages for title, messages in CONVERSATIONS if title == "a call of a tool")
+DOCUMENT = {"title": "Rain", "text": "It rains often."}
+# What a line has beside its messages.
+GIVEN_MORE = [
+    ("a tool", [user("weather?"), assistant("Rain.")], {"tools": [WEATHER]}),
+    ("a tool after a system", [system("S"), user("weather?"), assistant("Rain.")], {"tools": [WEATHER, WEATHER]}),
+    ("a tool that is called", CALL, {"tools": [WEATHER]}),
+    ("two turns with a tool", [user("a"), assistant("b"), user("c"), assistant("d")], {"tools": [WEATHER]}),
+    ("no tools", [user("a"), assistant("b")], {"tools": []}),
+    ("a document", [user("a"), assistant("b")], {"documents": [DOCUMENT]}),
+    ("variables", [user("a"), assistant("b")], {"enable_thinking": False, "bos_token": "<b>", "day": "1 May 2025"}),
+]

@@ -46,23 +46,24 @@ class Ours:
     def __init__(self, folder):
         self.folder, self.made = folder, {}
 
-    def template(self, source=None, folder=None):
+    def template(self, source=None, folder=None, has_tools=False):
         if folder is None and source not in self.made:
             folder = self.folder / str(len(self.made))
             folder.mkdir()
             (folder / "chat_template.jinja").write_bytes(source.encode())
             (folder / "tokenizer_config.json").write_text(json.dumps(TOKENS))
             self.made[source] = chat_template.ChatTemplate(str(folder))
-        return self.made[source] if source is not None else chat_template.ChatTemplate(str(folder))
+        return self.made[source] if source is not None else chat_template.ChatTemplate(str(folder), for_tools=has_tools)
 
-    def ask(self, template=None, folder=None, messages=(), prompt=False, answers=False):
-        made = self.template(template, folder)
+    def ask(self, template=None, folder=None, messages=(), prompt=False, answers=False, given=None):
+        given = given or {}
+        made = self.template(template, folder, "tools" in given)
         try:
             if made.wrong:
                 raise refusal.BadExample(made.wrong)
             if not answers:
-                return {"text": made.render(chat_template.shown_to_templates(messages), prompt)[0]}
-            text, ranges = made.with_answers(messages)
+                return {"text": made.render(chat_template.shown_to_templates(messages), given, prompt)[0]}
+            text, ranges = made.with_answers(messages, given)
             return {"text": text, "answers": [list(found) for found in ranges]}
         except Exception as error:
             return {"error": str(error)}
@@ -98,12 +99,13 @@ def reference(tokenizer, template, messages, prompt, variables):
 
 
 def compare_conversations(ours, report, name, template, tokenizer):
-    for title, messages in chat_conversations.CONVERSATIONS:
+    given = [(title, messages, {}) for title, messages in chat_conversations.CONVERSATIONS]
+    for title, messages, variables in given + chat_conversations.GIVEN_MORE:
         for prompt in (False, True):
             if not messages:
                 continue  # refused before
-            expected = reference(tokenizer, template, messages, prompt, {})
-            got = ours.ask(template=template, messages=messages, prompt=prompt)
+            expected = reference(tokenizer, template, messages, prompt, variables)
+            got = ours.ask(template=template, messages=messages, prompt=prompt, given=variables)
             where = f"{name}, {title}, prompt={prompt}"
             if isinstance(expected, Exception):
                 report.check("error" in got, where, f"expected {expected!r}", f"got {got}")
@@ -112,6 +114,22 @@ def compare_conversations(ours, report, name, template, tokenizer):
                     report.check(str(expected) in got["error"], where, str(expected), got["error"])
             else:
                 report.check(got.get("text") == expected, where, f"expected {expected!r}", f"got      {got}")
+
+
+def compare_answers_with_tools(ours, report, name, template, tokenizer):
+    """What the template adds to the prompt, which has the tools, where the prompt is how the whole begins."""
+    found = 0
+    for title, messages, variables in chat_conversations.GIVEN_MORE:
+        whole = reference(tokenizer, template, messages, False, variables)
+        asked = reference(tokenizer, template, messages[:-1], True, variables)
+        if isinstance(whole, Exception) or isinstance(asked, Exception) or not whole.startswith(asked):
+            continue
+        got = ours.ask(template=template, messages=messages, answers=True, given=variables)
+        if "error" in got:  # of an answer before, which the template writes differently
+            continue
+        found += 1
+        report.check(got["text"] == whole and got["answers"][-1][0] == len(asked), f"{name}, {title}: {asked!r}", got)
+    return found
 
 
 def marked_answers(template, messages):
@@ -170,9 +188,10 @@ def compare_folders(ours, report):
 
         def same(where):
             tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-            expected = tokenizer.apply_chat_template(messages, tokenize=False)
-            got = ours.ask(folder=str(folder), messages=messages)
-            report.check(got.get("text") == expected, where, f"expected {expected!r}", f"got {got}")
+            for given in {}, {"tools": [{"name": "a"}]}, {"tools": []}:
+                expected = tokenizer.apply_chat_template(messages, tokenize=False, **given)
+                got = ours.ask(folder=str(folder), messages=messages, given=given)
+                report.check(got.get("text") == expected, where, given, f"expected {expected!r}", f"got {got}")
 
         make_tokenizer(chat_template=first).save_pretrained(folder)
         same("chat_template.jinja")
@@ -180,7 +199,14 @@ def compare_folders(ours, report):
         config = json.loads(config_path.read_text())
         config_path.write_text(json.dumps(config | {"chat_template": second}))
         same("chat_template.jinja beside another in the configuration")
-        (folder / "chat_template.jinja").unlink()
+        more = folder / "additional_chat_templates"
+        more.mkdir()
+        (more / "tool_use.jinja").write_text(second.replace("2", "3"))
+        same("one for tools in a file of its own")
+        (more / "default.jinja").write_text(second.replace("2", "4"))
+        same("the default beside it")
+        for file in folder / "chat_template.jinja", more / "tool_use.jinja", more / "default.jinja":
+            file.unlink()
         same("the configuration's template")
         named = [{"name": "tool_use", "template": first}, {"name": "default", "template": second}]
         config_path.write_text(json.dumps(config | {"chat_template": named}))
@@ -232,6 +258,9 @@ def main():
             compare_conversations(ours, report, name, template, tokenizer)
             if "{% generation" in template:
                 compare_marked(ours, report, name, template)
+        with_tools = sum(compare_answers_with_tools(ours, report, name, template, tokenizer)
+                         for name, template in chat_templates.TEMPLATES.items() if "{% generation" not in template)
+        report.check(with_tools > 30, "too few answers to prompts with tools", with_tools)
         compare_found(ours, report)
         compare_folders(ours, report)
         compare_counted(ours, report, sys.argv[1], ours.folder)

@@ -42,8 +42,8 @@ class WithTokenizers(unittest.TestCase):
         descriptor = os.memfd_create("image")
         self.addCleanup(os.close, descriptor)
         request = {"image": descriptor, "data": str(path), "files": [os.fsencode(path).hex()], "json_lines": False,
-                   "chat": "", "completion_only_loss": True, "classes": 0, "label_numbers": {}, "skip_bad_lines": False,
-                   "seconds": 60, **more}
+                   "chat": "", "tokenizer": more.pop("tokenizer_path", ""), "completion_only_loss": True, "classes": 0,
+                   "label_numbers": {}, "skip_bad_lines": False, "seconds": 60, **more}
         done = preparation.Preparation(request, made)
         done.run()
         tokens = array(done.image.type)
@@ -304,7 +304,7 @@ class Conversations(WithTokenizers):
         made = chat_template.ChatTemplate(str(self.folder))
         with mock.patch.object(chat_template, "RENDER_SECONDS", 0.2):
             with self.assertRaisesRegex(refusal.BadExample, "chat_template.jinja took more than 0.2 s of the processor"):
-                made.with_answers([{"role": "user", "content": "q"}])
+                made.with_answers([{"role": "user", "content": "q"}], {})
 
     def test_templates_that_change_messages_change_no_others(self):
         (self.folder / "chat_template.jinja").write_text("{{ messages[0].content }}")
@@ -313,8 +313,47 @@ class Conversations(WithTokenizers):
         shown = chat_template.shown_to_templates(messages)
         shown[0]["tool"]["b"] = 1
         self.assertIsNone(messages[0]["tool"]["b"])
-        self.assertEqual(made.render(shown), ("a", []))
-        self.assertNotIn(answers.MARK, made.render(shown)[0])
+        self.assertEqual(made.render(shown, {}), ("a", []))
+        self.assertNotIn(answers.MARK, made.render(shown, {})[0])
+
+    QUESTION = '"messages": [{"role": "user", "content": "q"}]'
+    SHOWS_GIVEN = "{{ bos_token }}{{ tools }}{{ documents }}{{ more }}{{ messages[0].content }}"
+
+    def rendered(self, line, **more):
+        tokens, _ = self.lines_of(line, chat=os.fsencode(self.folder).hex(), completion_only_loss=False, **more)
+        return bytes(tokens).decode()
+
+    def test_a_line_gives_its_template_tools_documents_and_more(self):
+        (self.folder / "tokenizer_config.json").write_text('{"bos_token": "<s>"}')
+        (self.folder / "chat_template.jinja").write_text(self.SHOWS_GIVEN)
+        for given, shown in (
+                ("", "<s>NoneNoneq"), (', "tools": null, "documents": null, "chat_template_kwargs": null', "<s>NoneNoneq"),
+                (', "tools": [{"a": 1}], "documents": []', "<s>[{'a': 1}][]q"),
+                (', "tools": "[{\\"a\\": 1}]"', "<s>[{'a': 1}]Noneq"), (', "tools": "null"', "<s>NoneNoneq"),
+                (', "chat_template_kwargs": {"more": "!", "bos_token": "<b>"}', "<b>NoneNone!q")):
+            self.assertEqual(self.rendered("{" + self.QUESTION + given + "}"), shown)
+        for given, wrong in (
+                ('"tools": {"a": 1}', '"tools" is not a list of objects'), ('"tools": "["', '"tools" is a string, but not JSON'),
+                ('"documents": ["a"]', '"documents" is not a list of objects'),
+                ('"chat_template_kwargs": [1]', '"chat_template_kwargs" is not an object'),
+                ('"chat_template_kwargs": {"tools": []}', '"chat_template_kwargs" has "tools"')):
+            with self.assertRaisesRegex(refusal.Refused, wrong):
+                self.rendered("{" + self.QUESTION + ", " + given + "}")
+
+    def test_chatml_has_no_place_for_tools(self):
+        with self.assertRaisesRegex(refusal.Refused, '"tools" has no place in ChatML'):
+            self.lines_of("{" + self.QUESTION + ', "tools": [{}]}')
+        self.lines_of("{" + self.QUESTION + ', "tools": [], "chat_template_kwargs": {"enable_thinking": false}}')
+
+    def test_the_tokens_of_a_template_are_those_of_the_tokenizer_where_it_says_some(self):
+        (self.folder / "tokenizer_config.json").write_text('{"bos_token": "<model>"}')
+        (self.folder / "chat_template.jinja").write_text("{{ bos_token }}")
+        other = folder_of_test(self)
+        tokenizer_json = os.fsencode(other / "tokenizer.json").hex()
+        self.assertEqual(self.rendered("{" + self.QUESTION + "}", tokenizer_path=tokenizer_json), "<model>")
+        (other / "tokenizer_config.json").write_text('{"bos_token": "<own>"}')
+        for named in (tokenizer_json, os.fsencode(other).hex()):
+            self.assertEqual(self.rendered("{" + self.QUESTION + "}", tokenizer_path=named), "<own>")
 
 
 if __name__ == "__main__":

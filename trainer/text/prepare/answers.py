@@ -15,8 +15,8 @@ class Answers:
     does, with another content in its place, and the turn's end is what follows it where the conversation ends there.
     """
 
-    def __init__(self, template, messages, whole):
-        self.template, self.messages, self.whole = template, messages, whole
+    def __init__(self, template, messages, given, whole):
+        self.template, self.messages, self.given, self.whole = template, messages, given, whole
         self.mark = MARK
         while self.mark in whole:
             self.mark += "Q"
@@ -37,7 +37,7 @@ class Answers:
     def text_of(self, messages, prompt=False):
         """None where the template refuses: a part of a conversation may not be one."""
         try:
-            return self.template.render(messages, prompt)[0] if messages else None
+            return self.template.render(messages, self.given, prompt)[0] if messages else None
         except Exception:
             return None
 

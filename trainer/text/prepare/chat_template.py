@@ -1,4 +1,4 @@
-"""Conversations as text, by the template of a model or in ChatML."""
+"""Conversations as text, by the template of a folder or in ChatML."""
 
 import copy
 import os
@@ -15,12 +15,15 @@ RENDER_SECONDS = 10  # of the processor, for one conversation
 
 
 class ChatTemplate:
-    """The chat template of a model's folder. What is wrong with it is said by every conversation, for data without
+    """The chat template of a folder, or the one of its own that it has for conversations with tools. The tokens are those
+    of the tokenizer's folder, where that says some. What is wrong with it is said by every conversation, for data without
     conversations needs none."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, tokenizer_folder="", for_tools=False):
         self.wrong, self.template, self.place = None, None, folder
+        self.names = ["tool_use", "default"] if for_tools else ["default"]
         try:
+            self.tokens = (tokenizer_folder and tokens_of(tokenizer_folder)) or tokens_of(folder)
             self.load(folder)
         except NoPackage:
             raise
@@ -28,27 +31,28 @@ class ChatTemplate:
             self.wrong = refused.message
 
     def load(self, folder):
-        config_file = os.path.join(folder, "tokenizer_config.json")
-        config = json_object(config_file)
-        files = [config]
-        # transformers 5 reads the older file only where the tokens are not described in the newer one.
-        if "added_tokens_decoder" not in config:
-            files.append(json_object(os.path.join(folder, "special_tokens_map.json")))
-        self.tokens = {name: token_text(value) for file in files for name, value in file.items()
-                       if name.endswith("_token") and token_text(value) is not None}
-        self.place = os.path.join(folder, "chat_template.jinja")
-        source = content_of(self.place)
+        source = self.source_in_file(folder)
         if source is None:
-            self.place = config_file
-            source = self.source_in(config, folder)
+            self.place = os.path.join(folder, "tokenizer_config.json")
+            source = self.source_in(json_object(self.place), folder)
         need("jinja2")
         self.compile(source)
+
+    def source_in_file(self, folder):
+        """Those in files come before all of the configuration."""
+        for name in self.names:
+            self.place = os.path.join(folder, "additional_chat_templates", f"{name}.jinja")
+            source = content_of(self.place)
+            if source is not None:
+                return source
+        self.place = os.path.join(folder, "chat_template.jinja")
+        return content_of(self.place)
 
     def source_in(self, config, folder):
         source = config.get("chat_template")
         if isinstance(source, list):
             named = {entry.get("name"): entry.get("template") for entry in source if isinstance(entry, dict)}
-            source = named.get("default")
+            source = next((named[name] for name in self.names if name in named), None)
             if not isinstance(source, str):
                 raise Refused("damaged", f"{self.place} has chat templates, but none of the name 'default' (there are: "
                                          f"{', '.join(map(str, named))})")
@@ -74,21 +78,22 @@ class ChatTemplate:
                                      f"{reason_of(error)}") from None
         self.marks_answers = re.search(r"\{%-?\s*generation\b", source) is not None
 
-    def render(self, shown, prompt=False):
-        """Of messages as templates see them: the text, and what {% generation %} marked: (begin, what was said)."""
-        return self.environment.render(self.template, **self.tokens, tools=None, documents=None, messages=shown,
-                                       add_generation_prompt=prompt)
+    def render(self, shown, given, prompt=False):
+        """Of messages as templates see them, and what else they are given: the text, and what {% generation %} marked:
+        (begin, what was said)."""
+        variables = {"tools": None, "documents": None, **self.tokens, **given}
+        return self.environment.render(self.template, **variables, messages=shown, add_generation_prompt=prompt)
 
-    def with_answers(self, messages):
+    def with_answers(self, messages, given):
         """The text of a conversation, and its ranges that are the assistant's answers."""
         if self.wrong:
             raise BadExample(self.wrong)
         try:
             with processor_time(RENDER_SECONDS):
                 shown = shown_to_templates(messages)
-                text, said = self.render(shown)
+                text, said = self.render(shown, given)
                 if not self.marks_answers:
-                    return text, Answers(self, shown, text).ranges()
+                    return text, Answers(self, shown, given, text).ranges()
         except BadExample:
             raise
         except Overrun:
@@ -103,6 +108,17 @@ class ChatTemplate:
             raise BadExample("the chat template marks answers with {% generation %} inside of a macro or a block, "
                              "where their place is not known")
         return text, [(begin, begin + len(answer)) for begin, answer in said]
+
+
+def tokens_of(folder):
+    """What templates call bos_token, eos_token, …"""
+    config = json_object(os.path.join(folder, "tokenizer_config.json"))
+    files = [config]
+    # transformers 5 reads the older file only where the tokens are not described in the newer one.
+    if "added_tokens_decoder" not in config:
+        files.append(json_object(os.path.join(folder, "special_tokens_map.json")))
+    return {name: token_text(value) for file in files for name, value in file.items()
+            if name.endswith("_token") and token_text(value) is not None}
 
 
 def shown_to_templates(messages):
@@ -124,7 +140,11 @@ def shown_message(message):
 class Chatml:
     """For models without a folder. An answer is a content with its <|im_end|>, so that the model learns to stop."""
 
-    def with_answers(self, messages):
+    def with_answers(self, messages, given):
+        lost = next((name for name in ("tools", "documents") if given.get(name)), None)
+        if lost:
+            raise BadExample(f'"{lost}" has no place in ChatML, which conversations are written in without a chat template: '
+                             "set model or tokenizer to a folder that has one")
         text, answers = "", []
         for message in messages:
             role, content = message["role"], message.get("content")

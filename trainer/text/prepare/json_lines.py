@@ -6,6 +6,7 @@ from .image import CHAT, COMPLETION, LABELED, PLAIN
 from .refusal import BadExample, reason_of
 
 MOST_CLASSES = 1 << 20
+NO_VARIABLES = ("messages", "tools", "documents", "chat_template", "add_generation_prompt", "continue_final_message")
 KIND_NAMES = ("text", "prompt and completion", "messages", "text and label")
 
 
@@ -65,6 +66,33 @@ def messages_of(keys):
         if not isinstance(message, dict) or not isinstance(message.get("role"), str):
             raise BadExample('a message is not an object with a string "role"')
     return messages
+
+
+def given_of(keys):
+    """What a conversation gives its template besides the messages, as apply_chat_template() of transformers takes it and
+    TRL finds it in a line."""
+    given = keys.get("chat_template_kwargs") or {}
+    if not isinstance(given, dict):
+        raise BadExample('"chat_template_kwargs" is not an object')
+    taken = next((name for name in given if name in NO_VARIABLES), None)
+    if taken:
+        raise BadExample(f'"chat_template_kwargs" has "{taken}", which is no variable of a template')
+    more = {"tools": tools_of(keys), "documents": keys.get("documents")}
+    for name, value in more.items():
+        if value is not None and not (isinstance(value, list) and all(isinstance(each, dict) for each in value)):
+            raise BadExample(f'"{name}" is not a list of objects')
+    return {**given, **{name: value for name, value in more.items() if value is not None}}
+
+
+def tools_of(keys):
+    """Tables whose columns have one type each hold them as text."""
+    tools = keys.get("tools")
+    if not isinstance(tools, str):
+        return tools
+    try:
+        return json.loads(tools)
+    except (ValueError, RecursionError):
+        raise BadExample('"tools" is a string, but not JSON') from None
 
 
 class Labels:

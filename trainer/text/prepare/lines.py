@@ -8,7 +8,7 @@ from .chat_template import ChatTemplate, Chatml
 from .examples import ALONE, WITH_ENDS, WITH_SPECIAL
 from .files import open_text
 from .image import COMPLETION, LABELED, PLAIN
-from .json_lines import Labels, kind_of, messages_of, parse_line, text_of
+from .json_lines import Labels, given_of, kind_of, messages_of, parse_line, text_of
 from .refusal import BadExample
 
 
@@ -16,9 +16,11 @@ class Lines:
     def __init__(self, request, encoder, image, examples, bad_lines, tell):
         self.image, self.encoder, self.examples, self.bad_lines, self.tell = image, encoder, examples, bad_lines, tell
         self.completion_only = request["completion_only_loss"]
-        self.chat_folder = os.fsdecode(bytes.fromhex(request["chat"]))
+        self.chat_folder, tokenizer = (os.fsdecode(bytes.fromhex(request[name])) for name in ("chat", "tokenizer"))
+        is_file = tokenizer and not os.path.isdir(tokenizer)
+        self.tokenizer_folder = os.path.dirname(os.path.abspath(tokenizer)) if is_file else tokenizer
         self.labels = Labels(request["label_numbers"], request["classes"])
-        self.chat = None  # made for the first conversation
+        self.chats = {}  # for conversations with tools and without, made for the first
         self.kind = None
         self.crossed_boundaries = 0
 
@@ -61,15 +63,19 @@ class Lines:
         if kind == LABELED:
             text, label = text_of(keys, "text"), keys["label"]
             return [(text, WITH_SPECIAL)], lambda tokens: self.finish_labeled(tokens, label)
-        messages = messages_of(keys)
-        if self.chat is None:
-            self.chat = ChatTemplate(self.chat_folder) if self.chat_folder else Chatml()
-        text, answers = self.chat.with_answers(messages)
+        messages, given = messages_of(keys), given_of(keys)
+        text, answers = self.chat("tools" in given).with_answers(messages, given)
         if not text:
             raise BadExample("its messages are rendered as nothing")
         if not self.completion_only:
             return [(text, ALONE)], self.finish_whole
         return [(text, WITH_ENDS)], lambda encoded: self.finish_conversation(*encoded, answers)
+
+    def chat(self, has_tools):
+        if has_tools not in self.chats:
+            self.chats[has_tools] = (ChatTemplate(self.chat_folder, self.tokenizer_folder, has_tools) if self.chat_folder
+                                     else Chatml())
+        return self.chats[has_tools]
 
     def finish_plain(self, tokens):
         self.image.append(tokens)
