@@ -32,8 +32,16 @@ tl::unexpected<trace::base::Error> nothing_in(const std::string& data, bool is_b
                                "builtin.");
 }
 
+trace::base::Result<void> check_not_stopped(const TextProgramOptions& program,
+                                            const fs::path& file) {
+  if (program.stop == nullptr || *program.stop == 0) return {};
+  return trace::base::fail(trace::base::ErrorKind::kFailed,
+                           "Reading the text \"" + file.string() + "\" was stopped.");
+}
+
 // Adds an example; none for a file that is empty or binary.
-trace::base::Result<void> add_bytes(const fs::path& file, TokenFile& image, TokenHeader& header) {
+trace::base::Result<void> add_bytes(const fs::path& file, const TextProgramOptions& program,
+                                    TokenFile& image, TokenHeader& header) {
   TRY_ASSIGN(ByteReader reader, ByteReader::open(file));
   TRY_ASSIGN(std::string_view piece, reader.read(kTextPiece));
   if (piece.empty()) return {};
@@ -43,6 +51,7 @@ trace::base::Result<void> add_bytes(const fs::path& file, TokenFile& image, Toke
   }
   std::vector<ByteToken> tokens;
   while (!piece.empty()) {
+    TRY(check_not_stopped(program, file));
     const auto* const bytes = reinterpret_cast<const unsigned char*>(piece.data());
     tokens.assign(bytes, bytes + piece.size());
     header.tokens += tokens.size();
@@ -57,7 +66,7 @@ trace::base::Result<void> add_bytes(const fs::path& file, TokenFile& image, Toke
 }
 
 // Documents as they are, which needs no other program.
-trace::base::Result<MappedImage> bytes_of(const std::string& data, const TextSource& source,
+trace::base::Result<MappedImage> bytes_of(const TextOptions& options, const TextSource& source,
                                           std::uint64_t key, TokenFile& image) {
   TokenHeader header;
   header.key = key;
@@ -65,10 +74,10 @@ trace::base::Result<MappedImage> bytes_of(const std::string& data, const TextSou
   header.end_of_text = kEndOfBytes;
   std::vector<std::uint64_t> offsets{0};
   for (const fs::path& file : source.files) {
-    TRY(add_bytes(file, image, header));
+    TRY(add_bytes(file, options.program, image, header));
     if (header.tokens > offsets.back()) offsets.push_back(header.tokens);
   }
-  if (header.examples == 0) return nothing_in(data, header.counts.binary_files > 0);
+  if (header.examples == 0) return nothing_in(options.data, header.counts.binary_files > 0);
   const std::vector<std::byte> padding(header.mask_begin() - header.tokens_end());
   const std::array<std::byte, 2> no_notes{};
   header.notes_bytes = no_notes.size();
@@ -88,10 +97,12 @@ std::uint64_t total_bytes(const TextSource& source) {
   return total;
 }
 
-trace::base::Result<void> add_content(const fs::path& file, ContentHash& key) {
+trace::base::Result<void> add_content(const fs::path& file, const TextProgramOptions& program,
+                                      ContentHash& key) {
   TRY_ASSIGN(ByteReader reader, ByteReader::open(file));
   ContentHash content;
   while (true) {
+    TRY(check_not_stopped(program, file));
     TRY_ASSIGN(const std::string_view piece, reader.read(kTextPiece));
     if (piece.empty()) break;
     content.update(piece);
@@ -102,8 +113,8 @@ trace::base::Result<void> add_content(const fs::path& file, ContentHash& key) {
 
 // Of everything that decides about tokens; where a file lies and when it was written does not, but
 // messages about bad lines name it.
-trace::base::Result<std::uint64_t> key_of(const TextSource& source,
-                                          const PreparationOptions& options) {
+trace::base::Result<std::uint64_t> key_of(const TextSource& source, const TextOptions& text) {
+  const PreparationOptions& options = text.preparation;
   ContentHash key;
   key.update_number(kEncodingVersion);
   TRY_ASSIGN(const std::uint64_t fingerprint, fingerprint_of(options));
@@ -118,7 +129,7 @@ trace::base::Result<std::uint64_t> key_of(const TextSource& source,
     }
     key.update_number(options.skip_bad_lines ? 1 : 0);
   }
-  for (const fs::path& file : source.files) TRY(add_content(file, key));
+  for (const fs::path& file : source.files) TRY(add_content(file, text.program, key));
   return key.digest();
 }
 
@@ -138,11 +149,11 @@ trace::base::Result<EncodedText> load_text(const TextOptions& options,
                          (!is_bytes || total_bytes(source) >= options.smallest_cached);
   std::uint64_t key = 0;
   if (is_cached) {
-    TRY_ASSIGN(key, key_of(source, options.preparation));
+    TRY_ASSIGN(key, key_of(source, options));
   }
-  const TokenCache cache(is_cached ? options.cache_folder : fs::path(), warn);
+  const TokenCache cache(is_cached ? options.cache_folder : fs::path(), warn, options.program.stop);
   return cache.get(key, [&](TokenFile& image) {
-    if (is_bytes) return bytes_of(options.data, source, key, image);
+    if (is_bytes) return bytes_of(options, source, key, image);
     return prepare_text(options.data, source, options.preparation, options.program, key, image);
   });
 }
@@ -157,10 +168,11 @@ trace::base::Result<std::vector<TokenId>> load_prompt(const std::string& text,
   TRY_ASSIGN(const std::uint64_t fingerprint, fingerprint_of(options.preparation));
   hash.update_number(fingerprint);
   const std::uint64_t key = hash.digest();
-  TRY_ASSIGN(const EncodedText encoded,
-             TokenCache(options.cache_folder, warn).get(key, [&](TokenFile& image) {
-               return prepare_prompt(text, options.preparation, options.program, key, image);
-             }));
+  TRY_ASSIGN(
+      const EncodedText encoded,
+      TokenCache(options.cache_folder, warn, options.program.stop).get(key, [&](TokenFile& image) {
+        return prepare_prompt(text, options.preparation, options.program, key, image);
+      }));
   std::vector<std::int64_t> tokens(static_cast<std::size_t>(encoded.tokens()));
   encoded.copy(0, encoded.tokens(), tokens.data());
   return std::vector<TokenId>(tokens.begin(), tokens.end());

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <fstream>
 #include <set>
 
@@ -18,6 +19,7 @@
 namespace shardlens::trainer::text {
 namespace {
 
+namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -146,6 +148,19 @@ TEST_F(LoadText, JsonLinesAreTextInAMixedFolderOnly) {
   EXPECT_THAT(tokens_of((files_.folder() / "mixed").string()),
               ElementsAre('{', '}', kEnd, 'B', kEnd));
   EXPECT_THAT(tokens_of(files_.write("one.json", "{\"text\": \"A\"}")), ElementsAre('A', kEnd));
+}
+
+TEST_F(LoadText, IsGivenUpWhenItIsStopped) {
+  const std::atomic<int> stop{15};
+  TextOptions options;
+  options.data = files_.write("data.txt", "text");
+  options.program.stop = &stop;
+  for (const fs::path& cache : {fs::path(), files_.folder() / "cache"}) {
+    options.cache_folder = cache;
+    const auto text = load_text(options, {});
+    ASSERT_FALSE(text);
+    EXPECT_THAT(text.error().message, HasSubstr("data.txt\" was stopped"));
+  }
 }
 
 TEST_F(LoadText, NamesTheFileAndTheLineOfWhatIsWrong) {

@@ -2,6 +2,7 @@
 // number of processes at once.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -28,12 +29,17 @@ class TokenCache {
   using Warn = std::function<void(const std::string& message)>;
 
   // `folder` empty: everything is encoded in memory. `warn` hears why that has to be, too, and of
-  // damaged entries.
-  TokenCache(std::filesystem::path folder, Warn warn, std::uint64_t limit_bytes = kLimitBytes)
-      : folder_(std::move(folder)), warn_(std::move(warn)), limit_bytes_(limit_bytes) {}
+  // damaged entries. `stop`, null or outliving it: set where nobody shall wait any longer.
+  TokenCache(std::filesystem::path folder, Warn warn, const std::atomic<int>* stop = nullptr,
+             std::uint64_t limit_bytes = kLimitBytes)
+      : folder_(std::move(folder)),
+        warn_(std::move(warn)),
+        stop_(stop),
+        limit_bytes_(limit_bytes) {}
 
   // The entry of this key, or what `encode` makes. Of several processes one encodes, and the others
-  // wait for it; if it dies one of them goes on. Errors are those of `encode`.
+  // wait for it; if it dies one of them goes on. Errors are those of `encode`; kFailed: waiting was
+  // stopped.
   trace::base::Result<EncodedText> get(std::uint64_t key, const Encode& encode) const;
 
   std::filesystem::path file_of(std::uint64_t key) const;
@@ -46,6 +52,7 @@ class TokenCache {
 
   std::filesystem::path folder_;
   Warn warn_;
+  const std::atomic<int>* stop_;
   std::uint64_t limit_bytes_;
 };
 

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <fstream>
+#include <thread>
 
 #include "tests/files.h"
 #include "tests/trainer/text/text_files.h"
@@ -54,6 +56,26 @@ class TokenCacheTest : public ::testing::Test {
     for (const auto& entry : fs::directory_iterator(cache_folder_)) found.push_back(entry.path());
     std::ranges::sort(found);
     return found;
+  }
+  // A process that is about to make an entry, and does not end by itself.
+  pid_t begin_entry(std::uint64_t key) const {
+    int started[2];
+    EXPECT_EQ(pipe(started), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      const TokenCache cache(cache_folder_, [](const std::string&) {});
+      const auto never = cache.get(key, [&](TokenFile&) -> trace::base::Result<MappedImage> {
+        if (write(started[1], "x", 1) != 1) _exit(1);
+        pause();
+        _exit(1);
+      });
+      _exit(never ? 0 : 1);
+    }
+    char byte = 0;
+    EXPECT_EQ(read(started[0], &byte, 1), 1);
+    close(started[0]);
+    close(started[1]);
+    return child;
   }
   static std::int64_t first_token(const EncodedText& text) {
     std::int64_t token = 0;
@@ -223,25 +245,9 @@ TEST_F(TokenCacheTest, OfSeveralProcessesOneEncodes) {
 }
 
 TEST_F(TokenCacheTest, AProcessThatDiesHoldsNobodyUp) {
-  int started[2];
-  ASSERT_EQ(pipe(started), 0);
-  const pid_t child = fork();
-  if (child == 0) {
-    const TokenCache cache(cache_folder_, [](const std::string&) {});
-    const auto never = cache.get(3, [&](TokenFile& file) -> trace::base::Result<MappedImage> {
-      if (write(started[1], "x", 1) != 1) _exit(1);
-      pause();
-      return document(file, 3, {1});
-    });
-    _exit(never ? 0 : 1);
-  }
-  char byte = 0;
-  ASSERT_EQ(read(started[0], &byte, 1), 1);
+  const pid_t child = begin_entry(3);
   kill(child, SIGKILL);
-  int status = 0;
-  waitpid(child, &status, 0);
-  close(started[0]);
-  close(started[1]);
+  waitpid(child, nullptr, 0);
   const TokenCache cache(cache_folder_, [](const std::string&) {});
   const auto text = cache.get(3, [&](TokenFile& file) -> trace::base::Result<MappedImage> {
     return document(file, 3, {1, 2});
@@ -250,10 +256,29 @@ TEST_F(TokenCacheTest, AProcessThatDiesHoldsNobodyUp) {
   EXPECT_EQ(text->tokens(), 2);
 }
 
+TEST_F(TokenCacheTest, WaitingForAnotherProcessIsGivenUpWhenItIsStopped) {
+  const pid_t child = begin_entry(3);
+  std::atomic<int> stop{0};
+  const std::jthread stopping([&] {
+    usleep(100'000);
+    stop = SIGTERM;
+  });
+  const TokenCache cache(
+      cache_folder_, [](const std::string& message) { FAIL() << message; }, &stop);
+  const auto text = cache.get(3, [&](TokenFile& file) -> trace::base::Result<MappedImage> {
+    return document(file, 3, {1});
+  });
+  ASSERT_FALSE(text);
+  EXPECT_THAT(text.error().message, HasSubstr("was stopped"));
+  EXPECT_EQ(entries().size(), 2) << "the lock and the part are another's";
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+}
+
 TEST_F(TokenCacheTest, DeletesTheLongestUnusedBeyondItsLimit) {
   const auto put = [&](std::uint64_t key) {
     const TokenCache cache(
-        cache_folder_, [](const std::string&) {}, 3 * 4200);
+        cache_folder_, [](const std::string&) {}, nullptr, 3 * 4200);
     const auto text = cache.get(key, [&](TokenFile& file) -> trace::base::Result<MappedImage> {
       return document(file, key, {1});
     });
