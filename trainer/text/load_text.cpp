@@ -143,6 +143,7 @@ bool needs_no_program(const TextSource& source, const PreparationOptions& option
 trace::base::Result<EncodedText> load_text(const TextOptions& options,
                                            const TokenCache::Warn& warn) {
   TRY_ASSIGN(const TextSource source, find_text(options.data));
+  if (!source.warning.empty()) warn(source.warning);
   const bool is_bytes = needs_no_program(source, options.preparation);
   // Starting the program takes longer than writing the file.
   const bool is_cached = !options.cache_folder.empty() &&

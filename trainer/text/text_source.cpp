@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace shardlens::trainer::text {
 
@@ -15,6 +17,9 @@ constexpr std::array<std::string_view, 26> kTextExtensions{
     ".txt", ".md",   ".markdown", ".rst", ".tex",  ".csv", ".tsv", ".json", ".jsonl",
     ".xml", ".html", ".yaml",     ".yml", ".toml", ".h",   ".hpp", ".c",    ".cc",
     ".cpp", ".cu",   ".py",       ".js",  ".ts",   ".rs",  ".go",  ".java"};
+// What data sets of the hub have beside their lines.
+constexpr std::array<std::string_view, 5> kDescriptions{".md", ".markdown", ".json", ".yaml",
+                                                        ".yml"};
 
 bool is_skipped_folder(const fs::path& folder) {
   const std::string name = folder.filename().string();
@@ -63,6 +68,36 @@ bool is_json(const fs::path& file) {
   return file.extension() == ".jsonl" || file.extension() == ".json";
 }
 
+bool is_lines(const fs::path& file) { return file.extension() == ".jsonl"; }
+
+bool is_description(const fs::path& file) {
+  return std::ranges::find(kDescriptions, file.extension().string()) != kDescriptions.end();
+}
+
+TextSource source_of_folder(const std::string& folder, std::vector<fs::path> files) {
+  TextSource source{std::move(files), false, ""};
+  if (std::ranges::none_of(source.files, is_lines)) return source;
+  source.json_lines = std::ranges::all_of(
+      source.files, [](const fs::path& file) { return is_lines(file) || is_description(file); });
+  const std::string begin = "In the folder of text \"" + folder + "\" ";
+  if (!source.json_lines) {
+    source.warning =
+        begin +
+        ".jsonl files are read as plain text, as they lie beside other texts. Name one "
+        "of them, or a folder of them, to have them read as JSON Lines.";
+    return source;
+  }
+  std::erase_if(source.files, [&](const fs::path& file) {
+    if (is_json(file) && !is_lines(file)) {
+      source.warning = begin +
+                       ".json files are taken for descriptions of the .jsonl files and are "
+                       "not read.";
+    }
+    return !is_lines(file);
+  });
+  return source;
+}
+
 }  // namespace
 
 trace::base::Result<TextSource> find_text(const std::string& data) {
@@ -71,11 +106,11 @@ trace::base::Result<TextSource> find_text(const std::string& data) {
   if (data == kBuiltinText) {
     TRY_ASSIGN(source.files, find_project_text());
   } else if (fs::is_directory(data, error)) {
-    TRY_ASSIGN(source.files, list_folder(data));
-    source.json_lines = std::ranges::all_of(
-        source.files, [](const fs::path& file) { return file.extension() == ".jsonl"; });
+    TRY_ASSIGN(std::vector<fs::path> files, list_folder(data));
+    source = source_of_folder(data, std::move(files));
   } else if (fs::exists(data, error)) {
-    source = {{data}, is_json(data)};
+    source.files = {data};
+    source.json_lines = is_json(data);
   } else {
     return trace::base::fail(trace::base::ErrorKind::kUsage,
                              "The text \"" + data +

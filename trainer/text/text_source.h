@@ -15,9 +15,11 @@ inline constexpr std::string_view kBuiltinText = "builtin";
 struct TextSource {
   // Sorted by path, so that every rank sees the same order.
   std::vector<std::filesystem::path> files;
-  // A file .jsonl or .json, or a folder whose text files are all .jsonl. In other folders such
-  // files are text like any other.
+  // A file .jsonl or .json, or the .jsonl files of a folder that has nothing beside them but what
+  // describes data sets (Markdown, JSON, YAML). In other folders such files are text like any
+  // other.
   bool json_lines = false;
+  std::string warning;  // of a folder that may have been meant otherwise; empty: none
 };
 
 // A folder is searched recursively for text extensions; hidden and build folders are left out.

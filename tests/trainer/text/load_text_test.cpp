@@ -10,6 +10,7 @@
 #include <atomic>
 #include <fstream>
 #include <set>
+#include <utility>
 
 #include "tests/trainer/text/text_files.h"
 #include "trainer/text/byte_tokens.h"
@@ -22,6 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
 constexpr TokenId kEnd = kEndOfBytes;
@@ -32,8 +34,9 @@ class LoadText : public ::testing::Test {
     TextOptions options;
     options.data = data;
     options.preparation.skip_bad_lines = skip_bad_lines_;
-    return load_text(options, [](const std::string& message) { FAIL() << message; });
+    return load_text(options, [this](const std::string& message) { warnings_.push_back(message); });
   }
+  void TearDown() override { EXPECT_THAT(warnings_, IsEmpty()); }
   std::vector<std::int64_t> tokens_of(const std::string& data) {
     const auto text = load(data);
     if (!text) {
@@ -51,6 +54,7 @@ class LoadText : public ::testing::Test {
 
   TextFiles files_;
   bool skip_bad_lines_ = false;
+  std::vector<std::string> warnings_;
 };
 
 TEST_F(LoadText, ReadsAFolderRecursivelyInOrderOfPaths) {
@@ -138,7 +142,7 @@ TEST_F(LoadText, TakesLittleMoreMemoryThanAPieceForALongText) {
   EXPECT_EQ(status, 0);
 }
 
-TEST_F(LoadText, JsonLinesAreTextInAMixedFolderOnly) {
+TEST_F(LoadText, JsonLinesAreTextInAMixedFolderOnlyAndThatIsSaid) {
   files_.write("lines/a.jsonl", "{\"text\": \"A\"}\r\n\n{\"text\": \"B\"}");
   files_.write("lines/b.jsonl", "\xef\xbb\xbf{\"text\": \"C\"}\n");
   EXPECT_THAT(tokens_of((files_.folder() / "lines").string()),
@@ -147,7 +151,21 @@ TEST_F(LoadText, JsonLinesAreTextInAMixedFolderOnly) {
   files_.write("mixed/b.txt", "B");
   EXPECT_THAT(tokens_of((files_.folder() / "mixed").string()),
               ElementsAre('{', '}', kEnd, 'B', kEnd));
+  EXPECT_THAT(std::exchange(warnings_, {}), ElementsAre(HasSubstr("are read as plain text")));
   EXPECT_THAT(tokens_of(files_.write("one.json", "{\"text\": \"A\"}")), ElementsAre('A', kEnd));
+}
+
+TEST_F(LoadText, WhatDescribesJsonLinesInTheirFolderIsNotTheirText) {
+  files_.write("data/README.md", "# Lines");
+  files_.write("data/deep/train.jsonl", "{\"text\": \"A\"}\n");
+  const std::string folder = (files_.folder() / "data").string();
+  EXPECT_THAT(tokens_of(folder), ElementsAre('A', kEnd));
+  EXPECT_THAT(warnings_, IsEmpty());
+  files_.write("data/infos.json", "{}");
+  EXPECT_THAT(tokens_of(folder), ElementsAre('A', kEnd));
+  EXPECT_THAT(std::exchange(warnings_, {}), ElementsAre(HasSubstr(".json files are taken for")));
+  files_.write("notes/README.md", "N");
+  EXPECT_THAT(tokens_of((files_.folder() / "notes").string()), ElementsAre('N', kEnd));
 }
 
 TEST_F(LoadText, IsGivenUpWhenItIsStopped) {
