@@ -30,6 +30,21 @@ fs::path unfinished_path(const fs::path& finished) {
                                            std::to_string(now.count()));
 }
 
+// Where the file system cannot exchange two names (NFS), and a plain rename refuses a folder that
+// is not empty. False, with errno: all is as it was.
+bool put_in_place_of(const fs::path& from, const fs::path& to) {
+  const fs::path aside = unfinished_path(to);
+  if (std::rename(to.c_str(), aside.c_str()) != 0) return false;
+  if (std::rename(from.c_str(), to.c_str()) == 0) {
+    std::rename(aside.c_str(), from.c_str());
+    return true;
+  }
+  const int code = errno;
+  std::rename(aside.c_str(), to.c_str());
+  errno = code;
+  return false;
+}
+
 // What had the name `to` ends up as `from`.
 Result<void> rename_or_exchange(const fs::path& from, const fs::path& to) {
   if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return {};
@@ -37,12 +52,11 @@ Result<void> rename_or_exchange(const fs::path& from, const fs::path& to) {
       renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) {
     return {};
   }
-  // A file system without these flags, where a plain rename refuses a folder that is not empty.
+  // A file system without these flags.
   if (errno == EINVAL && std::rename(from.c_str(), to.c_str()) == 0) return {};
+  if ((errno == EEXIST || errno == ENOTEMPTY) && put_in_place_of(from, to)) return {};
   const int code = errno;
-  const bool taken = code == EEXIST || code == ENOTEMPTY;
-  return fail(ErrorKind::kIo, "cannot create " + quoted(to) + ": " + std::strerror(code) +
-                                  (taken ? "; delete it or save into another run" : ""));
+  return fail(ErrorKind::kIo, "cannot create " + quoted(to) + ": " + std::strerror(code));
 }
 
 }  // namespace

@@ -11,7 +11,8 @@ namespace shardlens::trainer::checkpoint {
 // Creates the folder <finished>.tmp-<process>-<time>, and those above it.
 trace::base::Result<std::filesystem::path> begin_folder(const std::filesystem::path& finished);
 // Gives `unfinished`, whose files must be on the disk, the name `finished`. That name is the new
-// folder's or the older one's at any moment; the older one is deleted then.
+// folder's or the older one's at any moment (on NFS, which cannot exchange names, for one neither
+// has it); the older one is deleted then.
 trace::base::Result<void> publish_folder(const std::filesystem::path& unfinished,
                                          const std::filesystem::path& finished);
 // Deletes an unfinished one.

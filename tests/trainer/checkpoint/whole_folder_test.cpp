@@ -2,7 +2,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstddef>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -54,6 +63,39 @@ TEST_F(WholeFolder, TakesThePlaceOfAnOlderOneWithAllItHeld) {
   ASSERT_TRUE(publish_folder(unfinished, place()));
   EXPECT_THAT(names_in(place()), ElementsAre("new"));
   EXPECT_THAT(names_in(place().parent_path()), ElementsAre("model"));
+}
+
+// As NFS: the system finds by itself that a name is taken, and the file system knows no flags.
+bool refuse_flags_of_renames(unsigned refused) {
+  const sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_renameat2, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[4])),
+      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, refused, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog filter{std::size(program), const_cast<sock_filter*>(program)};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+TEST_F(WholeFolder, TakesThePlaceOfAnOlderOneWhereNamesCannotBeExchanged) {
+  for (const unsigned refused : {RENAME_EXCHANGE, RENAME_EXCHANGE | RENAME_NOREPLACE}) {
+    ASSERT_TRUE(publish_folder(begun("old"), place()));
+    const fs::path unfinished = begun("new");
+    const pid_t child = fork();  // which the filter stays with
+    if (child == 0) {
+      if (!refuse_flags_of_renames(refused)) _exit(77);
+      _exit(publish_folder(unfinished, place()) ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "no filters of system calls here";
+    ASSERT_EQ(status, 0);
+    EXPECT_THAT(names_in(place()), ElementsAre("new"));
+    EXPECT_THAT(names_in(place().parent_path()), ElementsAre("model"));
+  }
 }
 
 TEST_F(WholeFolder, LeavesNothingWhenItIsAbandonedOrDeleted) {
