@@ -132,6 +132,16 @@ def compare_answers_with_tools(ours, report, name, template, tokenizer):
     return found
 
 
+def compare_called_tools(ours, report):
+    """A turn without a word that calls a tool is all of that turn, also where templates write it differently at the end."""
+    for name in "in the style of Qwen3", "in the style of Llama 3.1 and 3.2":
+        got = ours.ask(template=chat_templates.TEMPLATES[name], messages=chat_conversations.CALL, answers=True,
+                       given={"tools": [chat_conversations.WEATHER]})
+        called = pieces(got)[0] if "text" in got else ""
+        report.check('"name": "weather"' in called and "exact" in called and called.rstrip().endswith(">"), name, got)
+        report.check("rain" not in called and "weather?" not in called and len(pieces(got)) == 2, name, got)
+
+
 def marked_answers(template, messages):
     # What apply_chat_template does before.
     messages = [{k: v for k, v in message.items() if v is not None} for message in messages]
@@ -261,6 +271,7 @@ def main():
         with_tools = sum(compare_answers_with_tools(ours, report, name, template, tokenizer)
                          for name, template in chat_templates.TEMPLATES.items() if "{% generation" not in template)
         report.check(with_tools > 30, "too few answers to prompts with tools", with_tools)
+        compare_called_tools(ours, report)
         compare_found(ours, report)
         compare_folders(ours, report)
         compare_counted(ours, report, sys.argv[1], ours.folder)

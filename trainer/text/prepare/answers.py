@@ -48,37 +48,47 @@ class Answers:
         ends = answered is not None and self.whole.startswith(answered)
         if begins and ends:
             return len(prompt), len(answered)
-        content = self.content(number)
-        if content is None:
+        found = next((found for way in self.ways(self.messages[number]) if (found := self.place_of(number, way))), None)
+        if found is None:
             return None
-        begin, end = content
+        begin, end, way = found
         if begins and len(prompt) <= begin:
             begin = len(prompt)
+        elif "tool_calls" in way:  # the name is not where the answer begins
+            return None
         if ends and len(answered) >= end:
             return begin, len(answered)
-        end = self.end_of_turn(number, end)
+        end = self.end_of_turn(number, way, end)
         return None if end is None else (begin, end)
 
-    def marked(self, messages, number):
-        """The text with the mark as the content of a message, in the shape that its content has."""
-        content = messages[number].get("content")
-        if not isinstance(content, (str, list)):
-            return None
-        content = self.mark if isinstance(content, str) else [{"type": "text", "text": self.mark}]
-        return self.text_of([*messages[:number], {**messages[number], "content": content}, *messages[number + 1 :]])
+    def ways(self, message):
+        """To mark a message: as its content, in the shape that this has; as the name of the first tool that it calls, for
+        templates write around a content what they do not write around none."""
+        content = message.get("content")
+        if isinstance(content, (str, list)):
+            yield {"content": self.mark if isinstance(content, str) else [{"type": "text", "text": self.mark}]}
+        try:
+            first, *others = message["tool_calls"]
+            yield {"tool_calls": [{**first, "function": {**first["function"], "name": self.mark}}, *others]}
+        except (TypeError, KeyError, ValueError):  # none, or of a shape of its own
+            pass
 
-    def content(self, number):
-        text = self.marked(self.messages, number)
+    def marked(self, messages, number, way):
+        return self.text_of([*messages[:number], {**messages[number], **way}, *messages[number + 1 :]])
+
+    def place_of(self, number, way):
+        """Of what is marked that way, and the way."""
+        text = self.marked(self.messages, number, way)
         if text is None or text.count(self.mark) != 1:
             return None
         before, after = text.split(self.mark)
         fits = len(self.whole) >= len(before) + len(after)
         if not fits or not self.whole.startswith(before) or not self.whole.endswith(after):
             return None
-        return len(before), len(self.whole) - len(after)
+        return len(before), len(self.whole) - len(after), way
 
-    def end_of_turn(self, number, content_end):
-        text = self.marked(self.messages[: number + 1], number)
+    def end_of_turn(self, number, way, content_end):
+        text = self.marked(self.messages[: number + 1], number, way)
         if text is None or self.mark not in text:
             return None
         ending = text[text.rfind(self.mark) + len(self.mark) :]
