@@ -7,6 +7,7 @@
 #include <exception>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace shardlens::profiler::inject {
 namespace {
@@ -60,22 +61,25 @@ InjectedProcess* InjectedProcess::current() {
 // The environment is read here, on a thread of the program: it may change what another reads.
 trace::base::Result<std::unique_ptr<InjectedProcess>> InjectedProcess::make() {
   TRY_ASSIGN(const auto options, process_options(variable));
-  if (!options || starts_ranks(own_arguments())) {
+  const std::vector<std::string> arguments = own_arguments();
+  if (!options || starts_ranks(arguments)) {
     is_off = true;
     return nullptr;
   }
-  TRY_ASSIGN(const auto known, rank_from_environment(variable));
-  auto process = std::unique_ptr<InjectedProcess>(new InjectedProcess(*options, known));
+  TRY_ASSIGN(auto known, rank_from_environment(variable));
+  const bool is_worker = is_worker_of_multiprocessing(arguments);
+  // The variables are those of whoever started it.
+  if (known && is_worker) known->is_alone = false;
+  auto process = std::unique_ptr<InjectedProcess>(new InjectedProcess(*options, known, is_worker));
   pthread_atfork(nullptr, nullptr, forget_in_child);
   std::atexit(finish_at_exit);
   nccl::NcclPlugin::on_communicator(on_communicator);
   return process;
 }
 
-InjectedProcess::InjectedProcess(ProcessOptions options, std::optional<RankIdentity> known)
-    : options_(std::move(options)),
-      known_(known),
-      is_worker_(is_worker_of_multiprocessing(own_arguments())) {}
+InjectedProcess::InjectedProcess(ProcessOptions options, std::optional<RankIdentity> known,
+                                 bool is_worker)
+    : options_(std::move(options)), known_(known), is_worker_(is_worker) {}
 
 void InjectedProcess::start_cuda() {
   {

@@ -33,7 +33,7 @@ class InjectedProcess {
   RangeRecorder* ranges_of_work();
 
  private:
-  InjectedProcess(ProcessOptions options, std::optional<RankIdentity> known);
+  InjectedProcess(ProcessOptions options, std::optional<RankIdentity> known, bool is_worker);
   static trace::base::Result<std::unique_ptr<InjectedProcess>> make();
   static void finish_at_exit();
   ProcessRecorder* record(const std::optional<RankIdentity>& known);

@@ -128,8 +128,8 @@ Result<RankIdentity> claim_known(const std::filesystem::path& folder, const Rank
   const std::string owner = first_line(file), own = std::to_string(getpid());
   const bool owner_lives = lives(owner);
   // Several groups may each have this rank, and several processes the variables of one.
-  if (known.told_by == RankSource::kCommunicator || (known.world_size == 0 && owner_lives))
-    return claim_free(folder);
+  const bool may_be_inherited = known.world_size == 0 && !known.is_alone && owner_lives;
+  if (known.told_by == RankSource::kCommunicator || may_be_inherited) return claim_free(folder);
   const std::string rank = "Rank " + std::to_string(known.rank);
   if (owner_lives) {
     return trace::base::fail(ErrorKind::kFailed, rank + " is recorded from process " + owner +
@@ -159,7 +159,8 @@ Result<std::optional<RankIdentity>> rank_from_environment(const VariableLookup& 
     TRY_ASSIGN(identity.local_world_size,
                number(launcher.local_world_size, lookup(launcher.local_world_size), 0));
     // Who is alone has not been numbered among others, but may start them and pass this on.
-    if (identity.world_size == 1) identity.world_size = 0;
+    identity.is_alone = identity.world_size == 1;
+    if (identity.is_alone) identity.world_size = 0;
     return identity;
   }
   return std::nullopt;

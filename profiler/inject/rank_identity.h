@@ -25,6 +25,7 @@ struct RankIdentity {
   int local_rank = trace::model::kNotKnown;
   int world_size = 0;        // 0: not known, or nobody else was numbered
   int local_world_size = 0;  // on this machine; as above
+  bool is_alone = false;     // the launcher says that there is no other rank
   RankSource told_by = RankSource::kLauncher;
 };
 
@@ -56,7 +57,8 @@ std::vector<std::string> own_arguments();
 
 // Takes the rank's place in the run's folder for this process, so that no second one, say a child
 // that inherited the variables, writes into the same file. Without a known rank, or where another
-// has one that is not sure (a communicator's, or one among none): the first that is free.
+// has one that is not sure (a communicator's, or one among an unknown number): the first that is
+// free.
 // Error: a launcher's rank is taken; the message says by which process. If that has ended, as after
 // a restart, a file beside the claim says so.
 trace::base::Result<RankIdentity> claim_rank(const std::filesystem::path& run_folder,

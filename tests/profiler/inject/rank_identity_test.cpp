@@ -51,6 +51,7 @@ TEST(RankIdentity, OfWhoWasStartedAloneIsAmongAnUnknownNumber) {
     const auto identity = rank_from_environment(lookup_in(variables));
     ASSERT_TRUE(identity && *identity) << testing::PrintToString(variables);
     EXPECT_EQ((*identity)->world_size, 0) << testing::PrintToString(variables);
+    EXPECT_EQ((*identity)->is_alone, variables.contains("WORLD_SIZE"));
   }
 }
 
@@ -159,6 +160,15 @@ TEST_F(ClaimRankTest, ProcessesThatInheritedTheVariablesOfOneAreRanksEach) {
   ASSERT_TRUE(second) << second.error().message;
   EXPECT_EQ(second->rank, 1);
   EXPECT_EQ(second->told_by, RankSource::kOrderOfStarting);
+}
+
+// As an evaluation that the program starts beside itself.
+TEST_F(ClaimRankTest, AChildOfTheOnlyRankIsNoSecondOne) {
+  const RankIdentity inherited{.rank = 0, .local_rank = 0, .is_alone = true};
+  ASSERT_EQ(claim_rank(folder_, inherited)->rank, 0);
+  const auto child = claim_rank(folder_, inherited);
+  ASSERT_FALSE(child);
+  EXPECT_NE(child.error().message.find("is left out"), std::string::npos);
 }
 
 TEST_F(ClaimRankTest, WithoutALauncherTheFirstFreeOneIsTaken) {
