@@ -255,13 +255,16 @@ void check_lengths(const Settings& s, std::vector<SettingProblem>& problems) {
                         "evaluate_every needs held-out text; set evaluation_fraction above 0, or "
                         "evaluation_data to a file."});
   }
-  const bool saves_best = s.save_model == SaveModel::kBest;
-  if ((s.keep_best || saves_best) && s.evaluate_every == 0) {
-    problems.push_back({s.keep_best ? "keep_best" : "save_model",
-                        std::string(s.keep_best ? "keep_best" : "save_model: best") +
-                            " goes by evaluations, of which evaluate_every: 0 makes none; set "
-                            "evaluate_every, or " +
-                            (s.keep_best ? "keep_best: false." : "save_model: end.")});
+  const bool wants_best = s.keep_best || s.save_model == SaveModel::kBest;
+  const bool is_evaluated = s.evaluate_every > 0 && (s.epochs > 0 || s.evaluate_every <= s.steps);
+  if (wants_best && !is_evaluated) {
+    problems.push_back(
+        {s.keep_best ? "keep_best" : "save_model",
+         std::string(s.keep_best ? "keep_best" : "save_model: best") +
+             " goes by evaluations, of which evaluate_every: " + std::to_string(s.evaluate_every) +
+             (s.evaluate_every > 0 ? ", more than steps," : "") +
+             " makes none; set evaluate_every, or " +
+             (s.keep_best ? "keep_best: false." : "save_model: end.")});
   }
 }
 

@@ -83,12 +83,17 @@ trace::base::Result<std::filesystem::path> TrainingCheckpoints::save(std::int64_
 }
 
 bool TrainingCheckpoints::is_best(double loss) {
+  was_evaluated_ = true;
   if (!(loss < best_loss_)) return false;
   best_loss_ = loss;
   return true;
 }
 
 std::string TrainingCheckpoints::why_no_best() const {
+  if (!was_evaluated_) {
+    return "no evaluation took place, as evaluate_every (" +
+           std::to_string(parts_.settings.evaluate_every) + ") is more than the steps trained";
+  }
   if (!std::isfinite(best_loss_)) return "no evaluation had a finite loss";
   return "no evaluation had a lower loss than " + trace::base::formatted("%.4f", best_loss_) +
          ", the lowest before the run was resumed";

@@ -41,7 +41,8 @@ class TrainingCheckpoints {
   // Whether an evaluation's loss, which all ranks know, is lower than any before it, those before
   // `resume` included; remembers it.
   bool is_best(double loss);
-  // Of a run in which none was: "no evaluation had a lower loss than 1.2345, …".
+  // Of a run in which none was: "no evaluation had a lower loss than 1.2345, …", or none took
+  // place.
   std::string why_no_best() const;
   // As save(), alone in <run>/best_checkpoint.
   trace::base::Result<std::filesystem::path> save_best(std::int64_t steps_done);
@@ -68,7 +69,8 @@ class TrainingCheckpoints {
 
   Parts parts_;
   double best_loss_ = std::numeric_limits<double>::infinity();
-  std::string base_;  // its fingerprint once it was asked for
+  bool was_evaluated_ = false;  // in this run
+  std::string base_;            // its fingerprint once it was asked for
 };
 
 }  // namespace shardlens::trainer::loop

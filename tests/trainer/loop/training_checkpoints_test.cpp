@@ -1,5 +1,6 @@
 #include "trainer/loop/training_checkpoints.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -11,6 +12,8 @@
 
 namespace shardlens::trainer::loop {
 namespace {
+
+using testing::HasSubstr;
 
 // One rank that trains three numbers.
 class SmallJob {
@@ -95,6 +98,25 @@ TEST_F(CheckpointsOfAJob, OfAJobThatScaledNothingLeaveTheLossScaleAlone) {
     SmallJob second(going_on(), folder_.path(), {.initial_scale = 1024}, communicator);
     ASSERT_TRUE(second.checkpoints().resume());
     EXPECT_EQ(second.scaler().scale(), 1024);
+  });
+}
+
+TEST_F(CheckpointsOfAJob, SayWhyNoneIsTheBest) {
+  const optimizer::GradScalerOptions options{.enabled = false};
+  comm::on_ranks(1, [&](comm::Communicator& communicator, profiler::recorder::Recorder&) {
+    SmallJob first(small_settings(), folder_.path(), options, communicator);
+    TrainingCheckpoints& checkpoints = first.checkpoints();
+    EXPECT_THAT(checkpoints.why_no_best(), HasSubstr("no evaluation took place"));
+    EXPECT_FALSE(checkpoints.is_best(std::numeric_limits<double>::quiet_NaN()));
+    EXPECT_EQ(checkpoints.why_no_best(), "no evaluation had a finite loss");
+    EXPECT_TRUE(checkpoints.is_best(2.5));
+    ASSERT_TRUE(checkpoints.save(3));
+
+    SmallJob second(going_on(), folder_.path(), options, communicator);
+    ASSERT_TRUE(second.checkpoints().resume());
+    EXPECT_THAT(second.checkpoints().why_no_best(), HasSubstr("no evaluation took place"));
+    EXPECT_FALSE(second.checkpoints().is_best(3));
+    EXPECT_THAT(second.checkpoints().why_no_best(), HasSubstr("had a lower loss than 2.5000"));
   });
 }
 

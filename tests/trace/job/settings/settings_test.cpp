@@ -221,6 +221,11 @@ TEST(Validate, AsksForEvaluationsWhereTheBestIsKept) {
     EXPECT_THAT(validate(settings).error().message, HasSubstr("set evaluate_every"));
     settings.evaluate_every = 5;
     EXPECT_TRUE(validate(settings));
+    settings.steps = 4;
+    EXPECT_THAT(validate(settings).error().message,
+                HasSubstr("evaluate_every: 5, more than steps"));
+    settings.epochs = 1;
+    EXPECT_TRUE(validate(settings)) << "its number of steps is not known yet";
   }
 }
 
