@@ -57,6 +57,27 @@ void keep_label_numbers(const text::EncodedText& text, text::PreparationOptions&
   }
 }
 
+// Which number has which name only the model's folder could tell.
+trace::base::Result<void> check_same_labels(const text::EncodedText& training,
+                                            const text::EncodedText& evaluation,
+                                            const trace::job::Settings& settings) {
+  const auto is_labeled = [](const text::EncodedText& each) {
+    return each.kind() == text::TextKind::kLabeled;
+  };
+  const bool are_names = !training.label_names().empty();
+  if (!is_labeled(training) || !is_labeled(evaluation) ||
+      are_names == !evaluation.label_names().empty()) {
+    return {};
+  }
+  return trace::base::fail(
+      trace::base::ErrorKind::kUsage,
+      "The labels of data \"" + settings.data + "\" are " + (are_names ? "names" : "numbers") +
+          ", those of evaluation_data \"" + settings.evaluation_data + "\" " +
+          (are_names ? "numbers" : "names") +
+          ". Write both in the same way, or name the classes in label2id of the model's "
+          "config.json.");
+}
+
 bool has_prompt(const trace::job::Settings& settings) {
   return settings.sample_tokens > 0 && settings.evaluate_every > 0 &&
          settings.sample_prompt != "auto";
@@ -97,8 +118,10 @@ trace::base::Result<RankText> load_rank_text(const trace::job::Settings& setting
   std::optional<text::EncodedText> evaluation;
   if (settings.evaluation_data != "split") {
     options.data = settings.evaluation_data;
+    const bool are_numbered = !preparation.label_numbers.empty();
     keep_label_numbers(training, preparation);
     TRY_ASSIGN(evaluation, text::load_text(options, warn));
+    if (!are_numbered) TRY(check_same_labels(training, *evaluation, settings));
   }
   std::vector<text::TokenId> prompt;
   if (classes == 0 && has_prompt(settings)) {

@@ -13,7 +13,7 @@ from unittest import mock
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, processors
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "trainer" / "text"))
-from prepare import (answers, chat_template, documents, files, image, limits, lines, packages, preparation,  # noqa: E402
+from prepare import (answers, chat_template, documents, files, image, json_lines, limits, lines, packages, preparation,  # noqa: E402
                      refusal, tokenizer, tokenizer_files, words)
 
 
@@ -183,6 +183,12 @@ class Labels(WithTokenizers):
         tokens, done = self.lines_of('{"text": "x", "label": "z"}', '{"text": "a", "label": "y"}', tokenizer=made,
                                      skip_bad_lines=True)
         self.assertEqual(list(done.image.labels), [0])
+
+
+    def test_classes_without_a_name_have_the_usual_one(self):
+        labels = json_lines.Labels({"a": 0, "c": 2}, 3)
+        self.assertEqual(labels.number_of("c"), 2)
+        self.assertEqual(labels.names([2]), ["a", "LABEL_1", "c"])
 
 
 class LongTexts(WithTokenizers):

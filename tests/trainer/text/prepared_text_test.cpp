@@ -121,8 +121,11 @@ TEST_F(PreparedText, NumbersNamesInTheirOrder) {
             "4: its label is a number, those before are names");
   options_.preparation.label_numbers = {{"happy", 0}, {"sad", 5}};
   EXPECT_EQ(good(lines).label(0), 5);
-  EXPECT_EQ(error_of("{\"text\": \"x\", \"label\": \"maybe\"}"),
-            "1: the label \"maybe\" is none of happy, sad");
+  EXPECT_EQ(
+      error_of("{\"text\": \"x\", \"label\": \"maybe\"}"),
+      "1: the label \"maybe\" is none of happy, sad, which label2id in the model's config.json or "
+      "the training data names; for classes of other names correct label2id, or write all labels "
+      "as integers");
   options_.preparation.label_numbers.clear();
   options_.preparation.classes = 2;
   EXPECT_EQ(error_of("{\"text\": \"x\", \"label\": 2}"),

@@ -112,7 +112,9 @@ class Labels:
             raise BadExample("its label is a name, those before are numbers" if is_name else
                              "its label is a number, those before are names")
         if is_name and self.known and label not in self.known:
-            raise BadExample(f'the label "{label}" is none of {", ".join(sorted(self.known))}')
+            raise BadExample(f'the label "{label}" is none of {", ".join(sorted(self.known))}, which label2id in the model\'s '
+                             "config.json or the training data names; for classes of other names correct label2id, or write "
+                             "all labels as integers")
         number = label if not is_name else self.known[label] if self.known else self.seen.get(label, len(self.seen))
         if number >= self.classes:
             raise BadExample(f"the label {number} is beyond the model's {self.classes} classes; set num_labels")
@@ -127,7 +129,7 @@ class Labels:
             return []
         if self.known:
             by_number = {number: name for name, number in self.known.items()}
-            return [by_number.get(number, "") for number in range(max(by_number) + 1)]
+            return [by_number.get(number, f"LABEL_{number}") for number in range(max(by_number) + 1)]  # as transformers
         names = sorted(self.seen, key=str.encode)
         new_numbers = {self.seen[name]: number for number, name in enumerate(names)}
         for at, label in enumerate(labels):
