@@ -13,6 +13,7 @@
 #include "trainer/checkpoint/rank_exchange.h"
 #include "trainer/checkpoint/tensor_bytes.h"
 #include "trainer/checkpoint/whole_folder.h"
+#include "trainer/huggingface/chat_templates.h"
 #include "trainer/huggingface/folder_source.h"
 #include "trainer/huggingface/saved_config.h"
 #include "trainer/huggingface/weight_files.h"
@@ -30,9 +31,8 @@ namespace {
 constexpr const char* kTag = "model folder";
 constexpr std::int64_t kPieceValues = 2 << 20;
 
-// Everything beside the weights that transformers reads: of the model,
-constexpr std::array kOfModel{"chat_template.jinja", "chat_template.json",
-                              "generation_config.json"};
+// Everything beside the weights and chat templates that transformers reads: of the model,
+constexpr std::array kOfModel{"chat_template.json", "generation_config.json"};
 // of its tokenizer, whichever of them it has,
 constexpr std::array kTokenizers{"tokenizer.json", "vocab.json", "merges.txt", "vocab.txt",
                                  "tokenizer.model"};
@@ -180,6 +180,7 @@ class Saving {
 
   Result<void> copy_texts() {
     if (!options_.source.empty()) TRY(copy_all(options_.source, kOfModel));
+    TRY(write_chat_templates());
     const fs::path& tokenizer = options_.tokenizer;
     if (tokenizer.empty()) return {};
     std::error_code error;
@@ -194,6 +195,19 @@ class Saving {
       TRY(copy(tokenizer, name == "vocab.txt" ? name : "tokenizer.json"));
     }
     return copy_all(folder, kOfTokens);
+  }
+
+  // As files, which come before what a tokenizer_config.json says.
+  Result<void> write_chat_templates() {
+    const fs::path folder = chat_folder(options_.tokenizer, options_.source);
+    if (folder.empty()) return {};
+    for (const auto& [name, text] : read_chat_templates(folder)) {
+      const fs::path file = temporary_ / chat_template_file(name);
+      std::error_code error;  // writing the file says it
+      fs::create_directories(file.parent_path(), error);
+      TRY(checkpoint::write_file(file, text));
+    }
+    return {};
   }
 
   // Those that are there.

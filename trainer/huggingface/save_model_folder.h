@@ -21,8 +21,8 @@ namespace shardlens::trainer::huggingface {
 struct SaveModelOptions {
   std::filesystem::path folder;
   trace::job::ModelShape shape;
-  // The model folder that training started from, whose config.json and chat template are taken
-  // over; empty: a preset.
+  // The model folder that training started from, whose config.json is taken over, and its chat
+  // templates where the tokenizer has none; empty: a preset.
   std::filesystem::path source;
   // The folder of the tokenizer that texts were encoded with, or its file, as `tokenizer` may name
   // either; empty: none.

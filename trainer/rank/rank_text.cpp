@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "trace/job/huggingface/find_model.h"
+#include "trainer/huggingface/chat_templates.h"
 #include "trainer/text/label_names.h"
 #include "trainer/text/load_text.h"
 
@@ -96,19 +97,20 @@ trace::base::Result<RankText> load_rank_text(const trace::job::Settings& setting
                                              const std::atomic<int>& stop_signal,
                                              loop::RankLog& log) {
   const bool is_folder = trace::job::is_model_folder(settings.model);
+  const std::filesystem::path model_folder = is_folder ? settings.model : "";
   text::TextOptions options;
   options.data = settings.data;
   options.program = program_options(lookup, stop_signal);
   choose_cache(settings, lookup, options);
   text::PreparationOptions& preparation = options.preparation;
   preparation.tokenizer = choose_tokenizer(settings);
-  if (is_folder) preparation.chat = settings.model;
+  preparation.chat = huggingface::chat_folder(preparation.tokenizer, model_folder);
   preparation.skip_bad_lines = settings.on_bad_lines == trace::job::OnBadLines::kSkip;
   preparation.completion_only_loss = settings.completion_only_loss;
   preparation.classes = classes;
   if (classes > 0 && is_folder) {
     auto& numbers = preparation.label_numbers;
-    TRY_ASSIGN(numbers, text::read_label_numbers(settings.model));
+    TRY_ASSIGN(numbers, text::read_label_numbers(model_folder));
     const bool are_other_classes =
         settings.num_labels != trace::job::kAuto && std::ssize(numbers) != classes;
     if (are_other_classes) numbers.clear();

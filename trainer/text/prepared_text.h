@@ -27,7 +27,7 @@ namespace shardlens::trainer::text {
 struct PreparationOptions {
   // A folder of the Hugging Face hub, or a file of its tokenizer; empty: text is bytes.
   std::filesystem::path tokenizer;
-  // The model's folder, whose chat template writes conversations; empty: ChatML.
+  // The folder whose chat template writes conversations; empty: ChatML.
   std::filesystem::path chat;
   bool completion_only_loss = true;
   // How many classes labels may name; 0: not known.

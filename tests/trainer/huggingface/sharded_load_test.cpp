@@ -142,6 +142,7 @@ TEST(ShardedLoad, IsSavedAsItWasRead) {
                                 "n_positions": 16, "vocab_size": 30})");
   from.write("tokenizer.json", "the model's");
   from.write("added_tokens.json", "the model's");
+  from.write("tokenizer_config.json", R"({"chat_template": "the model's"})");
   from.write("generation_config.json", "the model's");
   const ModelFolder words;
   for (const char* name : {"tokenizer.json", "vocab.txt", "tokenizer_config.json"})
@@ -177,6 +178,7 @@ TEST(ShardedLoad, IsSavedAsItWasRead) {
   EXPECT_EQ(text_of(options.folder / "tokenizer_config.json"), "the words'");
   EXPECT_FALSE(fs::exists(options.folder / "added_tokens.json")) << "of a tokenizer not used";
   EXPECT_EQ(text_of(options.folder / "generation_config.json"), "the model's");
+  EXPECT_EQ(text_of(options.folder / "chat_template.jinja"), "the model's") << "the only one";
   EXPECT_TRUE(fs::exists(options.folder / kIndexFile));
   EXPECT_EQ(std::distance(fs::directory_iterator(to.path()), {}), 1) << "nothing else is left";
 }
@@ -186,6 +188,9 @@ TEST(ShardedLoad, IsSavedWithTheFileOfTheTokenizerThatWasNamed) {
   const ModelFolder words, to;
   for (const char* name : {"tokenizer.json", "mine.json", "vocab.txt", "special_tokens_map.json"})
     words.write(name, name);
+  words.write("tokenizer_config.json",
+              R"({"chat_template": [{"name": "default", "template": "the words'"},
+                                    {"name": "tool_use", "template": "with tools"}]})");
   SaveModelOptions options;
   options.shape = folder_shape();
   comm::on_ranks(1, [&](comm::Communicator& communicator, profiler::recorder::Recorder&) {
@@ -205,6 +210,9 @@ TEST(ShardedLoad, IsSavedWithTheFileOfTheTokenizerThatWasNamed) {
   });
   EXPECT_EQ(text_of(to.path() / "mine.json" / "tokenizer.json"), "mine.json");
   EXPECT_FALSE(fs::exists(to.path() / "mine.json" / "vocab.txt"));
+  EXPECT_EQ(text_of(to.path() / "mine.json" / "chat_template.jinja"), "the words'");
+  EXPECT_EQ(text_of(to.path() / "mine.json" / "additional_chat_templates" / "tool_use.jinja"),
+            "with tools");
   EXPECT_EQ(text_of(to.path() / "vocab.txt" / "vocab.txt"), "vocab.txt");
   EXPECT_FALSE(fs::exists(to.path() / "vocab.txt" / "tokenizer.json"));
   EXPECT_TRUE(fs::exists(to.path() / "vocab.txt" / "special_tokens_map.json"));
