@@ -123,7 +123,10 @@ class Matcher {
       }
       return;
     }
-    if (is_for_other_classes(tensor, *parameter)) return;
+    if (is_for_other_classes(tensor, *parameter)) {
+      matched_.other_classes = tensor.sizes[0];
+      return;
+    }
     if (!matched_.stored.emplace(parameter->name, index).second) {
       extra_.push_back(shown + " (a second " + parameter->name + ")");
       return;

@@ -30,6 +30,7 @@ struct MatchedNames {
   // Parameters of a classifier's head that the checkpoint, of another task or for another number of
   // classes, does not have.
   std::vector<std::string> fresh;
+  std::int64_t other_classes = 0;  // of the head that it has instead; 0: it has none
 };
 
 // Takes prefixes of bare models, old names of norms and heads of other tasks into account. Error

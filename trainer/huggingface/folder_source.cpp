@@ -61,11 +61,24 @@ Result<FolderSource> FolderSource::open(const std::filesystem::path& folder,
       std::ranges::max_element(values, {}, [](const auto& each) { return each.second; });
   if (most != values.end()) source.stored_type_ = most->first;
   source.fresh_ = std::move(matched.fresh);
+  source.other_classes_ = matched.other_classes;
   for (const Place& place : places) {
     if (shape.tied_head && place.tensor.name == kHeadName) source.tied_head_ = place;
   }
   TRY(source.check_tied(shape, folder));
   return source;
+}
+
+Result<FolderSource> FolderSource::open(const trace::job::Settings& settings,
+                                        const trace::job::ModelShape& shape) {
+  TRY_ASSIGN(FolderSource source, open(settings.model, shape));
+  if (source.other_classes_ == 0 || settings.num_labels != trace::job::kAuto) return source;
+  const std::string own = std::to_string(source.other_classes_);
+  const std::string told = std::to_string(shape.labels);
+  return fail(ErrorKind::kUsage,
+              quoted(std::filesystem::path(settings.model)) + " has a head for " + own +
+                  " classes, but its config.json is for " + told + ". Set num_labels: " + own +
+                  " to train that head, or " + told + " to give the model a new one.");
 }
 
 Result<void> FolderSource::check_tied(const trace::job::ModelShape& shape,

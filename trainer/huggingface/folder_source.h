@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "trace/base/result.h"
+#include "trace/job/settings/settings.h"
 #include "trace/job/shape/model_shape.h"
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/huggingface/mapped_file.h"
@@ -25,12 +26,19 @@ class FolderSource final : public model::ParameterSource {
   static trace::base::Result<FolderSource> open(const std::filesystem::path& folder,
                                                 const trace::job::ModelShape& shape);
 
+  // As a job trains it. Error kUsage, too: its head is for other classes than its config.json says,
+  // and `num_labels` does not say for how many.
+  static trace::base::Result<FolderSource> open(const trace::job::Settings& settings,
+                                                const trace::job::ModelShape& shape);
+
   // kIo and kDamaged name the file; kFailed: no such parameter or range.
   trace::base::Result<void> read(const std::string& name, std::int64_t begin,
                                  const torch::Tensor& into) override;
 
   // Parameters of a new classifier's head, which the folder does not have.
   const std::vector<std::string>& fresh() const { return fresh_; }
+  // Of the head that it has instead, for another number of classes; 0: it has none.
+  std::int64_t other_classes() const { return other_classes_; }
   // In which most values are stored.
   checkpoint::DataType stored_type() const { return stored_type_; }
 
@@ -50,6 +58,7 @@ class FolderSource final : public model::ParameterSource {
   std::vector<MappedFile> files_;
   std::map<std::string, Place> places_;
   std::vector<std::string> fresh_;
+  std::int64_t other_classes_ = 0;
   std::optional<Place> tied_head_;  // that is stored besides the embedding
   checkpoint::DataType stored_type_ = checkpoint::DataType::kF32;
 };

@@ -253,7 +253,7 @@ void RankJob::describe_gpu(trace::model::RankInfo& info) {
 // others.
 trace::base::Result<void> RankJob::open_model_folder() {
   if (!trace::job::is_model_folder(settings_.model)) return {};
-  TRY_ASSIGN(model_folder_, huggingface::FolderSource::open(settings_.model, shape_));
+  TRY_ASSIGN(model_folder_, huggingface::FolderSource::open(settings_, shape_));
   return {};
 }
 
@@ -335,13 +335,19 @@ trace::base::Result<void> RankJob::build_replicas() {
               " sequences of " + (dataset_->is_packed() ? "" : "at most ") +
               std::to_string(settings_.sequence_length) + " tokens for training, " +
               trace::base::grouped(dataset_->evaluation_samples()) + " for evaluation");
-    if (model_folder_ && !model_folder_->fresh().empty()) {
-      log_.info("the model folder has no head for " + std::to_string(shape_.labels) + " classes: " +
-                std::to_string(model_folder_->fresh().size()) + " tensors start from the seed");
-    }
+    if (model_folder_ && !model_folder_->fresh().empty()) tell_new_head();
   }
   model_folder_.reset();
   return {};
+}
+
+void RankJob::tell_new_head() {
+  const std::int64_t other = model_folder_->other_classes();
+  const std::string what =
+      "the model folder has no head for " + std::to_string(shape_.labels) + " classes" +
+      (other > 0 ? ", but one for " + std::to_string(other) + ", which is not used" : "") + ": " +
+      std::to_string(model_folder_->fresh().size()) + " tensors start from the seed";
+  other > 0 ? log_.warn(what) : log_.info(what);
 }
 
 trace::base::Result<void> RankJob::finish(const trace::base::Error* failure) {

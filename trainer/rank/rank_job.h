@@ -60,6 +60,7 @@ class RankJob {
   trace::base::Result<void> connect();
   void report_hang(const comm::CollectiveTimeout& timeout);
   trace::base::Result<void> build_replicas();
+  void tell_new_head();
 
   const trace::job::Settings settings_;
   const AgreedRun run_;

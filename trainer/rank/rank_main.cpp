@@ -56,8 +56,7 @@ trace::base::Result<std::shared_ptr<model::Model>> initial_model(
   if (!trace::job::is_model_folder(settings.model)) {
     return model::build_any_model(shape, {settings.dropout, seed, torch::kCPU});
   }
-  TRY_ASSIGN(huggingface::FolderSource source,
-             huggingface::FolderSource::open(settings.model, shape));
+  TRY_ASSIGN(huggingface::FolderSource source, huggingface::FolderSource::open(settings, shape));
   auto model =
       model::build_any_model(shape, {settings.dropout, seed, torch::kCPU, /*has_memory=*/false});
   model::initialize_parameters(*model, shape, seed, source.fresh());

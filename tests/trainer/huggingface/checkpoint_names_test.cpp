@@ -69,6 +69,7 @@ TEST(CheckpointNames, AllowAClassifierWithoutAHead) {
   const auto matched = match_names(bert_shape(), stored, "");
   ASSERT_TRUE(matched) << matched.error().message;
   EXPECT_EQ(matched->fresh.size(), 4u);
+  EXPECT_EQ(matched->other_classes, 0);
   EXPECT_THAT(matched->fresh, Contains("classifier.weight"));
 }
 
@@ -82,6 +83,7 @@ TEST(CheckpointNames, GiveANewHeadForOtherClasses) {
     const auto matched = match_names(shape, stored, "");
     ASSERT_TRUE(matched) << matched.error().message;
     EXPECT_EQ(matched->fresh.size(), 2u) << "its weight and its bias";
+    EXPECT_EQ(matched->other_classes, 3);
     EXPECT_EQ(matched->stored.size(), stored.size() - 2);
     for (const std::string& name : matched->fresh) EXPECT_THAT(name, HasSubstr("classifier."));
   }

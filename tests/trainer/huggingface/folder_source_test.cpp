@@ -44,6 +44,28 @@ TEST(FolderSource, RefusesWhatIsNotThere) {
   EXPECT_FALSE(source->read("lm_head.weight", 0, two));
 }
 
+TEST(FolderSource, RefusesAHeadForOtherClassesUnlessTheyWereAskedFor) {
+  trace::job::ModelShape shape = folder_shape();
+  shape.layout = trace::job::ModelLayout::kBert;
+  shape.tied_head = false;
+  shape.token_types = 2;
+  shape.padding_token = 0;
+  shape.labels = 5;
+  const ModelFolder folder;
+  folder.write_model(shape);
+  trace::job::Settings settings;
+  settings.model = folder.path().string();
+  EXPECT_TRUE(FolderSource::open(settings, shape));
+  shape.labels = 2;
+  const auto refused = FolderSource::open(settings, shape);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("has a head for 5 classes, but its config.json"));
+  settings.num_labels = 2;
+  const auto asked = FolderSource::open(settings, shape);
+  ASSERT_TRUE(asked) << asked.error().message;
+  EXPECT_EQ(asked->other_classes(), 5);
+}
+
 TEST(FolderSource, ReadsLargeTensorsInPieces) {
   trace::job::ModelShape shape = folder_shape();
   shape.vocabulary = 300'000;  // 9.6 MB
