@@ -1,4 +1,5 @@
 """A virtual screen with a real mouse and keyboard, for windows under test."""
+import contextlib
 import pathlib
 import re
 import subprocess
@@ -47,17 +48,24 @@ class Display(virtual_screen.VirtualScreen):
         self.xdotool('click', *more, '1')
 
     def rests(self):
-        """Whether the thread that draws has slept for a third of a second, not waited for a processor."""
+        """Whether the thread that draws has slept for a third of a second, and no thread waits for a processor: it may
+        sleep until others have painted what it drew."""
         process = self.xdotool('getwindowpid', self.window).strip()
-        stat = pathlib.Path('/proc', process, 'task', process, 'stat')
+        threads = pathlib.Path('/proc', process, 'task')
 
-        def state_and_times():
-            fields = stat.read_text().rsplit(')', 1)[1].split()
-            return fields[0], fields[11:13]
+        def states_and_times():
+            states = set()
+            for stat in threads.glob('*/stat'):
+                with contextlib.suppress(OSError):  # it has ended
+                    fields = stat.read_text().rsplit(')', 1)[1].split()
+                    states.add(fields[0])
+                    if stat.parent.name == process:
+                        times = fields[11:13]
+            return states, times
 
-        before = state_and_times()
+        before = states_and_times()
         time.sleep(0.33)
-        return before[0] == 'S' and state_and_times() == before
+        return before[0] == {'S'} and states_and_times() == before
 
 
 class WindowTest(harness.ShardlensTest):
