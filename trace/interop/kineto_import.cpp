@@ -159,6 +159,20 @@ bool have_nothing_in_common(const Calls& calls, const Calls& others) {
          std::ranges::none_of(calls, [&](const auto& call) { return others.contains(call); });
 }
 
+// The first steps of a program whose profiler left none out: as many as of our own runs, but of few
+// no more than leave what a prediction needs, and always the very first. A schedule has left steps
+// out where its first number is not 0.
+std::int64_t warmup_steps(const std::map<int, model::Batch>& ranks) {
+  constexpr std::int64_t kLeastLeft = 4;
+  std::int64_t count = INT64_MAX, first = INT64_MAX;
+  for (const auto& [rank, rows] : ranks) {
+    count = std::min(count, std::ssize(rows.steps));
+    for (const model::Step& step : rows.steps) first = std::min(first, step.index);
+  }
+  if (first != 0 || count < 2) return 0;
+  return std::clamp<std::int64_t>(count - kLeastLeft, 1, job::Settings().skip_steps);
+}
+
 class Import {
  public:
   Import(std::span<const fs::path> files, const ImportOptions& options)
@@ -291,7 +305,6 @@ base::Result<void> Import::describe() {
   info_.world_size = world_size_;
   info_.recorded_ranks = static_cast<int>(by_rank_.size());
   info_.program = info_.imported_from = "PyTorch profiler";
-  info_.settings.skip_steps = 0;  // the profiler's schedule has left the warm-up out
   info_.device = "cpu";
   info_.start_ns = INT64_MAX;
   std::set<int> should_tell_parts;
@@ -326,6 +339,7 @@ base::Result<void> Import::describe() {
     rows_.emplace(rank, std::move(rows));
   }
   number_calls(rows_);
+  info_.settings.skip_steps = warmup_steps(rows_);
   tell_unknown();
   compare_collectives();
   return {};

@@ -193,7 +193,8 @@ Result<Predictor> Predictor::create_known(const analysis::RunFigures& figures,
   }
   if (steps.size() < kLeastSteps || !step_ns) {
     const std::string why = "A prediction needs at least " + std::to_string(kLeastSteps) +
-                            " steps after skip_steps with full detail and all of their records; " +
+                            (is_ours ? " steps after skip_steps" : " measured steps") +
+                            " with full detail and all of their records; " +
                             few_steps_text(figures.info, steps.size());
     const bool may_come = figures.info.status == model::RunStatus::kRunning;
     return may_come ? refuse_so_far(why) : refuse(why);

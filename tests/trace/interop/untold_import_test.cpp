@@ -179,7 +179,23 @@ TEST_F(UntoldImport, StepsThatAreNotMarkedEndWithTheOptimizers) {
   ASSERT_EQ(run.figures.steps.size(), 4u);
   EXPECT_EQ(run.figures.steps[0].ranks[0].step_ns, 900'000) << "from the first event";
   EXPECT_EQ(run.figures.steps[1].ranks[0].step_ns, 1'000'000);
-  EXPECT_EQ(run.figures.summary.exposed_wait_ns, 25'000);
+  EXPECT_EQ(run.figures.summary.steps_measured, 3) << "the first may be the program's first";
+}
+
+// Of how many steps from which on how many are measured.
+TEST_F(UntoldImport, StepsThatNoScheduleLeftOutBeginWithWarmUp) {
+  const auto measured = [&](int first, int last, bool are_marked = true) {
+    const std::vector traces{trace_of(steps_of_rank(0, first, last, are_marked), of_world(0, 2)),
+                             trace_of(steps_of_rank(1, first, last, are_marked), of_world(1, 2))};
+    return open(import_of(traces).folder).figures.summary.steps_measured;
+  };
+  EXPECT_EQ(measured(0, 9), 7);
+  EXPECT_EQ(measured(0, 5), 4) << "as many as a prediction needs";
+  EXPECT_EQ(measured(0, 3), 3);
+  EXPECT_EQ(measured(0, 1), 1);
+  EXPECT_EQ(measured(0, 0), 1);
+  EXPECT_EQ(measured(1, 9), 9) << "a schedule has left step 0 out";
+  EXPECT_EQ(measured(4, 13, false), 7) << "nobody has";
 }
 
 TEST_F(UntoldImport, WhichOfTwoOptimizersEndsAStepIsNotKnown) {

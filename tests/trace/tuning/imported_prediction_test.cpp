@@ -251,7 +251,7 @@ TEST_F(ImportedPrediction, RefusesWhatTheTraceDoesNotTellByName) {
   EXPECT_THAT(why_not(job), HasSubstr("With find_unused_parameters"));
   job = some_job();
   job.steps = 3;
-  EXPECT_THAT(why_not(job), HasSubstr("at least 4 steps"));
+  EXPECT_THAT(why_not(job), HasSubstr("at least 4 measured steps"));
   job = some_job();
   job.buckets = {1, 1, 9, 1};
   EXPECT_THAT(why_not(job), HasSubstr("No bucket caps"));
