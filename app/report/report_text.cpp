@@ -213,7 +213,9 @@ std::string steps_by_rank_text(const trace::analysis::RunFigures& figures) {
     text += (ranks.size() == 1 ? " has " : " have ") + steps;
   }
   const bool is_own = trace::model::has_settings(figures.info);
-  return text + (is_own ? "" : ". Call the profiler's step() once per step on every rank");
+  return text + (is_own ? ""
+                        : ". Give torch.profiler.profile a schedule, and call its "
+                          "step() once per step on every rank");
 }
 
 std::string why_nothing_measured(const trace::analysis::RunFigures& figures) {

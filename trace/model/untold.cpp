@@ -56,7 +56,8 @@ std::string unmarked_steps(std::string_view sources) {
                          ? "No steps are marked, so that all that was recorded counts as one: it "
                            "cannot be held against steps of other runs"
                          : "No steps are marked: each is taken to end with its optimizer's step") +
-         ". Call the profiler's step() after each step";
+         ". Give torch.profiler.profile a schedule, without which it marks no steps, and call its "
+         "step() after each";
 }
 
 std::string different_steps(const std::map<int, std::vector<std::int64_t>>& steps,

@@ -65,7 +65,8 @@ std::string few_steps_text(const model::RunInfo& info, std::size_t steps) {
   const std::string count = std::to_string(steps);
   if (!model::has_settings(info)) {
     return "this run has " + count +
-           ". Call the profiler's step() once per step, and keep more of them active.";
+           ". Give torch.profiler.profile a schedule that keeps more steps active, and call its "
+           "step() once per step.";
   }
   const bool comes_to_more = info.status == model::RunStatus::kRunning && steps < kLeastSteps &&
                              info.settings.record != "none";
@@ -189,7 +190,7 @@ Result<Predictor> Predictor::create_known(const analysis::RunFigures& figures,
     return refuse(
         "No step of the run tells on all ranks when each gradient was ready, or each unit gathered "
         "and reduced, which a prediction needs. A trace of DDP or FSDP by PyTorch's "
-        "profiler does, with its step() called once per step.");
+        "profiler does, with a schedule and its step() called once per step.");
   }
   if (steps.size() < kLeastSteps || !step_ns) {
     const std::string why = "A prediction needs at least " + std::to_string(kLeastSteps) +

@@ -120,8 +120,8 @@ Result<void> tell_micro_batches(const RecordedSteps& recorded, Settings& setting
   const std::size_t reduced = reductions.empty() ? 0 : *reductions.begin();
   if (!is_same || (reduced != 1 && reduced != count)) {
     return refuse(
-        "Its steps do not all compute and reduce gradients as often. Call the profiler's step() "
-        "once per step of the optimizer.");
+        "Its steps do not all compute and reduce gradients as often. Give "
+        "torch.profiler.profile a schedule, and call its step() once per step of the optimizer.");
   }
   settings.gradient_accumulation_steps = static_cast<std::int64_t>(count);
   settings.sync_each_batch = count > 1 && reduced == count;

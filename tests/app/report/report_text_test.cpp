@@ -115,7 +115,7 @@ TEST_F(ReportText, SaysTrulyWhyNoStepWasMeasured) {
       "by all ranks: rank 1 has no step, rank 2 has steps 0 to 1, rank 0 has steps 0 to 3";
   EXPECT_TRUE(contains(report_text(*report), by_rank + "\n")) << report_text(*report);
   report->figures.info.imported_from = "PyTorch profiler";
-  EXPECT_TRUE(contains(report_text(*report), by_rank + ". Call the profiler's step() once per"));
+  EXPECT_TRUE(contains(report_text(*report), by_rank + ". Give torch.profiler.profile a schedule"));
   report->figures.steps.clear();
   EXPECT_TRUE(contains(report_text(*report), "No step was measured: none was recorded\n"));
 }
