@@ -23,10 +23,12 @@ std::string of_world(int rank, int world_size) {
 
 // A rank of two that adds something up in each step of 1000 µs. Rank 1 comes 30 µs after rank 0,
 // from step 5 on 70 µs, and both leave 100 µs after it.
-std::vector<std::string> steps_of_rank(int rank, int first, int last, bool are_marked = true) {
+// Its clock is `ahead_us` ahead.
+std::vector<std::string> steps_of_rank(int rank, int first, int last, bool are_marked = true,
+                                       double ahead_us = 0) {
   std::vector<std::string> events;
   for (int step = first; step <= last; ++step) {
-    const double t = 1000.0 * step, late = step < 5 ? 30 : 70;
+    const double t = 1000.0 * step + ahead_us, late = step < 5 ? 30 : 70;
     const double start = t + 200 + (rank == 1 ? late : 0);
     const std::string name = "ProfilerStep#" + std::to_string(step);
     if (are_marked) events.push_back(complete("user_annotation", name, "77", t, 990));
@@ -96,6 +98,22 @@ TEST_F(UntoldImport, RanksOfTheSameStepsHaveNothingToSay) {
                                    trace_of(steps_of_rank(1, 3, 6), of_world(1, 2))});
   EXPECT_TRUE(imported.warnings.empty());
   EXPECT_EQ(open(imported.folder).figures.summary.exposed_wait_ns, 25'000);
+}
+
+// As those of two machines do.
+TEST_F(UntoldImport, RanksWhoseClocksContradictEachOtherTellNoWaits) {
+  const auto run_with = [&](double ahead_us) {
+    const std::vector traces{trace_of(steps_of_rank(0, 3, 9), of_world(0, 2)),
+                             trace_of(steps_of_rank(1, 3, 9, true, ahead_us), of_world(1, 2))};
+    return open(import_of(traces).folder).figures;
+  };
+  const auto near = run_with(40), far = run_with(400);
+  EXPECT_TRUE(near.summary.exposed_wait_ns);
+  EXPECT_FALSE(near.clocks) << "may be one";
+  EXPECT_EQ(near.collectives.at(0).matched, 14);
+  EXPECT_FALSE(far.summary.exposed_wait_ns);
+  EXPECT_EQ(far.summary.wait_doubt, analysis::WaitDoubt::kClockError);
+  EXPECT_EQ(far.collectives.at(0).matched, 0) << "neither wait nor transfer";
 }
 
 TEST_F(UntoldImport, RanksWithoutACommonStepAreNotHeldAgainstEachOther) {

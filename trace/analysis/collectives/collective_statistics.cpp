@@ -72,37 +72,54 @@ void CollectiveStatistics::match(const CallKey& key, const Part& part, std::size
 }
 
 void CollectiveStatistics::set_host(int rank, const std::string& name) {
-  if (name.empty()) return;
-  const int host =
-      host_names_.try_emplace(name, static_cast<int>(host_names_.size())).first->second;
+  const std::pair key(name, name.empty() ? rank : 0);
+  const int host = hosts_.try_emplace(key, static_cast<int>(hosts_.size())).first->second;
   host_of_[rank] = host;
   rank_on_[host] = rank;
 }
 
 std::shared_ptr<const HostClocks> CollectiveStatistics::clocks() const {
-  if (host_names_.size() < 2) return nullptr;
-  std::vector<std::string> names(host_names_.size());
-  for (const auto& [name, host] : host_names_) names[static_cast<std::size_t>(host)] = name;
+  if (hosts_.size() < 2) return nullptr;
+  std::vector<std::string> names(hosts_.size());
+  for (const auto& [key, host] : hosts_) names[static_cast<std::size_t>(host)] = key.first;
   std::vector<RankHost> ranks;
   for (const auto& [rank, host] : host_of_) {
     ranks.push_back({rank, names[static_cast<std::size_t>(host)]});
   }
-  return std::make_shared<const HostClocks>(meetings_.clocks(ranks));
+  auto clocks = std::make_shared<const HostClocks>(meetings_.clocks(ranks));
+  return clocks->error_between_hosts() < 0 ? nullptr : clocks;
 }
 
 std::vector<std::int64_t> CollectiveStatistics::clock_errors_ns(const HostClocks* clocks) const {
   std::vector<std::int64_t> errors_ns(host_sets_.size() + 1, 0);
   if (clocks == nullptr) return errors_ns;
   for (const auto& [hosts, index] : host_sets_) {
-    std::vector<int> of_call;
-    for (const int host : hosts) of_call.push_back(rank_on_.at(host));
-    errors_ns[static_cast<std::size_t>(index)] = clocks->error_between_hosts(of_call);
+    errors_ns[static_cast<std::size_t>(index)] =
+        std::max<std::int64_t>(0, clocks->error_between_hosts(ranks_on(hosts)));
   }
   return errors_ns;
 }
 
+std::vector<bool> CollectiveStatistics::know_transfers(const HostClocks* clocks) const {
+  std::vector<bool> known(host_sets_.size() + 1, true);
+  if (clocks == nullptr) return known;
+  for (const auto& [hosts, index] : host_sets_) {
+    const std::vector<int> ranks = ranks_on(hosts);
+    known[static_cast<std::size_t>(index)] =
+        clocks->error_between_hosts(ranks) != kUnknownClockError &&
+        !clocks->contradict_one_clock(ranks);
+  }
+  return known;
+}
+
+std::vector<int> CollectiveStatistics::ranks_on(const std::vector<int>& hosts) const {
+  std::vector<int> ranks;
+  for (const int host : hosts) ranks.push_back(rank_on_.at(host));
+  return ranks;
+}
+
 int CollectiveStatistics::hosts_of(const std::vector<Part>& parts) {
-  if (host_names_.size() < 2) return 0;
+  if (hosts_.size() < 2) return 0;
   std::vector<int> hosts;
   for (const Part& part : parts) {
     const auto host = host_of_.find(part.rank);
@@ -118,7 +135,7 @@ int CollectiveStatistics::hosts_of(const std::vector<Part>& parts) {
 
 void CollectiveStatistics::finish(const std::vector<Part>& parts,
                                   model::CollectiveFunction function) {
-  if (host_names_.size() > 1) {
+  if (hosts_.size() > 1) {
     const Part& first = *std::ranges::min_element(parts, {}, &Part::rank);
     for (const Part& part : parts) {
       if (part.rank == first.rank) continue;
@@ -148,7 +165,7 @@ void CollectiveStatistics::finish(const std::vector<Part>& parts,
 }
 
 CollectiveGroupFigures CollectiveStatistics::figures_of(
-    const Row& row, const std::vector<std::int64_t>& clock_errors_ns) const {
+    const Row& row, const std::vector<bool>& transfers_are_known) const {
   CollectiveGroupFigures result;
   result.function = std::get<3>(row.key);
   result.executed = std::get<4>(row.key);
@@ -156,10 +173,9 @@ CollectiveGroupFigures CollectiveStatistics::figures_of(
   result.bytes = std::get<5>(row.key);
   result.count = row.count;
   result.median_ns = row.durations.median();
-  const bool are_clocks_known = std::ranges::none_of(row.hosts, [&](int hosts) {
-    return clock_errors_ns[static_cast<std::size_t>(hosts)] == kUnknownClockError;
-  });
-  result.matched = are_clocks_known ? row.matched : 0;
+  const bool is_known = std::ranges::all_of(
+      row.hosts, [&](int hosts) { return transfers_are_known[static_cast<std::size_t>(hosts)]; });
+  result.matched = is_known ? row.matched : 0;
   result.algorithm = row.algorithms.joined();
   result.protocol = row.protocols.joined();
   if (result.matched == 0) return result;
@@ -184,9 +200,9 @@ std::vector<CollectiveGroupFigures> CollectiveStatistics::figures(
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return shown_key(a) < shown_key(b); });
   std::vector<CollectiveGroupFigures> result;
-  const std::vector<std::int64_t> errors_ns = clock_errors_ns(clocks);
+  const std::vector<bool> known = know_transfers(clocks);
   for (auto i : order) {
-    result.push_back(figures_of(rows_[i], errors_ns));
+    result.push_back(figures_of(rows_[i], known));
     if (i < exposed_ns_by_row.size()) result.back().exposed_ns = exposed_ns_by_row[i];
   }
   return result;

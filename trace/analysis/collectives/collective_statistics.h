@@ -49,7 +49,8 @@ class CollectiveStatistics {
   std::vector<CollectiveGroupFigures> figures(const std::vector<double>& exposed_ns_by_row,
                                               const HostClocks* clocks = nullptr) const;
 
-  // Before the rank's first call. Once there are several, calls tell how far clocks are apart.
+  // Before the rank's first call; "": not known. Once there are several, calls tell how far clocks
+  // are apart.
   void set_host(int rank, const std::string& name);
   // What the calls so far tell; null: there is one clock.
   std::shared_ptr<const HostClocks> clocks() const;
@@ -89,15 +90,19 @@ class CollectiveStatistics {
   void match(const CallKey& key, const Part& part, std::size_t group_size);
   void finish(const std::vector<Part>& parts, model::CollectiveFunction function);
   int hosts_of(const std::vector<Part>& parts);
+  // By MatchedCall::hosts: whether it is known when all ranks of a call had come.
+  std::vector<bool> know_transfers(const HostClocks* clocks) const;
+  std::vector<int> ranks_on(const std::vector<int>& hosts) const;
   CollectiveGroupFigures figures_of(const Row& row,
-                                    const std::vector<std::int64_t>& clock_errors_ns) const;
+                                    const std::vector<bool>& transfers_are_known) const;
 
   std::map<RowKey, int> row_index_;
   std::vector<Row> rows_;
   std::map<CallKey, std::vector<Part>> calls_;
   std::vector<MatchedCall> matched_;
-  std::map<int, int> host_of_;  // by rank: place in host_names_
-  std::map<std::string, int> host_names_;
+  std::map<int, int> host_of_;  // by rank
+  // By name; a rank of which none is known may have a host of its own.
+  std::map<std::pair<std::string, int>, int> hosts_;
   std::map<int, int> rank_on_;                 // by host, one
   std::map<std::vector<int>, int> host_sets_;  // hosts of calls that span several, from 1 on
   ClockMeetings meetings_;

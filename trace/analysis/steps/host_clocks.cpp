@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <queue>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -95,6 +96,8 @@ std::int64_t RankClock::error_ns() const {
 }
 
 void ClockMeetings::Meeting::add(const Part& first, const Part& other) {
+  contradictions_.add(std::min(first.end_ns, other.end_ns),
+                      std::max(first.start_ns, other.start_ns));
   stretch_.narrow({base::saturated_difference(other.start_ns, first.end_ns),
                    base::saturated_difference(other.end_ns, first.start_ns)});
   if (++calls_ < kStretch) return;
@@ -153,7 +156,10 @@ struct HostClocks::Growth {
           hop.parent < 0
               ? hop.from_parent
               : sum_of(result[static_cast<std::size_t>(hop.parent)].from_root, hop.from_parent);
-      result.push_back({false, tree, hop.parent, hop.from_parent, from_root});
+      result.push_back({.tree = tree,
+                        .parent = hop.parent,
+                        .from_parent = hop.from_parent,
+                        .from_root = from_root});
       for (const auto& [to, range] : links.around(hop.clock)) {
         if (place.contains(to)) continue;
         next.push({base::saturated_add(hop.length, width_of(range)), to, here, range});
@@ -166,8 +172,11 @@ HostClocks ClockMeetings::clocks(std::span<const RankHost> ranks) const {
   HostClocks result;
   HostClocks::Links links;
   for (const RankHost& host : ranks) links.clock_of(host);
+  std::set<int> apart;
   for (const auto& [pair, meeting] : meetings_) {
     links.link(pair.first, pair.second, meeting.range());
+    const int first = links.clock_of(pair.first), second = links.clock_of(pair.second);
+    if (first != second && meeting.contradicts_one_clock()) apart.insert({first, second});
   }
   HostClocks::Growth growth{links, result.clocks_};
   for (const RankHost& host : ranks) {
@@ -176,6 +185,7 @@ HostClocks ClockMeetings::clocks(std::span<const RankHost> ranks) const {
     const std::size_t own = growth.place.at(number);
     HostClocks::Clock& clock = result.clocks_[own];
     clock.has_name = clock.has_name || !host.name.empty();
+    clock.is_apart = apart.contains(number);
     result.clock_of_[host.rank] = own;
     result.ranks_.push_back({clock.tree == 0 ? clock.from_root : ClockRange{}, host});
   }
@@ -197,7 +207,8 @@ std::int64_t HostClocks::error_between_hosts(std::span<const int> ranks) const {
   bool are_connected = true;
   for (const int rank : ranks) {
     const auto found = clock_of_.find(rank);
-    if (found == clock_of_.end() || !clocks_[found->second].has_name) continue;
+    if (found == clock_of_.end()) continue;
+    if (!clocks_[found->second].has_name && !clocks_[found->second].is_apart) continue;
     Spread& spread = spreads[found->second];
     if (!spread.is_empty()) continue;
     spread = {0, 0};
@@ -230,6 +241,15 @@ std::int64_t CallClockErrors::error_ns(const std::vector<int>& ranks) {
   const auto [known, is_new] = known_.try_emplace(ranks, 0);
   if (is_new) known->second = std::max<std::int64_t>(0, clocks_.error_between_hosts(ranks));
   return known->second;
+}
+
+bool HostClocks::contradict_one_clock(std::span<const int> ranks) const {
+  std::set<std::size_t> apart;
+  for (const int rank : ranks) {
+    const auto found = clock_of_.find(rank);
+    if (found != clock_of_.end() && clocks_[found->second].is_apart) apart.insert(found->second);
+  }
+  return apart.size() > 1;
 }
 
 std::int64_t HostClocks::error_between_hosts() const {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "trace/model/events.h"
+#include "trace/model/one_clock.h"
 
 namespace shardlens::trace::analysis {
 
@@ -43,11 +44,13 @@ struct RankClock : ClockRange {
 class HostClocks {
  public:
   const std::vector<RankClock>& ranks() const { return ranks_; }
-  // Between any two of these ranks that are known to run on different hosts: no shorter wait of one
-  // for the other can be believed. −1: no two are; kUnknownClockError: nothing connects two of
-  // them.
+  // Between any two of these ranks that are known to run on different hosts, by their names or as
+  // calls contradict one clock: no shorter wait of one for the other can be believed. −1: no two
+  // are; kUnknownClockError: nothing connects two of them.
   std::int64_t error_between_hosts(std::span<const int> ranks) const;
   std::int64_t error_between_hosts() const;  // of all ranks
+  // Calls contradict that these ranks have one clock: when all had come to one is not known.
+  bool contradict_one_clock(std::span<const int> ranks) const;
   // All of `clocks`, a HostClocks that may be const, for a cache (trace/store/run/kept_values.h).
   template <typename Cache, typename Clocks>
   static void each_value_of_clocks(Cache& cache, Clocks& clocks);
@@ -58,6 +61,7 @@ class HostClocks {
   friend class ClockMeetings;
   struct Clock {
     bool has_name = false;
+    bool is_apart = false;   // as calls with others say
     int tree = 0;            // those of one are connected
     int parent = -1;         // in its tree
     ClockRange from_parent;  // minus that one's clock
@@ -124,6 +128,7 @@ class ClockMeetings {
    public:
     void add(const Part& first, const Part& other);
     ClockRange range() const;
+    bool contradicts_one_clock() const { return contradictions_.were_found(); }
 
    private:
     void widen(const ClockRange& by);
@@ -132,6 +137,7 @@ class ClockMeetings {
                        std::numeric_limits<std::int64_t>::min()};
     ClockRange stretch_, last_;
     int calls_ = 0;
+    model::ClockContradictions contradictions_;
   };
 
   std::map<std::pair<int, int>, Meeting> meetings_;  // of the lower rank with the other

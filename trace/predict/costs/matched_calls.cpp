@@ -5,6 +5,8 @@
 #include <set>
 #include <vector>
 
+#include "trace/model/one_clock.h"
+
 namespace shardlens::trace::predict {
 
 void MatchedCalls::add(const model::ProcessGroup& group) {
@@ -32,15 +34,13 @@ MatchedCalls::Key MatchedCalls::add(const model::Collective& call) {
 }
 
 bool MatchedCalls::contradict_one_clock() const {
-  constexpr std::int64_t kSameNs = 50'000;  // as near as a profiler knows a GPU's times
-  std::size_t told = 0, contradicting = 0;
+  model::ClockContradictions contradictions;
   for (const auto& [key, call] : calls_) {
     if (call.told != call.kind.ranks || call.kind.function != model::CollectiveFunction::kAllReduce)
       continue;
-    ++told;
-    if (call.first_end_ns + kSameNs < call.latest_start_ns) ++contradicting;
+    contradictions.add(call.first_end_ns, call.latest_start_ns);
   }
-  return 10 * contradicting > told;
+  return contradictions.were_found();
 }
 
 std::map<MatchedCalls::Key, double> MatchedCalls::parts_of_time() const {

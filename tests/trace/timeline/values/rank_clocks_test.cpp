@@ -120,7 +120,20 @@ TEST(RankClocks, RanksOfOneHostHaveOneClock) {
   EXPECT_EQ(clocks[3].most_ns, clocks[2].most_ns) << "it met nobody, its neighbour did";
   EXPECT_EQ(hosts.error_between_hosts(), clocks[2].error_ns());
   EXPECT_EQ(hosts.error_between_hosts(std::vector{0, 1}), -1);
-  EXPECT_EQ(run.hosts({"", "", "", ""}).error_between_hosts(), -1) << "may be one host";
+}
+
+TEST(RankClocks, RanksOfUnknownHostsMayHaveOneClockUnlessTheirCallsContradictIt) {
+  WrongClocks near([](int rank, std::int64_t) { return std::int64_t{rank * 20'000}; });
+  near.meet({0, 1}, 200);
+  EXPECT_EQ(near.hosts({"", ""}).error_between_hosts(), -1);
+  WrongClocks far([](int rank, std::int64_t) { return std::int64_t{rank < 2 ? 0 : 700'000}; });
+  far.meet({0, 1, 2}, 200);
+  const analysis::HostClocks hosts = far.hosts({"", "", ""});
+  EXPECT_EQ(hosts.error_between_hosts(), hosts.ranks()[2].error_ns());
+  EXPECT_EQ(hosts.error_between_hosts(std::vector{0, 1}), -1);
+  EXPECT_TRUE(hosts.contradict_one_clock(std::vector{0, 2}));
+  EXPECT_FALSE(hosts.contradict_one_clock(std::vector{0, 1}));
+  EXPECT_FALSE(far.hosts({"a", "a", "a"}).contradict_one_clock(std::vector{0, 2}));
 }
 
 TEST(RankClocks, AreReachedOverOtherRanks) {
