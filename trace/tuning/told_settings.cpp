@@ -293,6 +293,13 @@ Result<Changes> told_changes(const model::RunInfo& info, const ToldSettings& tol
                              const Settings& next) {
   Changes changes{.known = {}, .without_effect = {}, .unknown = {}, .settings = told.settings};
   for (const job::Knob* knob : told.knobs) job::copy_value(*knob, next, changes.settings);
+  // Given to DDP, a cap is the first bucket's, too, also where it is the one that PyTorch takes
+  // when none is given.
+  const double cap = changes.settings.bucket_cap_mb;
+  const bool follows = changes.settings.first_bucket_mb == static_cast<double>(job::kAuto);
+  if (told.caps && follows && cap != told.settings.bucket_cap_mb) {
+    changes.settings.first_bucket_mb = cap;
+  }
   // Nobody set what was told of several micro-batches: with one there is nothing that it says.
   if (told.settings.sync_each_batch && changes.settings.gradient_accumulation_steps == 1) {
     changes.settings.sync_each_batch = false;

@@ -171,6 +171,32 @@ TEST_F(ImportedPrediction, StartsFromCapsThatGiveTheRecordedBuckets) {
   }
 }
 
+// DDP(bucket_cap_mb=25) is not what it plans when no cap is given.
+TEST_F(ImportedPrediction, ACapThatIsGivenIsTheFirstBucketsToo) {
+  DdpJob job = some_job();
+  plan(job, 0.5, 0.5);
+  const auto predictor = learn(job);
+  ASSERT_TRUE(predictor) << predictor.error().message;
+  Settings next = predictor->info().settings;
+  next.bucket_cap_mb = 25;
+  const auto first_of = [&](double first_bucket_mb) {
+    next.first_bucket_mb = first_bucket_mb;
+    const auto changes = told_changes(predictor->info(), *predictor->told(), next);
+    return changes ? acting_settings(predictor->info(), changes->settings).first_bucket_mb : 0;
+  };
+  EXPECT_EQ(first_of(static_cast<double>(job::kAuto)), 25);
+  EXPECT_EQ(first_of(1), 1);
+  DdpJob own = job;  // as PyTorch plans on its own
+  own.gradients.assign(4, 300'000);
+  plan(own, 1, 25);
+  const auto of_own = learn(own);
+  ASSERT_TRUE(of_own) << of_own.error().message;
+  next = of_own->info().settings;
+  const auto same = told_changes(of_own->info(), *of_own->told(), next);
+  ASSERT_TRUE(same);
+  EXPECT_TRUE(same->known.empty());
+}
+
 TEST_F(ImportedPrediction, TellsOverlapHookLinkAndAccumulation) {
   DdpJob job = some_job();
   job.steps = kManySteps;
