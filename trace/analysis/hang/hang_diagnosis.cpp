@@ -66,6 +66,9 @@ class Diagnoser {
  private:
   void collect_states() {
     for (const auto& group : groups_) {
+      // Where nothing records collectives it is not known whether there were any.
+      const auto has_calls = [](const auto& of_rank) { return !of_rank.second.empty(); };
+      if (std::ranges::none_of(group.by_rank, has_calls)) continue;
       for (const auto& [rank, calls] : group.by_rank) {
         auto& state = result_.states.emplace_back();
         state.rank = rank;

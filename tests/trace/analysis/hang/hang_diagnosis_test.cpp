@@ -229,6 +229,16 @@ TEST_F(HangDiagnosisTest, ListsTheLastEnteredAndCompletedCallOfEveryRank) {
   EXPECT_EQ(states[1].last_entered->sequence, 9);
 }
 
+// As of a program of others on a CPU, whose collectives nobody records.
+TEST_F(HangDiagnosisTest, OfAGroupWithoutAnyCallNothingIsListed) {
+  start(2);
+  model::Batch batch;
+  batch.strings = {{0, 3, "unheard"}};
+  batch.process_groups = {model::ProcessGroup{0, 7, 3, 0, {0, 1}}};
+  analysis.add(batch);
+  EXPECT_EQ(diagnose().states.size(), 2u);
+}
+
 // Where steps have no detail, what ended last is all that is known: no collective to count.
 TEST_F(HangDiagnosisTest, WhatEndedWithoutDetailIsKnownAndNotCounted) {
   start(2);
