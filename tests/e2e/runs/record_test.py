@@ -426,6 +426,25 @@ class Record(harness.ShardlensTest):
         self.shardlens('verify', 'kept')
         self.shardlens('verify', 'precious')
 
+    def test_the_step_in_which_a_program_is_stopped_is_not_measured(self):
+        script = self.script('''
+            import time, torch
+            for i in range(8):
+                with torch.cuda.nvtx.range(f"step {i}"):
+                    if i == 7:
+                        print("hangs", flush=True)
+                        time.sleep(600)
+        ''')
+        process = subprocess.Popen([harness.SHARDLENS, 'record', '--name', 'hung', '--runs-dir', str(self.runs), '--',
+                                    str(PYTHON), script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   cwd=self.folder, stdin=subprocess.DEVNULL)
+        self.assertEqual(process.stdout.readline(), 'hangs\n')
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        report = self.json('report', 'hung')
+        self.assertEqual(report['run']['status'], 'stopped')
+        self.assertEqual((len(report['steps']), report['summary']['steps_measured']), (8, 4))
+
     def test_nohup_protects_the_program(self):
         done = self.record('a', 'sh', '-c', 'kill -HUP $PPID $$; echo still there', code=1,
                            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))

@@ -358,6 +358,7 @@ RunFigures RunAnalysis::figures() const {
   for (const auto& rank : s.ranks) {
     mark_throttled(result.steps, static_cast<int>(result.ranks.size()), rank.throttled);
     step_times_ns.push_back(rank.activity.step_time_ns());
+  leave_out_interrupted(s.info, result.steps);
     result.ranks.push_back(s.figures_of(rank));
     result.ignored_rows += rank.activity.late_rows();
   }

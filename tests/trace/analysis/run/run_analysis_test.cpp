@@ -327,6 +327,22 @@ TEST(RunAnalysis, InAnothersProgramARankWithoutStepsDoesNotHideThoseOfTheOthers)
   EXPECT_EQ(analyse(run.info, run.ranks).summary.steps_measured, 4) << "in any order";
 }
 
+// An exception leaves the range of a step as its end does.
+TEST(RunAnalysis, OfAnInterruptedProgramOfOthersTheLastStepOfEachRankIsNotMeasured) {
+  auto run = make_run({});
+  const auto measured = [&](model::RunStatus status, const char* command) {
+    run.info.status = status;
+    run.info.command = command;
+    return analyse(run.info, run.ranks).summary.steps_measured;
+  };
+  EXPECT_EQ(measured(model::RunStatus::kStopped, "train.py"), 3);
+  EXPECT_EQ(measured(model::RunStatus::kFailed, "train.py"), 3);
+  EXPECT_EQ(measured(model::RunStatus::kDone, "train.py"), 4);
+  EXPECT_EQ(measured(model::RunStatus::kStopped, ""), 4) << "ours ends with a step";
+  run.ranks[1].steps.pop_back();
+  EXPECT_EQ(measured(model::RunStatus::kStopped, "train.py"), 2) << "that of each rank";
+}
+
 TEST(RunAnalysis, ASingleStepShowsItsSlowestRank) {
   const auto run = make_run({});
   for (const auto& step : analyse(run.info, run.ranks).steps) {
