@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "trace/model/events.h"
 #include "trace/predict/costs/gpu_turns.h"
@@ -19,20 +20,24 @@ namespace {
 
 using Delays = std::map<double, double>;  // nanoseconds, by bytes
 
+// Apart from the run. A calibration begins with sizes whose bytes cost nothing.
+std::optional<predict::TransferCosts::Cost> alone(const CollectiveCosts& apart,
+                                                  const CollectiveKind& kind, double bytes) {
+  const auto found = apart.measured().find(kind);
+  if (found == apart.measured().end() || found->second.empty()) return std::nullopt;
+  return apart.of(kind, std::max(bytes, found->second.begin()->first));
+}
+
 // Of one kind, at the sizes that the run has.
 Delays delays_of(const CollectiveCosts& run, const CollectiveCosts& apart,
                  const CollectiveKind& kind) {
   const auto own = run.measured().find(kind);
-  const auto found = apart.measured().find(kind);
   Delays delays;
-  if (own == run.measured().end() || found == apart.measured().end()) return delays;
-  const predict::MeasuredTransfers& others = found->second;
-  if (others.empty()) return delays;
+  if (own == run.measured().end()) return delays;
   for (const auto& [bytes, times] : own->second) {
-    // A calibration begins with sizes whose bytes cost nothing.
-    const auto alone = apart.of(kind, std::max(bytes, others.begin()->first));
+    const auto undisturbed = alone(apart, kind, bytes);
     const auto disturbed = run.of(kind, bytes);
-    if (disturbed && alone) delays[bytes] = std::max(0.0, disturbed->ns - alone->ns);
+    if (disturbed && undisturbed) delays[bytes] = std::max(0.0, disturbed->ns - undisturbed->ns);
   }
   return delays;
 }
@@ -44,6 +49,35 @@ double delay_at(const Delays& delays, double bytes) {
   const auto below = std::prev(above);
   return std::lerp(below->second, above->second,
                    (bytes - below->first) / (above->first - below->first));
+}
+
+// Smaller than all sizes of the run: how much less than the smallest one a transfer takes apart.
+double share_of_smallest(const Delays& delays, const CollectiveCosts& apart,
+                         const CollectiveKind& kind, double bytes) {
+  const double smallest = delays.begin()->first;
+  if (bytes >= smallest) return 1;
+  const auto own = alone(apart, kind, bytes), of_smallest = alone(apart, kind, smallest);
+  if (!own || !of_smallest || of_smallest->ns <= 0) return 1;
+  return std::min(1.0, own->ns / of_smallest->ns);
+}
+
+// What a transfer waits for a core, however small it is: a slice or two of Linux's scheduler.
+constexpr double kLongestWaitNs = 4e6;
+
+// As a transfer of the run is, which takes 1 / `share` times as long apart: by a wait that each
+// has, and by what grows with its time. How much of that a smaller one has is not sure: none, or
+// twice its part.
+void hold_up(std::vector<double>& times, double delay_ns, double share) {
+  const double wait_ns = std::min(delay_ns, kLongestWaitNs);
+  const double part_ns = (delay_ns - wait_ns) * share;
+  const double unsure_ns = share < 1 ? part_ns : 0;
+  std::vector<double> longer;
+  for (const double time : times) {
+    const double likeliest_ns = time + wait_ns + part_ns;
+    longer.push_back(likeliest_ns - unsure_ns);
+    if (unsure_ns > 0) longer.push_back(likeliest_ns + unsure_ns);
+  }
+  times = std::move(longer);
 }
 
 // What was measured apart from steps knows nothing of the turns in which ranks get a GPU there.
@@ -72,7 +106,8 @@ CollectiveCosts disturbed_as(const CollectiveCosts& run, const CollectiveCosts& 
     }
     if (delays.empty()) continue;
     for (auto& [bytes, times] : transfers) {
-      for (double& time : times) time += ratio * delay_at(delays, bytes);
+      hold_up(times, ratio * delay_at(delays, bytes),
+              share_of_smallest(delays, apart, kind, bytes));
     }
   }
   return CollectiveCosts(std::move(all));

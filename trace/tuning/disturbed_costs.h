@@ -11,9 +11,10 @@
 namespace shardlens::trace::tuning {
 
 // Each transfer of `apart` longer by what the run's took beyond it: of the
-// sizes that the run has, linear between them and beyond them as of the outermost. Of a function
-// that the run has not, by what its all-reduces took beyond, as much as the backend moves of it.
-// Never shorter.
+// sizes that the run has, linear between them and above them as of the largest; below them as of
+// the smallest, but what that has beyond a wait for a core in proportion to their time. Of a
+// function that the run has not, by what its all-reduces took beyond, as much as the backend moves
+// of it. Never shorter.
 predict::CollectiveCosts disturbed_as(const predict::CollectiveCosts& run,
                                       const predict::CollectiveCosts& apart,
                                       CallCosts::Backend backend);

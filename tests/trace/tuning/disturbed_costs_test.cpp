@@ -29,6 +29,25 @@ TEST(DisturbedCosts, AreHeldUpAsTheRunsOwn) {
   EXPECT_DOUBLE_EQ(costs.of(kSum, 9000)->ns, 9100 + 400) << "as of the outermost";
 }
 
+// A run with one large bucket: a small one may wait for a core as long, but not be disturbed as
+// long.
+TEST(DisturbedCosts, OfSmallerSizesHaveTheirPartOfALongDelay) {
+  const predict::MeasuredTransfers line{{100, {200e3}}, {1000, {1100e3}}, {9000, {9100e3}}};
+  const CollectiveCosts alone({{kSum, line}});
+  const auto held_up = [&](double bytes, double delay_ns) {
+    const CollectiveCosts run({{kSum, {{9000, {9100e3 + delay_ns}}}}});
+    return *disturbed_as(run, alone, Backend::kGloo).of(kSum, bytes);
+  };
+  for (const double bytes : {100.0, 1000.0}) {
+    const double own_ns = (bytes + 100) * 1e3, part_ns = 8e6 * own_ns / 9100e3;
+    EXPECT_NEAR(held_up(bytes, 3e6).ns, own_ns + 3e6, 1) << "each may wait as long";
+    const auto cost = held_up(bytes, 12e6);
+    EXPECT_NEAR(cost.ns, own_ns + 4e6 + part_ns, 1);
+    EXPECT_GT(cost.spread_ns, part_ns / 4);
+  }
+  EXPECT_NEAR(held_up(9000, 12e6).ns, 9100e3 + 12e6, 1);
+}
+
 // Gloo moves half as much where it gathers, and as much where it scatters, for it sums all.
 TEST(DisturbedCosts, OfOtherFunctionsAreByWhatTheBackendMoves) {
   const CollectiveCosts gloo = disturbed_as(in_run(), apart(), Backend::kGloo);
