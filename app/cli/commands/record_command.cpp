@@ -1,5 +1,6 @@
 // `shardlens record -- COMMAND`: records a program that was not written for us.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 
 #include "app/cli/commands.h"
@@ -9,7 +10,9 @@
 #include "app/launch/stop_signals.h"
 #include "app/report/report_json.h"
 #include "app/report/report_text.h"
+#include "app/report/run_report.h"
 #include "trace/base/file_system.h"
+#include "trace/job/settings/schedule.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -33,7 +36,26 @@ bool watch(launch::RecordedProgram& program, launch::StopSignals& signals) {
   return asked;
 }
 
-int print_outcome(const launch::RecordedProgram& program, bool as_json) {
+// One step or first..last, as `report --steps` has it, or what the setting `record` takes.
+trace::base::Result<std::string> schedule_text(const std::string& steps) {
+  if (steps.empty() || trace::job::parse_record_schedule(steps)) return steps;
+  TRY_ASSIGN(const report::StepRange range, report::parse_step_range(steps));
+  return std::to_string(range.first) + ".." + std::to_string(range.last);
+}
+
+// That none of the steps which were asked for was there.
+void say_if_none_had_detail(const std::vector<trace::analysis::StepFigures>& found,
+                            const std::string& steps) {
+  const auto schedule = trace::job::parse_record_schedule(steps);
+  if (steps.empty() || !schedule || schedule->is_empty() || found.empty()) return;
+  const auto is_wanted = [&](const auto& step) { return schedule->includes(step.index); };
+  if (std::ranges::any_of(found, is_wanted)) return;
+  print_message("warning: the program had steps " + std::to_string(found.front().index) + " to " +
+                std::to_string(found.back().index) + ", none of which is among --steps " + steps +
+                ": nothing was recorded in detail");
+}
+
+int print_outcome(const launch::RecordedProgram& program, const launch::RecordRequest& request) {
   for (const auto& problem : program.save_errors()) {
     print_message("error: " + problem);
   }
@@ -43,8 +65,10 @@ int print_outcome(const launch::RecordedProgram& program, bool as_json) {
   const bool failed =
       status == trace::model::RunStatus::kFailed || status == trace::model::RunStatus::kIncomplete;
   if (failed) print_message("error: " + program.run().reason);
-  print_result(as_json ? report::dump_json(report::report_json(*report))
-                       : report::report_text(*report) + "\n" + program.folder().string() + "\n");
+  say_if_none_had_detail(report->figures.steps, request.steps);
+  print_result(request.output_to_stderr
+                   ? report::dump_json(report::report_json(*report))
+                   : report::report_text(*report) + "\n" + program.folder().string() + "\n");
   return failed || !program.save_errors().empty() ? kFailed : kDone;
 }
 
@@ -57,6 +81,9 @@ int record(const RecordArguments& arguments) {
   launch::RecordRequest request = arguments.request;
   request.command.insert(request.command.end(), arguments.handed_on->begin(),
                          arguments.handed_on->end());
+  auto steps = schedule_text(request.steps);
+  if (!steps) return report_error(steps.error());
+  request.steps = std::move(*steps);
   launch::StopSignals signals;
   auto program = launch::RecordedProgram::start(request);
   if (!program) return report_error(program.error());
@@ -72,7 +99,7 @@ int record(const RecordArguments& arguments) {
     }
     return report_error(concluded.error());
   }
-  return print_outcome(**program, request.output_to_stderr);
+  return print_outcome(**program, request);
 }
 
 }  // namespace
@@ -105,9 +132,10 @@ void add_record_command(CLI::App& app, Action& chosen, const HandedOn& handed_on
       "processes.\n"
       "Kernels, copies and collectives come from CUPTI and NCCL's profiler plugin. Steps and "
       "phases\n"
-      "are NVTX ranges (\"step 7\", \"forward\", …); without them a step ends with the "
-      "optimizer's\n"
-      "kernels or is what repeats. Ranks are those of torchrun, Slurm or MPI. Names of buckets "
+      "are NVTX ranges (\"step 7\", \"forward\", …), steps counted from the number of the first; "
+      "without\n"
+      "them a step ends with the optimizer's kernels or is what repeats. Ranks are those of "
+      "torchrun, Slurm or MPI. Names of buckets "
       "and\n"
       "units are not known from outside.\n\n"
       "Examples:\n"

@@ -60,9 +60,11 @@ void FoundSteps::close_step(std::int64_t at_ns) {
   recorder_.end_step(unknown_result(has_activity_), at_ns);
 }
 
-void FoundSteps::begin_step(const Finder& finder, std::int64_t at_ns) {
+void FoundSteps::begin_step(const Finder& finder, std::int64_t at_ns,
+                            std::optional<std::int64_t> number) {
   const std::lock_guard lock(mutex_);
   if (believed_ == nullptr) {
+    next_step_ = number.value_or(0);
     source_ = finder.source();
     // Those of ranges that are not believed: nobody will be heard who ends them.
     if (source_ != StepSource::kRanges) close_phases(at_ns);

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 
 #include "profiler/inject/steps/step_sink.h"
 #include "profiler/recorder/recorder.h"
@@ -28,7 +29,9 @@ class FoundSteps {
   class Finder final : public StepSink {
    public:
     Finder(FoundSteps& steps, StepSource source) : steps_(steps), source_(source) {}
-    void begin_step(std::int64_t at_ns) override { steps_.begin_step(*this, at_ns); }
+    void begin_step(std::int64_t at_ns, std::optional<std::int64_t> number) override {
+      steps_.begin_step(*this, at_ns, number);
+    }
     void end_step(std::int64_t at_ns) override { steps_.end_step(*this, at_ns); }
     void begin_phase(trace::base::Phase phase, std::int64_t at_ns) override {
       steps_.begin_phase(*this, phase, at_ns);
@@ -52,7 +55,7 @@ class FoundSteps {
   static const char* text_of(StepSource source);
 
  private:
-  void begin_step(const Finder& finder, std::int64_t at_ns);
+  void begin_step(const Finder& finder, std::int64_t at_ns, std::optional<std::int64_t> number);
   void end_step(const Finder& finder, std::int64_t at_ns);
   void begin_phase(const Finder& finder, trace::base::Phase phase, std::int64_t at_ns);
   void end_phase(const Finder& finder, std::int64_t at_ns);
@@ -69,6 +72,7 @@ class FoundSteps {
   int open_phases_ = 0;
   std::int64_t phase_start_ns_ = 0;  // of the latest
   StepSource source_ = StepSource::kNone;
+  // Counted from the number that the program gives its first one, else from 0.
   std::int64_t next_step_ = 0;
   std::function<bool()> uses_gpu_;
   std::atomic<bool> has_activity_{false};

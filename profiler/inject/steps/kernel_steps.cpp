@@ -77,7 +77,7 @@ void KernelSteps::end_step() {
   is_telling_ = true;
   in_backward_ = false;
   others_ = others_after_;
-  sink_.begin_step(optimizer_end_ns_);
+  sink_.begin_step(optimizer_end_ns_, std::nullopt);
   sink_.begin_phase(Phase::kForward, optimizer_end_ns_);
 }
 

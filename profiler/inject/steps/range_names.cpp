@@ -5,6 +5,8 @@
 #include <cctype>
 #include <vector>
 
+#include "trace/base/text.h"
+
 namespace shardlens::profiler::inject {
 namespace {
 
@@ -12,10 +14,15 @@ bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0;
 bool is_upper(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; }
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
+struct Word {
+  std::string text;  // in lower case
+  std::size_t end = 0;
+};
+
 // "ProfilerStep#3" is "profiler", "step": at anything but letters, and where lower turns to upper
 // case.
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> words;
+std::vector<Word> words_of(std::string_view text) {
+  std::vector<Word> words;
   bool inside = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (!is_letter(text[i])) {
@@ -25,14 +32,19 @@ std::vector<std::string> words_of(std::string_view text) {
     const bool is_hump = i > 0 && is_upper(text[i]) && !is_upper(text[i - 1]);
     if (!inside || is_hump) words.emplace_back();
     inside = true;
-    words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(text[i])));
+    words.back().text += static_cast<char>(std::tolower(static_cast<unsigned char>(text[i])));
+    words.back().end = i + 1;
   }
   return words;
 }
 
-bool has_any(const std::vector<std::string>& words, std::initializer_list<std::string_view> any) {
+bool has_any(const std::vector<Word>& words, std::initializer_list<std::string_view> any) {
   return std::ranges::any_of(
-      words, [&](const std::string& word) { return std::ranges::find(any, word) != any.end(); });
+      words, [&](const Word& word) { return std::ranges::find(any, word.text) != any.end(); });
+}
+
+bool has_step(const std::vector<Word>& words) {
+  return has_any(words, {"step", "iteration", "iter", "trainstep", "trainingstep"});
 }
 
 }  // namespace
@@ -40,7 +52,20 @@ bool has_any(const std::vector<std::string>& words, std::initializer_list<std::s
 bool names_a_step(std::string_view range) {
   const auto words = words_of(range);
   if (phase_named(range)) return false;
-  return has_any(words, {"step", "iteration", "iter", "trainstep", "trainingstep"});
+  return has_step(words);
+}
+
+std::optional<std::int64_t> step_number(std::string_view range) {
+  for (const Word& word : words_of(range)) {
+    if (!has_step({word})) continue;
+    std::string_view rest = range.substr(word.end);
+    rest.remove_prefix(std::min(rest.find_first_not_of(" #:=_-"), rest.size()));
+    const auto digits = std::ranges::find_if_not(rest, is_digit) - rest.begin();
+    const auto number =
+        trace::base::number_from<std::int32_t>(rest.substr(0, static_cast<std::size_t>(digits)));
+    if (number) return number;
+  }
+  return std::nullopt;
 }
 
 std::optional<trace::base::Phase> phase_named(std::string_view range) {

@@ -2,6 +2,7 @@
 // thread.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,9 @@ namespace shardlens::profiler::inject {
 // "step 17", "ProfilerStep#3", "train_step", "iteration: 5", "Iter 5/100"; not "optimizer step" and
 // not "timestep embedding".
 bool names_a_step(std::string_view range);
+
+// 17 of "step 17" and of "Step: 17/200"; none of "train_step" and "step of rank 3".
+std::optional<std::int64_t> step_number(std::string_view range);
 
 // "Forward", "model.forward", "loss.backward()", "optimizer.step", "zero_grad", "dataloader", …
 std::optional<trace::base::Phase> phase_named(std::string_view range);

@@ -15,7 +15,7 @@ void RangeSteps::opened(std::string_view name, int depth, std::int64_t at_ns) {
   mode_ = Mode::kStepRanges;
   step_is_open_ = true;
   step_depth_ = depth;
-  sink_.begin_step(at_ns);
+  sink_.begin_step(at_ns, step_number(name));
 }
 
 void RangeSteps::open_phase(Phase phase, int depth, std::int64_t at_ns) {
@@ -37,7 +37,7 @@ void RangeSteps::consider_boundary(std::int64_t at_ns) {
   mode_ = Mode::kPhaseRanges;
   step_is_open_ = true;
   saw_backward_ = saw_optimizer_ = false;
-  sink_.begin_step(at_ns);
+  sink_.begin_step(at_ns, std::nullopt);
 }
 
 void RangeSteps::closed(int depth, std::int64_t at_ns) {

@@ -119,7 +119,7 @@ void RepeatedKernels::follow(const Kernel& kernel) {
   is_open_ = true;
   since_begin_ = beginning_.size();
   usual_end_ns_ = since_begin_ >= length_ ? kernel.end_ns : 0;
-  sink_.begin_step(at_ns);
+  sink_.begin_step(at_ns, std::nullopt);
 }
 
 // A kernel or two may be chosen anew, say for another alignment; not the first.

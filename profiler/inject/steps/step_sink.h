@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "trace/model/events.h"
 
@@ -11,7 +12,8 @@ namespace shardlens::profiler::inject {
 class StepSink {
  public:
   virtual ~StepSink() = default;
-  virtual void begin_step(std::int64_t at_ns) = 0;
+  // `number`: as the program counts it, where it says so.
+  virtual void begin_step(std::int64_t at_ns, std::optional<std::int64_t> number) = 0;
   virtual void end_step(std::int64_t at_ns) = 0;
   virtual void begin_phase(trace::base::Phase phase, std::int64_t at_ns) = 0;
   virtual void end_phase(std::int64_t at_ns) = 0;

@@ -426,6 +426,15 @@ class Record(harness.ShardlensTest):
         self.shardlens('verify', 'kept')
         self.shardlens('verify', 'precious')
 
+    def test_steps_have_the_numbers_of_their_ranges(self):
+        script = self.script('import torch\nfor i in range(100, 108):\n    with torch.cuda.nvtx.range(f"step {i}"): pass')
+        self.assertNotIn('warning', self.record('some', str(PYTHON), script, options=['--steps', '103']).stderr)
+        steps = [row['step'] for row in self.query('some', 'select step from step order by step')]
+        self.assertEqual(steps, list(range(100, 108)))
+        done = self.record('none', str(PYTHON), script, options=['--steps', '2..4'])
+        self.assertIn('steps 100 to 107, none of which is among --steps 2..4', done.stderr)
+        self.assertIn('first..last', self.record('bad', 'true', options=['--steps', '4-8'], code=2).stderr)
+
     def test_the_step_in_which_a_program_is_stopped_is_not_measured(self):
         script = self.script('''
             import time, torch

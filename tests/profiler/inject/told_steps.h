@@ -19,8 +19,11 @@ class ToldSteps final : public inject::StepSink {
   struct Step {
     std::int64_t start_ns = 0;
     std::int64_t end_ns = 0;
+    std::optional<std::int64_t> number;
   };
-  void begin_step(std::int64_t at_ns) override { steps.push_back({at_ns, -1}); }
+  void begin_step(std::int64_t at_ns, std::optional<std::int64_t> number) override {
+    steps.push_back({at_ns, -1, number});
+  }
   void end_step(std::int64_t at_ns) override { steps.back().end_ns = at_ns; }
   void begin_phase(trace::base::Phase phase, std::int64_t at_ns) override {
     phases.push_back({phase, at_ns, -1});

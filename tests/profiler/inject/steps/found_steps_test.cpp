@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <vector>
+
 #include "tests/profiler/recorded_run.h"
 
 namespace shardlens::profiler::inject {
@@ -19,7 +22,7 @@ TEST(FoundSteps, HaveDetailOnceTheProgramUsesTheGpu) {
     return uses_gpu;
   });
   for (int step = 0; step < 4; ++step) {
-    ranges.begin_step(100 * step + 1);
+    ranges.begin_step(100 * step + 1, std::nullopt);
     if (step == 2) uses_gpu = true;
     ranges.end_step(100 * step + 50);
   }
@@ -30,13 +33,32 @@ TEST(FoundSteps, HaveDetailOnceTheProgramUsesTheGpu) {
     EXPECT_EQ(step.full_detail, step.index >= 2) << step.index;
 }
 
+// A training that was resumed; one that begins each epoch with 0.
+TEST(FoundSteps, AreCountedFromTheNumberOfTheFirst) {
+  for (const auto& numbers : {std::vector<std::optional<std::int64_t>>{5000, 5001, 5002},
+                              {5000, 0, 1},
+                              {5000, std::nullopt, std::nullopt}}) {
+    RecordedRun run;
+    FoundSteps steps(run.recorder());
+    FoundSteps::Finder ranges(steps, StepSource::kRanges);
+    std::int64_t time_ns = 0;
+    for (const auto& number : numbers) {
+      ranges.begin_step(time_ns += 100, number);
+      ranges.end_step(time_ns += 100);
+    }
+    std::vector<std::int64_t> told;
+    for (const auto& step : run.finish().rows.steps) told.push_back(step.index);
+    EXPECT_EQ(told, (std::vector<std::int64_t>{5000, 5001, 5002}));
+  }
+}
+
 TEST(FoundSteps, HaveDetailOnceAKernelRan) {
   RecordedRun run;
   FoundSteps steps(run.recorder());
   FoundSteps::Finder ranges(steps, StepSource::kRanges);
   for (int step = 0; step < 2; ++step) {
     if (step == 1) steps.note_activity();
-    ranges.begin_step(100 * step + 1);
+    ranges.begin_step(100 * step + 1, std::nullopt);
     ranges.end_step(100 * step + 50);
   }
   const auto content = run.finish();
@@ -53,7 +75,7 @@ TEST(FoundSteps, GoOnInAnotherStreamOnceTheFirstIsSilent) {
   const auto step = [](FoundSteps::Finder& finder, std::int64_t end_ns) {
     finder.end_phase(end_ns);
     finder.end_step(end_ns);
-    finder.begin_step(end_ns);
+    finder.begin_step(end_ns, std::nullopt);
     finder.begin_phase(trace::base::Phase::kForward, end_ns);
   };
   for (const std::int64_t end_ns : {100, 200, 300}) step(first, end_ns);
@@ -72,10 +94,10 @@ TEST(FoundSteps, AreNotThoseOfAnotherStreamWhileTheFirstGoesOn) {
   FoundSteps::Finder first(steps, StepSource::kOptimizer), second(steps, StepSource::kOptimizer);
   FoundSteps::Finder pattern(steps, StepSource::kPattern);
   for (std::int64_t start_ns = 100; start_ns < 600; start_ns += 100) {
-    first.begin_step(start_ns);
-    second.begin_step(start_ns + 10);
-    pattern.begin_step(start_ns + 20);
-    pattern.begin_step(start_ns + 30);
+    first.begin_step(start_ns, std::nullopt);
+    second.begin_step(start_ns + 10, std::nullopt);
+    pattern.begin_step(start_ns + 20, std::nullopt);
+    pattern.begin_step(start_ns + 30, std::nullopt);
     first.end_step(start_ns + 90);
   }
   const auto content = run.finish();
@@ -90,7 +112,7 @@ TEST(FoundSteps, EndThePhasesOfThoseWhoAreNotBelieved) {
   FoundSteps steps(run.recorder());
   FoundSteps::Finder ranges(steps, StepSource::kRanges), kernels(steps, StepSource::kOptimizer);
   ranges.begin_phase(Phase::kForward, 150);
-  kernels.begin_step(100);  // reported later than the host, which is ahead
+  kernels.begin_step(100, std::nullopt);  // reported later than the host, which is ahead
   kernels.begin_phase(Phase::kForward, 100);
   ranges.end_phase(170);
   kernels.end_phase(180);

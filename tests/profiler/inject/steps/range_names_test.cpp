@@ -21,6 +21,16 @@ TEST(RangeNames, DoNotTakeAnythingElseForAStep) {
   }
 }
 
+TEST(RangeNames, TellTheNumberOfAStep) {
+  for (const char* name :
+       {"step 17", "Step: 17/200", "ProfilerStep#17", "epoch 3, iteration=17", "train_step_17"}) {
+    EXPECT_EQ(step_number(name), 17) << name;
+  }
+  for (const char* name : {"step", "step of rank 3", "batch 3", "step 99999999999", "step -"}) {
+    EXPECT_EQ(step_number(name), std::nullopt) << name;
+  }
+}
+
 TEST(RangeNames, TellThePhase) {
   const std::pair<const char*, Phase> known[] = {
       {"forward", Phase::kForward},

@@ -32,6 +32,7 @@ TEST_F(RangeStepsTest, ARangeThatNamesAStepIsOne) {
     close();
   }
   EXPECT_EQ(told_.ended(), "0-7 8-15");
+  EXPECT_EQ(told_.steps[1].number, 1);
   EXPECT_EQ(told_.phases_text(),
             "forward 1-2 backward 3-4 optimizer 5-6 forward 9-10 backward 11-12 optimizer 13-14");
 }
