@@ -252,7 +252,7 @@ TEST_F(CommandLine, ComparesTwoRuns) {
   report::write_synthetic_run(runs_);
   report::write_synthetic_run(runs_, [](trace::model::RunInfo& info) {
     info.name = "cap 4";
-    info.start_ns += 1'000'000'000;
+    info.start_ns -= 1'000'000'000;
     info.settings.bucket_cap_mb = 4;
   });
   const Called text = call({"compare", "made up", "cap 4"});
@@ -280,7 +280,7 @@ TEST_F(CommandLine, ComparesUpToSixRunsWithTheFirst) {
     names.push_back("run " + std::to_string(made));
     report::write_synthetic_run(runs_, [](trace::model::RunInfo& info) {
       info.name = "run " + std::to_string(made);
-      info.start_ns += made * 1'000'000'000;
+      info.start_ns -= std::int64_t{made} * 1'000'000'000;
       info.settings.bucket_cap_mb = 1 + made;
       if (made == 4) info.settings.sequence_length *= 2;
       if (made == 5) info.settings.model = "small";

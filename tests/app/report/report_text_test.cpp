@@ -255,7 +255,7 @@ TEST_F(ReportText, ComparingNamesTheSettingThatDiffersAndSignsDifferences) {
   const auto first = write_synthetic_run(folder_.path());
   const auto second = write_synthetic_run(folder_.path(), [](trace::model::RunInfo& info) {
     info.name = "other";
-    info.start_ns += 1'000'000'000;
+    info.start_ns -= 1'000'000'000;
     info.settings.bucket_cap_mb = 4;
   });
   const auto a = load_run(first.folder);

@@ -62,10 +62,13 @@ std::int64_t event_count(const model::Batch& batch) {
   return count;
 }
 
-base::Result<TraceFile> open_rows(const fs::path& path) {
-  TRY_ASSIGN(TraceFile file, TraceFile::open(path));
+base::Result<TraceFile> read_once(TraceFile file) {
   TRY(file.database().execute(kReadOnce));
   return file;
+}
+
+base::Result<TraceFile> open_rows(const fs::path& path) {
+  return TraceFile::open(path).and_then(read_once);
 }
 
 }  // namespace
@@ -83,7 +86,7 @@ base::Result<void> RunReader::State::find_new_files() {
   if (packed) return result;
   for (auto& [rank, file] : rank_files(path)) {
     if (sources.contains(rank)) continue;
-    auto opened = open_rows(file);
+    auto opened = open_rank_file(path, file).and_then(read_once);
     if (opened) {
       problems.erase(rank);
       sources.emplace(rank, Source{std::move(file), std::move(*opened), RankTail(rank)});

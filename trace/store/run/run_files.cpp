@@ -1,15 +1,77 @@
 #include "trace/store/run/run_files.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <system_error>
 
+#include "trace/base/saturated.h"
 #include "trace/base/text.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::trace::store {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+// Where and when a rank was recorded.
+struct Recording {
+  std::string host;                       // "": not known
+  std::int64_t start_ns = 0, end_ns = 0;  // of its first and last step; 0: it has none
+};
+
+base::Result<Recording> recording_of(Database& database) {
+  Recording recording;
+  TRY_ASSIGN(auto host, database.prepare("select host from rank"));
+  TRY_ASSIGN(const bool has_host, host.step());
+  if (has_host) recording.host = host.text(0);
+  TRY_ASSIGN(recording.start_ns,
+             database.integer("select start_ns from step order by row_id limit 1"));
+  TRY_ASSIGN(recording.end_ns,
+             database.integer("select end_ns from step order by row_id desc limit 1"));
+  return recording;
+}
+
+// Of the host that began the run, as a rule.
+std::string first_host(const fs::path& run_folder) {
+  const auto files = rank_files(run_folder);
+  if (files.empty()) return "";
+  auto file = TraceFile::open(files.begin()->second);
+  const auto first = file ? recording_of(file->database()) : tl::make_unexpected(file.error());
+  return first ? first->host : "";
+}
+
+base::Result<void> check_is_of_run(const fs::path& run_folder, const fs::path& file,
+                                   Database& database) {
+  // Clocks of hosts are this far apart at most, far beyond NTP's.
+  constexpr std::int64_t kMostClockDifference = 60'000'000'000;
+  const auto rank = recording_of(database);
+  // What cannot be read is told by whoever reads it.
+  if (!rank || rank->host.empty() || rank->start_ns == 0) return {};
+  TRY_ASSIGN(const model::RunInfo run, read_run_info(run_folder));
+  const bool has_ended = run.end_ns >= run.start_ns;
+  const std::int64_t too_early = base::saturated_difference(run.start_ns, rank->end_ns);
+  const std::int64_t too_late =
+      has_ended ? base::saturated_difference(rank->start_ns, run.end_ns) : 0;
+  const std::int64_t apart = std::max(too_early, too_late);
+  if (apart <= 0) return {};
+  if (apart <= kMostClockDifference && rank->host != first_host(run_folder)) return {};
+  return base::fail(
+      base::ErrorKind::kForeign,
+      base::quoted(file) + " is of another run: its steps " +
+          (too_early > 0 ? "ended before this one began" : "began after this one had ended") +
+          ". Put the same run's file there, or remove it");
+}
+
+}  // namespace
+
+base::Result<TraceFile> open_rank_file(const fs::path& run_folder, const fs::path& file) {
+  TRY_ASSIGN(TraceFile opened, TraceFile::open(file));
+  TRY(check_is_of_run(run_folder, file, opened.database()));
+  return opened;
+}
 
 std::optional<int> rank_of_file_name(std::string_view name) {
   constexpr std::string_view kPrefix = "rank_", kSuffix = ".sqlite";
@@ -35,7 +97,7 @@ base::Result<std::vector<TraceFile>> open_run_files(const fs::path& run,
   files.push_back(std::move(run_file));
   std::optional<base::Error> problem;
   for (const auto& [rank, path] : rank_files(run)) {
-    auto file = TraceFile::open(path);
+    auto file = open_rank_file(run, path);
     if (file) {
       files.push_back(std::move(*file));
       continue;

@@ -51,6 +51,22 @@ void check_ranks(const fs::path& run, const model::RunInfo& info, VerifyReport& 
   report.damage.push_back(std::move(damage));
 }
 
+// Whether the files of a folder are one run's.
+void check_times(const fs::path& run, VerifyReport& report) {
+  std::error_code error;
+  if (!fs::is_directory(run, error)) return;
+  for (const auto& [rank, path] : rank_files(run)) {
+    // What else is wrong with it was told.
+    const auto file = open_rank_file(run, path);
+    if (file || file.error().kind != base::ErrorKind::kForeign) continue;
+    Damage damage;
+    damage.file = base::quoted(path);
+    damage.rank = rank;
+    damage.what = file.error().message;
+    report.damage.push_back(std::move(damage));
+  }
+}
+
 base::Result<void> check_file(const fs::path& path, VerifyReport& report,
                               const std::function<bool(std::int64_t)>& goes_on) {
   ++report.files;
@@ -91,6 +107,7 @@ base::Result<VerifyReport> verify_run(const fs::path& run, const VerifyOptions& 
   if (info) {
     report.start_ns = info->start_ns;
     check_ranks(run, *info, report);
+    check_times(run, report);
   }
   return report;
 }

@@ -4,10 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "tests/trace/store/testing/store_fixture.h"
 #include "trace/store/chunk/chunk_codec.h"
 #include "trace/store/digest/row_check.h"
+#include "trace/store/read/run_reader.h"
+#include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/run/trace_file.h"
 #include "trace/store/sql/query.h"
@@ -49,6 +54,33 @@ class VerifyRun : public testing::Test {
 
   const Folder folder_;
 };
+
+// A file with the right name, out of the run before.
+TEST_F(VerifyRun, ARankOfAnotherRunIsToldAndNotRead) {
+  const auto run = record("mixed"), other = record("other");
+  change(rank_file(other, 1),
+         "update step set start_ns=start_ns-1000000000, end_ns=end_ns-1000000000");
+  fs::copy_file(rank_file(other, 1), rank_file(run, 1), fs::copy_options::overwrite_existing);
+  EXPECT_THAT(all_text(verified(run)), HasSubstr("is of another run: its steps ended before"));
+  auto reader = RunReader::open(run);
+  ASSERT_TRUE(reader);
+  std::set<int> ranks;
+  const auto problems = read_everything(**reader, [&](const model::Batch& batch) {
+    for (const model::Step& step : batch.steps) ranks.insert(step.rank);
+  });
+  EXPECT_EQ(ranks, (std::set<int>{0, 2}));
+  ASSERT_TRUE(problems);
+  EXPECT_THAT(*problems, testing::ElementsAre(HasSubstr("rank_1.sqlite")));
+  std::vector<std::string> left_out;
+  EXPECT_EQ(open_run_files(run, &left_out)->size(), 3u);
+  EXPECT_EQ(left_out.size(), 1u);
+  // The clock of another host may be that wrong.
+  change(rank_file(run, 1), "update rank set host='elsewhere'");
+  EXPECT_EQ(all_text(verified(run)).find("another run"), std::string::npos);
+  change(rank_file(run, 1),
+         "update step set start_ns=start_ns-100000000000, end_ns=end_ns-100000000000");
+  EXPECT_THAT(all_text(verified(run)), HasSubstr("is of another run"));
+}
 
 TEST_F(VerifyRun, BookmarksTravelWithThePackAndBreakNoSeal) {
   const auto run = record("marked");
