@@ -294,6 +294,21 @@ void RecordedProgram::name_restarts() {
                   "not recorded: start the program again with shardlens record");
 }
 
+// A rank tells its sources last, before it closes its file: at exit(), which os._exit(), exec and
+// SIGKILL leave out.
+void RecordedProgram::name_unclosed() {
+  const auto answer =
+      trace::store::query_run(folder(), "select count(*) from rank where sources <> ''", {});
+  if (!answer || answer->rows.empty()) return;
+  const auto* closed = std::get_if<std::int64_t>(&answer->rows.front().front());
+  const std::int64_t open =
+      std::ssize(trace::store::rank_files(folder())) - (closed == nullptr ? 0 : *closed);
+  if (open <= 0) return;
+  tell_incomplete("the last records of " + trace::base::counted(open, "rank") +
+                  ", about those of a tenth of a second, are lost, as where a process ends by "
+                  "os._exit, exec or SIGKILL: let it end by itself");
+}
+
 Result<void> RecordedProgram::conclude(bool stopped) {
   wait_for_ranks();
   adopt_ranks();
@@ -320,6 +335,7 @@ Result<void> RecordedProgram::conclude(bool stopped) {
   }
   name_unwritten();
   name_restarts();
+  name_unclosed();
   for (const Claim& claim : claims()) {
     for (const char* suffix : {".claim", ".restarted"})
       fs::remove(folder() / ("rank_" + std::to_string(claim.rank) + suffix), ignored);

@@ -66,6 +66,7 @@ class RecordedProgram {
   std::int64_t count_unwritten() const;
   void name_unwritten();
   void name_restarts();
+  void name_unclosed();
   void tell_incomplete(const std::string& why);
   void wait_for_ranks() const;
 

@@ -294,20 +294,21 @@ Json evaluation_json(const trace::model::Evaluation& row) {
 }
 
 Json recorder_json(const trace::analysis::RecorderFigures& recorder) {
-  return {{"overhead_percent", optional_number(recorder.overhead_fraction, 100)},
-          {"overhead_source", !recorder.overhead_fraction     ? Json(nullptr)
-                              : recorder.overhead_is_measured ? Json("measured")
-                                                              : Json("estimated")},
-          {"overhead_is_lower_bound",
-           known(recorder.overhead_fraction.has_value(), recorder.overhead_is_least)},
-          {"events", or_null(recorder.events)},
-          {"lost", known(recorder.events || recorder.lost > 0, recorder.lost)},
-          {"losses",
-           array_of(recorder.losses,
-                    [](const auto& loss) -> Json {
-                      return {{"rank", loss.rank}, {"reason", loss.reason}, {"count", loss.count}};
-                    })},
-          {"bytes_on_disk", recorder.bytes_on_disk}};
+  return {
+      {"overhead_percent", optional_number(recorder.overhead_fraction, 100)},
+      {"overhead_source", !recorder.overhead_fraction     ? Json(nullptr)
+                          : recorder.overhead_is_measured ? Json("measured")
+                                                          : Json("estimated")},
+      {"overhead_is_lower_bound",
+       known(recorder.overhead_fraction.has_value(), recorder.overhead_is_least)},
+      {"events", or_null(recorder.events)},
+      {"lost", known((recorder.events && !recorder.lacks_end) || recorder.lost > 0, recorder.lost)},
+      {"losses",
+       array_of(recorder.losses,
+                [](const auto& loss) -> Json {
+                  return {{"rank", loss.rank}, {"reason", loss.reason}, {"count", loss.count}};
+                })},
+      {"bytes_on_disk", recorder.bytes_on_disk}};
 }
 
 Json call_json(const std::optional<trace::analysis::CollectiveCallFigures>& call) {

@@ -366,9 +366,10 @@ std::string recorder_text(const trace::analysis::RecorderFigures& recorder) {
   std::string text = "\nRecording: ";
   if (recorder.events) text += ui::present::format_integer(*recorder.events) + " events, ";
   text += size_text(static_cast<double>(recorder.bytes_on_disk)) + " on disk";
-  if (recorder.events || recorder.lost > 0) {
+  if (recorder.lost > 0 || (recorder.events && !recorder.lacks_end)) {
     text += ", " + ui::present::format_integer(recorder.lost) + " lost";
   }
+  if (recorder.lacks_end) text += ", the last records of a rank are missing";
   if (recorder.overhead_fraction) {
     text += std::string(", made the job ") + ui::present::overhead_bound(recorder) +
             ui::present::format_percent(*recorder.overhead_fraction).text() + " longer (" +

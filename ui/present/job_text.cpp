@@ -140,7 +140,7 @@ std::string recorder_text(const trace::analysis::RecorderFigures& recorder) {
             (recorder.overhead_is_measured ? "measured" : "estimated") +
             (recorder.overhead_is_least ? " without what CUPTI adds to each launch" : "");
   }
-  if (!recorder.events && recorder.lost == 0) return text;
+  if (recorder.lost == 0 && (!recorder.events || recorder.lacks_end)) return text;
   if (!text.empty()) text += "; ";
   return text + (recorder.lost == 0 ? "none" : format_integer(recorder.lost)) + " lost";
 }

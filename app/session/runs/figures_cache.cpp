@@ -59,9 +59,9 @@ void each_value_of_collectives(Cache& cache, Group& figures) {
 template <typename Cache, typename Recorder>
 void each_value_of_recorder(Cache& cache, Recorder& figures) {
   // How large the files are is asked anew.
-  auto& [overhead, overhead_is_measured, overhead_is_least, events, lost, losses, bytes_on_disk] =
-      figures;
-  each_value(cache, overhead, overhead_is_measured, overhead_is_least, events, lost);
+  auto& [overhead, overhead_is_measured, overhead_is_least, events, lost, lacks_end, losses,
+         bytes_on_disk] = figures;
+  each_value(cache, overhead, overhead_is_measured, overhead_is_least, events, lost, lacks_end);
   cache.list(losses, [&](auto& loss) {
     auto& [rank, reason, count] = loss;
     each_value(cache, rank, reason, count);

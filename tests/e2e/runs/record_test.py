@@ -426,6 +426,15 @@ class Record(harness.ShardlensTest):
         self.shardlens('verify', 'kept')
         self.shardlens('verify', 'precious')
 
+    def test_a_program_that_leaves_without_its_end_has_lost_something(self):
+        script = self.script('import os, torch\nfor i in range(100, 108):\n'
+                             '    with torch.cuda.nvtx.range(f"step {i}"): pass\nos._exit(0)')
+        done = self.record('left', str(PYTHON), script, options=['--json'], code=1)
+        report = json.loads(done.stdout)
+        self.assertEqual(report['run']['status'], 'incomplete')
+        self.assertIn('os._exit', report['run']['reason'])
+        self.assertIsNone(report['recorder']['lost'])
+
     def test_steps_have_the_numbers_of_their_ranges(self):
         script = self.script('import torch\nfor i in range(100, 108):\n    with torch.cuda.nvtx.range(f"step {i}"): pass')
         self.assertNotIn('warning', self.record('some', str(PYTHON), script, options=['--steps', '103']).stderr)

@@ -267,6 +267,9 @@ struct RecorderFigures {
   bool overhead_is_least = false;
   std::optional<std::int64_t> events;  // nothing: no recorder of ours counted them
   std::int64_t lost = 0;
+  // A rank of another program ended without telling that it had written all: its last records are
+  // lost uncounted.
+  bool lacks_end = false;
   std::vector<model::Lost> losses;
   std::int64_t bytes_on_disk = 0;
 };

@@ -341,11 +341,24 @@ const std::vector<StepFigures>& RunAnalysis::steps() const { return state_->step
 
 const model::StringTable& RunAnalysis::strings() const { return state_->strings; }
 
+namespace {
+
+// A rank of another program tells its sources last.
+bool lacks_end(const model::RunInfo& info, const std::vector<RankFigures>& ranks) {
+  if (info.command.empty() || info.status == model::RunStatus::kRunning) return false;
+  return std::ranges::any_of(ranks, [](const RankFigures& rank) {
+    return !rank.info.device.empty() && rank.info.sources.empty();
+  });
+}
+
+}  // namespace
+
 RunFigures RunAnalysis::figures() const {
   const auto& s = *state_;
   RunFigures result;
   result.info = s.info;
   result.steps = s.steps.steps();
+  leave_out_interrupted(s.info, result.steps);
   result.clocks = s.collectives.clocks();
   s.split.fill(result.steps, s.collectives.clock_errors_ns(result.clocks.get()));
   result.buckets =
@@ -358,7 +371,6 @@ RunFigures RunAnalysis::figures() const {
   for (const auto& rank : s.ranks) {
     mark_throttled(result.steps, static_cast<int>(result.ranks.size()), rank.throttled);
     step_times_ns.push_back(rank.activity.step_time_ns());
-  leave_out_interrupted(s.info, result.steps);
     result.ranks.push_back(s.figures_of(rank));
     result.ignored_rows += rank.activity.late_rows();
   }
@@ -369,6 +381,7 @@ RunFigures RunAnalysis::figures() const {
   result.collectives =
       s.collectives.figures(s.exposure.means(s.steps, s.collectives.rows()), result.clocks.get());
   result.recorder = s.recorder.figures(step_times_ns, result.steps, s.info.device == "cuda");
+  result.recorder.lacks_end = lacks_end(s.info, result.ranks);
   result.process_groups = s.groups.figures();
   result.ignored_rows += s.ignored_rows;
   return result;

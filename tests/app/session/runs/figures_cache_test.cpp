@@ -76,7 +76,7 @@ RunFigures full_figures() {
   figures.buckets = {{1, 2, {"wte", "wpe"}, {3, 4}, "large"}};
   figures.units = {{1, "root", 2, 3, 4, 5, "bfloat16", {"wte"}, {6}}};
   figures.evaluations = {{.step = 1, .loss = 2}};
-  figures.recorder = {0.01, true, true, 1, 2, {{1, "queue full", 3}}, 0};
+  figures.recorder = {0.01, true, true, 1, 2, true, {{1, "queue full", 3}}, 0};
   figures.process_groups = {{1, "world", "gloo", {0, 1}}};
   figures.clocks = full_clocks();
   figures.ignored_rows = 4;
@@ -129,6 +129,7 @@ void expect_same(const RunFigures& kept, const RunFigures& fresh) {
   EXPECT_EQ(kept.recorder.overhead_is_least, fresh.recorder.overhead_is_least);
   EXPECT_EQ(kept.recorder.events, fresh.recorder.events);
   EXPECT_EQ(kept.recorder.lost, fresh.recorder.lost);
+  EXPECT_EQ(kept.recorder.lacks_end, fresh.recorder.lacks_end);
   const auto is_lost = [](const Lost& a, const Lost& b) {
     return a.rank == b.rank && a.reason == b.reason && a.count == b.count;
   };

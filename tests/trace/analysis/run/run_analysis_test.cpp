@@ -343,6 +343,22 @@ TEST(RunAnalysis, OfAnInterruptedProgramOfOthersTheLastStepOfEachRankIsNotMeasur
   EXPECT_EQ(measured(model::RunStatus::kStopped, "train.py"), 2) << "that of each rank";
 }
 
+TEST(RunAnalysis, ARankThatNeverToldItsSourcesLacksItsEnd) {
+  auto run = make_run({});
+  for (model::Batch& rank : run.ranks) {
+    ASSERT_TRUE(rank.rank_info);
+    rank.rank_info->device = "cpu";
+    rank.rank_info->sources = "NVTX ranges";
+  }
+  run.info.status = model::RunStatus::kDone;
+  run.info.command = "train.py";
+  EXPECT_FALSE(analyse(run.info, run.ranks).recorder.lacks_end);
+  run.ranks[1].rank_info->sources.clear();
+  EXPECT_TRUE(analyse(run.info, run.ranks).recorder.lacks_end);
+  run.info.status = model::RunStatus::kRunning;
+  EXPECT_FALSE(analyse(run.info, run.ranks).recorder.lacks_end) << "it may come";
+}
+
 TEST(RunAnalysis, ASingleStepShowsItsSlowestRank) {
   const auto run = make_run({});
   for (const auto& step : analyse(run.info, run.ranks).steps) {
