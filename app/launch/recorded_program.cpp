@@ -25,6 +25,7 @@
 #include "trace/base/wall_clock.h"
 #include "trace/base/whole_file.h"
 #include "trace/job/settings/schedule.h"
+#include "trace/model/recording_end.h"
 #include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/sql/query.h"
@@ -155,7 +156,7 @@ Result<std::unique_ptr<RecordedProgram>> RecordedProgram::start(const RecordRequ
   run.start_ns = trace::base::wall_clock_ns();
   run.machine = trace::base::machine_mark();
   run.program = "shardlens " SHARDLENS_VERSION;
-  run.imported_from = "another program";
+  run.imported_from = trace::model::kRecordedProgram;
   run.command = trace::base::joined(request.command, " ", trace::base::in_shell);
   TRY_ASSIGN(trace::store::ClaimedRun made,
              trace::store::create_claimed_run(request.runs_dir, run, taken_name(request)));
@@ -294,11 +295,13 @@ void RecordedProgram::name_restarts() {
                   "not recorded: start the program again with shardlens record");
 }
 
-// A rank tells its sources last, before it closes its file: at exit(), which os._exit(), exec and
-// SIGKILL leave out.
+// A rank closes its file at exit(), which os._exit(), exec and SIGKILL leave out. Why one failed is
+// told already.
 void RecordedProgram::name_unclosed() {
+  if (run_.status == trace::model::RunStatus::kFailed) return;
   const auto answer =
-      trace::store::query_run(folder(), "select count(*) from rank where sources <> ''", {});
+      trace::store::query_run(folder(), "select count(distinct rank) from string where text = '" +
+                                            std::string(trace::model::kClosedInOrder) + "'");
   if (!answer || answer->rows.empty()) return;
   const auto* closed = std::get_if<std::int64_t>(&answer->rows.front().front());
   const std::int64_t open =

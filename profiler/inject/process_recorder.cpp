@@ -167,9 +167,7 @@ void ProcessRecorder::save_before_death() {
       kLimit);
 }
 
-// Whose sources are not told has ended without this.
 trace::base::Result<void> ProcessRecorder::stop_recorder(bool has_all) {
-  recorder_->update_rank_info([&](trace::model::RankInfo& info) { info.sources = sources(); });
   auto stopped = recorder_->stop(has_all);
   if (const auto missing = recorder_->unwritten().total(); missing > 0)
     tell_unwritten(run_folder_, identity_.rank, missing);
@@ -212,6 +210,7 @@ void ProcessRecorder::finish() {
   streams_.finish();
   ranges_.finish();
   check_nccl_plugin();
+  recorder_->update_rank_info([&](trace::model::RankInfo& info) { info.sources = sources(); });
   if (auto written = stop_recorder(true); !written) warn(written.error().message);
 }
 

@@ -55,6 +55,12 @@ struct RunInfo {
   std::vector<std::string> unreadable;
 };
 
+// `imported_from` of a program that was recorded while it ran.
+inline constexpr std::string_view kRecordedProgram = "another program";
+inline bool was_recorded_from_outside(const RunInfo& info) {
+  return info.imported_from == kRecordedProgram;
+}
+
 // Whether `settings` are those of the job: of another program's they say nothing.
 inline bool has_settings(const RunInfo& info) { return info.imported_from.empty(); }
 

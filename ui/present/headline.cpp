@@ -188,7 +188,7 @@ std::string run_circumstances(const trace::model::RunInfo& info, bool brief) {
         (info.device == "cuda" ? " on GPU" : " on CPU"));
   }
   if (!info.imported_from.empty()) {
-    add(info.command.empty() ? "imported" : "recorded from outside");
+    add(trace::model::was_recorded_from_outside(info) ? "recorded from outside" : "imported");
   } else if (!brief) {
     add(trace::job::chosen<&trace::job::Settings::precision>(info.settings));
   }

@@ -114,12 +114,13 @@ std::vector<std::string> banners_of(const trace::analysis::RunFigures& figures) 
   if (!info.imported_from.empty()) {
     const auto ranks = std::ranges::count_if(
         figures.ranks, [](const auto& rank) { return !rank.info.device.empty(); });
+    const bool is_recorded = trace::model::was_recorded_from_outside(info);
     const std::string origin =
-        info.command.empty() ? "Imported from " + info.imported_from : "Recorded from outside";
+        is_recorded ? "Recorded from outside" : "Imported from " + info.imported_from;
     const std::string all = info.world_size > 0 ? std::to_string(info.world_size) : "?";
     banners.push_back(origin + ": " + std::to_string(ranks) + " of " + all +
                       (info.world_size == 1 ? " rank" : " ranks") + ", settings not known");
-    if (info.command.empty()) std::ranges::move(untold(figures), std::back_inserter(banners));
+    if (!is_recorded) std::ranges::move(untold(figures), std::back_inserter(banners));
     return banners;
   }
   std::ranges::move(banners_of(info), std::back_inserter(banners));

@@ -4,8 +4,6 @@
 #include <charconv>
 #include <cmath>
 #include <numeric>
-#include <ranges>
-#include <set>
 #include <string_view>
 
 #include "trace/analysis/figures/distribution.h"
@@ -215,18 +213,6 @@ std::optional<double> last_loss(const std::vector<StepFigures>& steps) {
 
 bool is_measured(const StepFigures& step) {
   return step.complete && !step.warmup && !step.ranks.empty();
-}
-
-void leave_out_interrupted(const model::RunInfo& info, std::vector<StepFigures>& steps) {
-  const bool was_interrupted =
-      info.status == model::RunStatus::kFailed || info.status == model::RunStatus::kStopped;
-  if (!was_interrupted || info.command.empty()) return;
-  std::set<std::size_t> seen;  // ranks
-  for (StepFigures& step : std::views::reverse(steps)) {
-    for (std::size_t rank = 0; rank < step.ranks.size(); ++rank) {
-      if (step.ranks[rank].step_ns > 0 && seen.insert(rank).second) step.complete = false;
-    }
-  }
 }
 
 bool has_detail(const StepFigures& step) {

@@ -26,10 +26,6 @@ const StepFigures* first_nonfinite(const std::vector<StepFigures>& steps);
 // One value per measured step: the mean over ranks of its time, in nanoseconds.
 std::vector<double> measured_step_times(const std::vector<StepFigures>& steps);
 
-// Of another program that failed or was stopped: each rank's last step does not count as complete,
-// since what interrupted it, as an exception does, ends its range, too.
-void leave_out_interrupted(const model::RunInfo& info, std::vector<StepFigures>& steps);
-
 // Everything but bytes_sent_per_step_theory.
 RunSummary summarize(const model::RunInfo& info, const std::vector<StepFigures>& steps,
                      const std::vector<RankFigures>& ranks);

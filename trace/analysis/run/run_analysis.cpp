@@ -98,6 +98,9 @@ struct RunAnalysis::State {
   bool takes(const model::Step& step);
   void add_collective(const model::Collective& collective);
   void note_strings(const std::vector<model::InternedString>& rows);
+  bool more_follows() const;
+  bool was_interrupted() const;
+  bool lacks_end() const;
   void recompute();
   RankFigures figures_of(const RankState& rank) const;
 };
@@ -259,13 +262,24 @@ void RunAnalysis::State::add_collective(const model::Collective& collective) {
   rank->recent.add(collective);
 }
 
+bool RunAnalysis::State::more_follows() const {
+  return expects_more || info.status == model::RunStatus::kRunning;
+}
+
+// What ends another program ends its range, too: the step that is in it was cut short.
+bool RunAnalysis::State::was_interrupted() const {
+  const bool has_ended_early =
+      info.status == model::RunStatus::kFailed || info.status == model::RunStatus::kStopped;
+  return has_ended_early && model::was_recorded_from_outside(info) && !more_follows();
+}
+
 void RunAnalysis::State::recompute() {
   std::int64_t first_open = INT64_MAX;
-  const bool more_follows = expects_more || info.status == model::RunStatus::kRunning;
+  steps.leave_out_last(was_interrupted());
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const int rank = static_cast<int>(i);
     ranks[i].activity.follow_device(device_records(ranks[i].figures.info.device, ranks[i].is_closed,
-                                                   info.status, more_follows));
+                                                   info.status, more_follows()));
     for (auto& step : ranks[i].activity.compute_touched()) {
       steps.set_breakdown(rank, step.index, step.breakdown);
       exposure.set(step.index, rank, std::move(step.exposed_ns));
@@ -341,24 +355,20 @@ const std::vector<StepFigures>& RunAnalysis::steps() const { return state_->step
 
 const model::StringTable& RunAnalysis::strings() const { return state_->strings; }
 
-namespace {
-
-// A rank of another program tells its sources last.
-bool lacks_end(const model::RunInfo& info, const std::vector<RankFigures>& ranks) {
-  if (info.command.empty() || info.status == model::RunStatus::kRunning) return false;
-  return std::ranges::any_of(ranks, [](const RankFigures& rank) {
-    return !rank.info.device.empty() && rank.info.sources.empty();
+// Files from before they said so have the sources of a rank that left in order alone.
+bool RunAnalysis::State::lacks_end() const {
+  if (!model::was_recorded_from_outside(info) || more_follows()) return false;
+  return std::ranges::any_of(ranks, [](const RankState& rank) {
+    const model::RankInfo& told = rank.figures.info;
+    return !told.device.empty() && told.sources.empty() && !rank.is_closed;
   });
 }
-
-}  // namespace
 
 RunFigures RunAnalysis::figures() const {
   const auto& s = *state_;
   RunFigures result;
   result.info = s.info;
   result.steps = s.steps.steps();
-  leave_out_interrupted(s.info, result.steps);
   result.clocks = s.collectives.clocks();
   s.split.fill(result.steps, s.collectives.clock_errors_ns(result.clocks.get()));
   result.buckets =
@@ -381,7 +391,7 @@ RunFigures RunAnalysis::figures() const {
   result.collectives =
       s.collectives.figures(s.exposure.means(s.steps, s.collectives.rows()), result.clocks.get());
   result.recorder = s.recorder.figures(step_times_ns, result.steps, s.info.device == "cuda");
-  result.recorder.lacks_end = lacks_end(s.info, result.ranks);
+  result.recorder.lacks_end = s.lacks_end();
   result.process_groups = s.groups.figures();
   result.ignored_rows += s.ignored_rows;
   return result;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
+#include <utility>
 
 #include "trace/base/saturated.h"
 
@@ -48,8 +50,22 @@ void StepTable::set_rank_count(std::size_t ranks) {
 
 void StepTable::set_world_size(std::size_t ranks) {
   world_size_ = ranks;
-  for (std::size_t i = 0; i < steps_.size(); ++i) {
-    steps_[i].complete = reports_[i].present >= world_size_;
+  for (std::size_t i = 0; i < steps_.size(); ++i) tell_complete(i);
+}
+
+void StepTable::tell_complete(std::size_t position) {
+  steps_[position].complete = reports_[position].present >= world_size_;
+}
+
+void StepTable::leave_out_last(bool is_left_out) {
+  for (const std::int64_t index : std::exchange(left_out_, {})) tell_complete(position_of(index));
+  if (!is_left_out) return;
+  std::set<std::size_t> seen;  // ranks
+  for (std::size_t i = steps_.size(); i-- > 0 && seen.size() < ranks_;) {
+    for (std::size_t rank = 0; rank < ranks_; ++rank) {
+      if (!reports_[i].ranks[rank].present || !seen.insert(rank).second) continue;
+      if (std::exchange(steps_[i].complete, false)) left_out_.push_back(steps_[i].index);
+    }
   }
 }
 
@@ -128,7 +144,7 @@ void StepTable::add(const model::Step& row) {
   auto& reports = reports_[position];
   reports.ranks[rank] = {true, row.nonfinite, row.loss, row.gradient_norm};
   ++reports.present;
-  step.complete = reports.present >= world_size_;
+  tell_complete(position);
   step.start_ns = std::min(step.start_ns, row.start_ns);
   step.end_ns = std::max(step.end_ns, row.end_ns);
   step.ranks[rank].start_ns = row.start_ns;

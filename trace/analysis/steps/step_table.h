@@ -18,6 +18,10 @@ class StepTable {
   // How many ranks must report a step to make it complete.
   void set_world_size(std::size_t ranks);
 
+  // Whether each rank's last step is not complete, whoever reported it: what it is of a program
+  // that was interrupted.
+  void leave_out_last(bool is_left_out);
+
   // One rank's row; each (rank, index) once.
   void add(const model::Step& step);
   // The same of many, in whatever order: new steps are put among the others at one go.
@@ -47,12 +51,14 @@ class StepTable {
   void append(std::int64_t index);
   std::size_t position_of(std::int64_t index);
   void combine_losses(std::size_t position);
+  void tell_complete(std::size_t position);
 
   std::int64_t skip_steps_;
   std::size_t ranks_ = 0;
   std::size_t world_size_ = 0;
-  std::vector<StepFigures> steps_;  // by index
-  std::vector<Reports> reports_;    // of the same steps
+  std::vector<StepFigures> steps_;      // by index
+  std::vector<Reports> reports_;        // of the same steps
+  std::vector<std::int64_t> left_out_;  // indices
 };
 
 }  // namespace shardlens::trace::analysis

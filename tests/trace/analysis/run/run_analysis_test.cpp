@@ -6,10 +6,13 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <string>
+#include <string_view>
 
 #include "tests/trace/analysis/synthetic_run.h"
 #include "trace/analysis/collectives/row_exposure.h"
 #include "trace/analysis/steps/rank_activity.h"
+#include "trace/model/recording_end.h"
 
 namespace shardlens::trace::analysis {
 namespace {
@@ -330,17 +333,36 @@ TEST(RunAnalysis, InAnothersProgramARankWithoutStepsDoesNotHideThoseOfTheOthers)
 // An exception leaves the range of a step as its end does.
 TEST(RunAnalysis, OfAnInterruptedProgramOfOthersTheLastStepOfEachRankIsNotMeasured) {
   auto run = make_run({});
-  const auto measured = [&](model::RunStatus status, const char* command) {
+  const auto measured = [&](model::RunStatus status, std::string_view program) {
     run.info.status = status;
-    run.info.command = command;
+    run.info.imported_from = program;
     return analyse(run.info, run.ranks).summary.steps_measured;
   };
-  EXPECT_EQ(measured(model::RunStatus::kStopped, "train.py"), 3);
-  EXPECT_EQ(measured(model::RunStatus::kFailed, "train.py"), 3);
-  EXPECT_EQ(measured(model::RunStatus::kDone, "train.py"), 4);
+  const std::string_view others = model::kRecordedProgram;
+  EXPECT_EQ(measured(model::RunStatus::kStopped, others), 3) << "packed, too: without a command";
+  EXPECT_EQ(measured(model::RunStatus::kFailed, others), 3);
+  EXPECT_EQ(measured(model::RunStatus::kDone, others), 4);
   EXPECT_EQ(measured(model::RunStatus::kStopped, ""), 4) << "ours ends with a step";
+  EXPECT_EQ(measured(model::RunStatus::kStopped, "PyTorch profiler"), 4) << "it was not there";
   run.ranks[1].steps.pop_back();
-  EXPECT_EQ(measured(model::RunStatus::kStopped, "train.py"), 2) << "that of each rank";
+  EXPECT_EQ(measured(model::RunStatus::kStopped, others), 2) << "that of each rank";
+}
+
+TEST(RunAnalysis, OfAnInterruptedProgramThatIsReplayedTheNewestStepIsNotTheLast) {
+  auto run = make_run({});
+  run.info.status = model::RunStatus::kStopped;
+  run.info.imported_from = model::kRecordedProgram;
+  RunAnalysis analysis(run.info);
+  analysis.expect_more(true);
+  for (const model::Batch& rank : run.ranks) analysis.add(rank);
+  EXPECT_EQ(analysis.figures().summary.steps_measured, 4);
+  EXPECT_FALSE(analysis.figures().recorder.lacks_end);
+  analysis.expect_more(false);
+  EXPECT_EQ(analysis.figures().summary.steps_measured, 3);
+  EXPECT_FALSE(analysis.steps().back().complete) << "whoever asks";
+  EXPECT_TRUE(analysis.figures().recorder.lacks_end) << "nothing says that a file was closed";
+  analysis.expect_more(true);
+  EXPECT_TRUE(analysis.steps().back().complete);
 }
 
 TEST(RunAnalysis, ARankThatNeverToldItsSourcesLacksItsEnd) {
@@ -351,10 +373,15 @@ TEST(RunAnalysis, ARankThatNeverToldItsSourcesLacksItsEnd) {
     rank.rank_info->sources = "NVTX ranges";
   }
   run.info.status = model::RunStatus::kDone;
-  run.info.command = "train.py";
+  run.info.imported_from = model::kRecordedProgram;
   EXPECT_FALSE(analyse(run.info, run.ranks).recorder.lacks_end);
   run.ranks[1].rank_info->sources.clear();
   EXPECT_TRUE(analyse(run.info, run.ranks).recorder.lacks_end);
+  model::Batch last;
+  last.strings.push_back({.rank = 1, .id = 900, .text = std::string(model::kClosedInOrder)});
+  run.ranks.push_back(last);
+  EXPECT_FALSE(analyse(run.info, run.ranks).recorder.lacks_end) << "its file says so";
+  run.ranks.pop_back();
   run.info.status = model::RunStatus::kRunning;
   EXPECT_FALSE(analyse(run.info, run.ranks).recorder.lacks_end) << "it may come";
 }
