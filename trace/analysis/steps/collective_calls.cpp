@@ -44,7 +44,9 @@ void CollectiveCalls::doubt_waits(const HostClocks& clocks) {
   for (Call& call : calls_) {
     ranks.clear();
     for (const CollectivePart& part : parts_of(call)) ranks.push_back(part.rank);
-    call.clock_error_ns = errors.error_ns(ranks);
+    const auto& doubt = errors.of(ranks);
+    call.clock_error_ns = doubt.error_ns;
+    call.has_one_clock = !doubt.is_contradicted;
   }
 }
 
@@ -96,6 +98,11 @@ std::optional<std::int64_t> CollectiveCalls::latest_start_ns(const CollectivePar
   const bool is_known =
       base::saturated_difference(latest.start_ns, before_ns) > call->clock_error_ns;
   return is_known ? std::optional(latest.start_ns) : std::nullopt;
+}
+
+bool CollectiveCalls::tells_transfer(const CollectivePart& like) const {
+  const Call* const call = call_with(like);
+  return call != nullptr && call->has_one_clock;
 }
 
 WaitEnd CollectiveCalls::wait_of(const CollectivePart& like, std::size_t rank_count) const {

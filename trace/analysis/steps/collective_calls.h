@@ -51,11 +51,14 @@ class CollectiveCalls {
   // missing, or as clocks may have made it up that this rank came before it, or the others did.
   std::optional<std::int64_t> latest_start_ns(const CollectivePart& like,
                                               std::size_t rank_count) const;
+  // Whether its end may be held against that start: not where calls contradict one clock.
+  bool tells_transfer(const CollectivePart& like) const;
 
  private:
   struct Call {
     std::size_t first = 0, size = 0;  // in parts_
     std::int64_t clock_error_ns = 0;
+    bool has_one_clock = true;
   };
   const Call* call_with(const CollectivePart& like) const;
   // Null where not all ranks are there.

@@ -93,12 +93,16 @@ void HostClocks::each_value_of_clocks(Cache& cache, Clocks& clocks) {
 class CallClockErrors {
  public:
   explicit CallClockErrors(const HostClocks& clocks) : clocks_(clocks) {}  // outlives it
-  // 0: its ranks have one clock.
-  std::int64_t error_ns(const std::vector<int>& ranks);
+  struct Doubt {
+    std::int64_t error_ns = 0;     // 0: its ranks have one clock
+    bool is_contradicted = false;  // that they have, see HostClocks::contradict_one_clock()
+  };
+  const Doubt& of(const std::vector<int>& ranks);
+  std::int64_t error_ns(const std::vector<int>& ranks) { return of(ranks).error_ns; }
 
  private:
   const HostClocks& clocks_;
-  std::map<std::vector<int>, std::int64_t> known_;
+  std::map<std::vector<int>, Doubt> known_;
 };
 
 // What the calls that two ranks both took part in tell of their clocks. One owner.

@@ -137,7 +137,7 @@ class CollectiveFacts {
   // 0: not known, or it had left before the last rank began.
   std::int64_t known_transfer_ns(const analysis::CollectivePart& part) const {
     const auto latest_ns = run_.calls->latest_start_ns(part, run_.rank_count());
-    if (!latest_ns) return 0;
+    if (!latest_ns || !run_.calls->tells_transfer(part)) return 0;
     return std::max<std::int64_t>(0, base::saturated_difference(part.end_ns, *latest_ns));
   }
 

@@ -27,7 +27,8 @@ void fill_waits(StragglerCall& call, std::span<const StragglerRow> rows,
     part.has_left = part.start_ns < *latest_ns && part.end_ns <= *latest_ns;
     part.wait_ns = part.has_left ? 0 : base::saturated_difference(*latest_ns, part.start_ns);
     call.wait_ns = base::saturated_add(call.wait_ns, *part.wait_ns);
-    if (!part.has_left) part.transfer_ns = base::saturated_difference(part.end_ns, *latest_ns);
+    if (!part.has_left && rows[i].tells_transfer)
+      part.transfer_ns = base::saturated_difference(part.end_ns, *latest_ns);
   }
 }
 
@@ -42,10 +43,10 @@ StragglerCall call_of_rows(std::span<const StragglerRow> rows) {
   call.first_start_ns = call.latest_start_ns = any.start_ns;
   call.end_ns = any.end_ns;
   call.last_rank = any.rank;
-  for (const auto& [collective, ref, latest_start_ns] : rows) {
-    const model::Collective& c = *collective;
+  for (const StragglerRow& row : rows) {
+    const model::Collective& c = *row.collective;
     call.parts.push_back(
-        {c.rank, c.start_ns, std::max(c.start_ns, c.end_ns), false, {}, {}, {}, ref});
+        {c.rank, c.start_ns, std::max(c.start_ns, c.end_ns), false, {}, {}, {}, row.ref});
     call.first_start_ns = std::min(call.first_start_ns, c.start_ns);
     call.end_ns = std::max(call.end_ns, c.end_ns);
     if (c.start_ns > call.latest_start_ns) {

@@ -87,6 +87,7 @@ struct StragglerRow {
   const model::Collective* collective = nullptr;
   EventRef ref;
   std::optional<std::int64_t> latest_start_ns;  // CollectiveCalls::latest_start_ns() of it
+  bool tells_transfer = true;                   // likewise
 };
 
 // Sums calls up, one after the other, in any order. One owner.

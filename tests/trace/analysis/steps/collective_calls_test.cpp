@@ -59,6 +59,26 @@ TEST(CollectiveCalls, SayWhyAWaitIsNotKnown) {
   EXPECT_EQ(calls.wait_of(own, 3).time_ns, 100) << "alone in its group";
 }
 
+// A wait that is longer than the clocks are apart is one; what lies between two clocks is no
+// transfer.
+TEST(CollectiveCalls, OfClocksThatCallsContradictTellWaitsButNoTransfer) {
+  constexpr std::int64_t kAhead = 700'000;
+  ClockMeetings meetings;
+  for (int call = 0; call < 64; ++call) {
+    const std::int64_t at = call * std::int64_t{1'000'000};
+    meetings.add(model::CollectiveFunction::kAllReduce, {0, at, at + 1000},
+                 {1, at + kAhead, at + kAhead + 1000});
+  }
+  const CollectivePart own = part(0, 0, 7, 0, 100);
+  CollectiveCalls calls({own, part(0, 0, 7, 1, 5'000'000)});
+  EXPECT_TRUE(calls.tells_transfer(own));
+  calls.doubt_waits(meetings.clocks(std::vector<RankHost>{{0, "a"}, {1, "b"}}));
+  EXPECT_EQ(calls.latest_start_ns(own, 2), 5'000'000);
+  EXPECT_FALSE(calls.tells_transfer(own));
+  calls.doubt_waits(clocks_apart(30));
+  EXPECT_TRUE(calls.tells_transfer(own));
+}
+
 TEST(CollectiveCalls, SayNothingWhereNothingTellsOfTheClocks) {
   CollectiveCalls calls({part(0, 0, 7, 1, 130), part(0, 0, 7, 0, 100)});
   calls.doubt_waits(unknown_clocks());
