@@ -186,6 +186,14 @@ TEST_F(ImportedPrediction, ACapThatIsGivenIsTheFirstBucketsToo) {
   };
   EXPECT_EQ(first_of(static_cast<double>(job::kAuto)), 25);
   EXPECT_EQ(first_of(1), 1);
+  ToldSettings one = *predictor->told();  // DDP(bucket_cap_mb=25), of which both caps are told
+  one.settings.bucket_cap_mb = one.settings.first_bucket_mb = 25;
+  next = one.settings;
+  next.bucket_cap_mb = 50;
+  const auto larger = told_changes(predictor->info(), one, next);
+  ASSERT_TRUE(larger);
+  EXPECT_EQ(larger->settings.first_bucket_mb, 50);
+  next = predictor->info().settings;
   DdpJob own = job;  // as PyTorch plans on its own
   own.gradients.assign(4, 300'000);
   plan(own, 1, 25);
