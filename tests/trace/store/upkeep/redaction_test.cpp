@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/trace/store/testing/store_fixture.h"
+#include "trace/model/recording_end.h"
 #include "trace/store/read/run_reader.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/run/trace_file.h"
@@ -150,6 +151,31 @@ TEST(Redaction, KeepsAllOfItWhereThatWasAskedFor) {
   const auto report = verify_run(folder / "packed.shardlens");
   ASSERT_TRUE(report);
   EXPECT_TRUE(report->damage.empty());
+}
+
+// By it the last steps of a rank on a GPU are whole.
+TEST(Redaction, KeepsThatAFileWasClosedInOrderWhateverAHostIsCalled) {
+  const Folder folder;
+  model::RunInfo info = test::run_info("closed", 1);
+  const auto run = create_run(folder.path(), info, false);
+  ASSERT_TRUE(run);
+  {
+    auto writer = RowWriter::create_file(rank_file(*run, 0), 0);
+    ASSERT_TRUE(writer && writer->begin());
+    model::Batch batch = test::step_batch(0, 0);
+    batch.rank_info->host = "shardlens";
+    batch.strings.push_back({0, 901, std::string(model::kClosedInOrder)});
+    batch.strings.push_back({0, 902, "made on shardlens"});
+    ASSERT_TRUE(writer->write(batch) && writer->commit(1000));
+  }
+  ASSERT_TRUE(pack_run(*run, folder / "packed.shardlens"));
+  auto database = open_for_writing(folder / "packed.shardlens");
+  ASSERT_TRUE(database);
+  const auto count = [&](const std::string& text) {
+    return *database->integer("select count(*) from string where text = '" + text + "'");
+  };
+  EXPECT_EQ(count(std::string(model::kClosedInOrder)), 1);
+  EXPECT_EQ(count("made on host-1"), 1);
 }
 
 TEST(Redaction, LeavesOrdinaryTextsAsTheyAre) {
