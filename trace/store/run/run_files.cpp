@@ -34,18 +34,10 @@ base::Result<Recording> recording_of(Database& database) {
   return recording;
 }
 
-// Of the host that began the run, as a rule.
-std::string first_host(const fs::path& run_folder) {
-  const auto files = rank_files(run_folder);
-  if (files.empty()) return "";
-  auto file = TraceFile::open(files.begin()->second);
-  const auto first = file ? recording_of(file->database()) : tl::make_unexpected(file.error());
-  return first ? first->host : "";
-}
-
 base::Result<void> check_is_of_run(const fs::path& run_folder, const fs::path& file,
                                    Database& database) {
-  // Clocks of hosts are this far apart at most, far beyond NTP's.
+  // Clocks of hosts are this far apart at most, far beyond NTP's, and one is set by no more while a
+  // run begins.
   constexpr std::int64_t kMostClockDifference = 60'000'000'000;
   const auto rank = recording_of(database);
   // What cannot be read is told by whoever reads it.
@@ -55,9 +47,7 @@ base::Result<void> check_is_of_run(const fs::path& run_folder, const fs::path& f
   const std::int64_t too_early = base::saturated_difference(run.start_ns, rank->end_ns);
   const std::int64_t too_late =
       has_ended ? base::saturated_difference(rank->start_ns, run.end_ns) : 0;
-  const std::int64_t apart = std::max(too_early, too_late);
-  if (apart <= 0) return {};
-  if (apart <= kMostClockDifference && rank->host != first_host(run_folder)) return {};
+  if (std::max(too_early, too_late) <= kMostClockDifference) return {};
   return base::fail(
       base::ErrorKind::kForeign,
       base::quoted(file) + " is of another run: its steps " +

@@ -19,7 +19,7 @@ std::optional<int> rank_of_file_name(std::string_view name);
 // The rank files that lie in a run's folder now, by rank.
 std::map<int, std::filesystem::path> rank_files(const std::filesystem::path& run_folder);
 // One of them. kForeign: it is of another run, since that was recorded at another time than this
-// one; as far as the clock of another host than the first rank's tells, which may be a minute off.
+// one; as far as clocks tell, which may be a minute off.
 base::Result<TraceFile> open_rank_file(const std::filesystem::path& run_folder,
                                        const std::filesystem::path& file);
 // The ranks whose rows a trace file holds.
