@@ -56,9 +56,10 @@ void check_times(const fs::path& run, VerifyReport& report) {
   std::error_code error;
   if (!fs::is_directory(run, error)) return;
   for (const auto& [rank, path] : rank_files(run)) {
-    // What else is wrong with it was told.
+    // What else is wrong with it was told, also that it is no trace at all.
     const auto file = open_rank_file(run, path);
     if (file || file.error().kind != base::ErrorKind::kForeign) continue;
+    if (!TraceFile::open(path)) continue;
     Damage damage;
     damage.file = base::quoted(path);
     damage.rank = rank;

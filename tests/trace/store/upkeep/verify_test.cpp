@@ -283,6 +283,15 @@ TEST_F(VerifyRun, ARankWithoutAFileIsMissed) {
   EXPECT_THAT(all_text(verified(run)), HasSubstr("2 of 3 ranks"));
 }
 
+TEST_F(VerifyRun, ARanksFileThatIsNoTraceIsToldOnce) {
+  const auto run = record("foreign");
+  fs::remove(rank_file(run, 1));
+  std::ofstream(rank_file(run, 1)) << std::string(200, 'x');
+  const VerifyReport report = verified(run);
+  ASSERT_EQ(report.damage.size(), 1u) << all_text(report);
+  EXPECT_THAT(report.damage[0].file, HasSubstr("rank_1.sqlite"));
+}
+
 TEST_F(VerifyRun, RowsThatAreNotThereAreMissed) {
   const auto run = record("rows");
   change(rank_file(run, 0), "delete from step where step = 1");
