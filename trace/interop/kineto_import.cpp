@@ -440,12 +440,16 @@ base::Result<ImportedRun> Import::run(const fs::path& runs_dir) {
   TRY(describe());
   TRY_ASSIGN(store::ClaimedRun made, create(runs_dir));
   if (options_.begun) options_.begun(made.folder);
-  auto done = write(made.folder);
-  if (done) done = store::take_place(made);
-  if (!done) {
+  if (const auto written = write(made.folder); !written) {
     std::error_code ignored;
     fs::remove_all(made.folder, ignored);
-    return tl::make_unexpected(done.error());
+    return tl::make_unexpected(written.error());
+  }
+  if (const auto placed = store::take_place(made); !placed) {
+    // Of the old run nothing may be left.
+    return base::fail(
+        placed.error().kind,
+        placed.error().message + ". What was imported is whole, in " + base::quoted(made.folder));
   }
   result_.folder = std::move(made.folder);
   return result_;

@@ -44,7 +44,7 @@ bool may_be_kineto(const std::filesystem::path& file);
 // name them (else the run's world_size is 0). Time and memory grow with the events, whatever
 // times and numbers stand in the files. Errors: kUsage for no files, files that are not of one job
 // (which says why) or a taken name, told before any file is read; kForeign for what is no trace;
-// kDamaged; those of writing.
+// kDamaged; those of writing; those of replacing a run, which say where the new one lies then.
 base::Result<ImportedRun> import_kineto(std::span<const std::filesystem::path> files,
                                         const std::filesystem::path& runs_dir,
                                         const ImportOptions& options = {});

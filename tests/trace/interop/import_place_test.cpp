@@ -102,6 +102,27 @@ TEST_F(KinetoImport, OneThatCannotBeWrittenLeavesTheRunThatItWasToReplace) {
   }
 }
 
+TEST_F(KinetoImport, OneThatCannotTakeAnothersPlaceIsKeptAndSaysWhereItLies) {
+  const std::vector files{write("job.json", rank_of_two(0))};
+  for (const bool in_library : {true, false}) {
+    ImportOptions options = named(in_library ? "job" : "");
+    if (!in_library) options.folder = folder_->path() / "mine";
+    const auto old = import_kineto(files, runs(), options);
+    ASSERT_TRUE(old) << old.error().message;
+    options.overwrite = true;
+    std::filesystem::path made;
+    options.begun = [&](const std::filesystem::path& folder) {
+      made = folder;
+      std::filesystem::resize_file(old->folder / store::kRunFile, 10);
+    };
+    const auto imported = import_kineto(files, runs(), options);
+    ASSERT_FALSE(imported);
+    EXPECT_THAT(imported.error().message, testing::HasSubstr("is whole, in " + base::quoted(made)));
+    EXPECT_EQ(open(made).figures.info.status, model::RunStatus::kDone);
+    EXPECT_TRUE(std::filesystem::exists(old->folder));
+  }
+}
+
 // As PyTorch's tensorboard_trace_handler leaves them.
 TEST_F(KinetoImport, OfAFolderIsThatOfAllTracesInItInTheirOrder) {
   const auto folder = folder_->path() / "traces";
