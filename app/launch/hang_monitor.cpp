@@ -19,7 +19,7 @@ HangMonitor::HangMonitor(std::filesystem::path folder, const trace::model::RunIn
       take_(std::move(take)),
       watch_(run.world_size, std::chrono::seconds(run.settings.collective_timeout_s)) {}
 
-void HangMonitor::look(const JobStatus& job) {
+void HangMonitor::look(const JobStatus& job, const std::function<bool()>& is_over) {
   if (!reader_) {
     auto reader = trace::store::RunReader::open(folder_);
     if (!reader) return;
@@ -28,6 +28,7 @@ void HangMonitor::look(const JobStatus& job) {
   for (const auto& exit : job.exits) watch_.rank_ended(exit.rank);
   if (HangWatch::Clock::now() < next_look_) return;
   for (bool more = true; more;) {
+    if (is_over && is_over()) return;
     const auto batches = reader_->poll();
     if (!batches) {
       // A file in the making; a damaged one is reported once the job has ended.

@@ -19,8 +19,9 @@ class HangMonitor {
   HangMonitor(std::filesystem::path folder, const trace::model::RunInfo& run,
               std::function<void(const trace::model::Batch&)> take = {});
 
-  // Reads what is new. The job keeps running whatever happens to its files.
-  void look(const JobStatus& job);
+  // Reads what is new, which of a long run comes in parts; before each of them `is_over` tells
+  // whether the rest is of no use. The job keeps running whatever happens to its files.
+  void look(const JobStatus& job, const std::function<bool()>& is_over = {});
   // The reason why the job should end.
   std::optional<std::string> hang() const { return watch_.check(HangWatch::Clock::now()); }
 

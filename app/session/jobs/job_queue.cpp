@@ -291,7 +291,8 @@ void JobQueue::await_end() {
   }
   launch::HangMonitor monitor(job_->folder(), run);
   while (!ends_within(kHangCheckEvery)) {
-    monitor.look(job_->poll());
+    // The first look reads the run from its beginning.
+    monitor.look(job_->poll(), has_ended);
     if (const auto hang = monitor.hang()) job_->request_abort(*hang);
   }
 }
