@@ -281,7 +281,7 @@ void JobSession::tell_ranks_to_leave(std::chrono::milliseconds grace) {
 
 // Of a rank that is gone the others may hear only after the longest collective.
 void JobSession::look_after_stop() {
-  waits_in_vain_ = is_aborted() || std::ranges::any_of(poll().exits, &RankExit::failed);
+  waits_in_vain_ = is_aborted() || std::ranges::any_of(poll().exits, &RankExit::failed_to_leave);
   if (waits_in_vain_) {
     deadline_ = std::min(deadline_, steady_clock::now() + options_.failure_grace);
   } else {
@@ -425,8 +425,7 @@ void JobSession::conclude_in_order(JobStatus& status) const {
   status.lost_checkpoint = run.settings.checkpoint_on_stop && has_no_checkpoint(told);
   if (status.lost_checkpoint) run.reason += ", but the checkpoint was not saved";
   for (const auto& exit : status.exits) {
-    // SIGTERM is what ends a rank that was told to leave before it had begun.
-    if (exit.failed() && exit.signal != SIGTERM) run.reason += "; " + describe(exit);
+    if (exit.failed_to_leave()) run.reason += "; " + describe(exit);
   }
   const std::string missing = trace::model::unwritten_text(told);
   if (!missing.empty()) run.reason += "; " + missing;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -24,6 +25,9 @@ struct RankExit {
   std::optional<trace::model::RankOutcome> outcome;  // what it told of itself; none: nothing
 
   bool failed() const { return code != 0 || signal != 0 || left_unfinished(); }
+  // In a job that is being stopped: SIGTERM is what ends a rank that was told to leave before it
+  // had begun.
+  bool failed_to_leave() const { return failed() && !(asked && signal == SIGTERM); }
   // Without an error, but in the middle of its work.
   bool left_unfinished() const { return code == 0 && signal == 0 && outcome && !outcome->finished; }
 };

@@ -1,7 +1,8 @@
 // A rank for the launcher's tests: does what its first argument says instead of training.
 //   --behaviour=RANK:VERB[:WHEN],…  verbs: leave, fail, lose_peer, kill, stay, stay_deaf, exit, and
 //   stop, signalled, lose_records, break_off: leaves and tells its outcome; train, train_deaf:
-//   tells that it trains, and stays, or saves for a while once it is told to leave
+//   tells that it trains, and stays, or saves for a while once it is told to leave; begin: what a
+//   rank does before SIGTERM tells it anything
 // WHEN: so many milliseconds after all ranks have come, or "gone": once run.sqlite is.
 #include <signal.h>
 #include <sys/prctl.h>
@@ -101,6 +102,11 @@ int behave(const std::string& verb) {
   if (verb == "kill") raise(SIGKILL);
   if (verb == "exit") _exit(7);
   if (verb == "stay_deaf") become_deaf();
+  if (verb == "begin") {
+    signal(SIGTERM, SIG_DFL);
+    std::puts("begins");
+    std::fflush(stdout);
+  }
   stay_until_told();
   return 0;
 }

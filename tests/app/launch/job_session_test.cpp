@@ -245,6 +245,20 @@ TEST_F(JobSessionTest, ARankThatFailsAfterTheStopEndsTheOthersWithinTheGracePeri
       << status.run.reason;
 }
 
+TEST_F(JobSessionTest, ARankThatTheStopEndsBeforeItHasBegunDoesNotHurryTheOthers) {
+  auto job = JobSession::start(request(2), behaving("0:train,1:begin"));  // saves for 500 ms
+  ASSERT_TRUE(job);
+  ASSERT_TRUE(says(**job, 0, "trains"));
+  ASSERT_TRUE(says(**job, 1, "begins"));
+  (*job)->request_stop();
+  const JobStatus status = (*job)->wait();
+  EXPECT_EQ(status.run.status, RunStatus::kStopped);
+  EXPECT_EQ(status.run.reason, "stopped by the user after 3 of 10 steps");
+  ASSERT_EQ(status.exits.size(), 2u);
+  EXPECT_EQ(status.exits[0].signal, SIGTERM);
+  EXPECT_FALSE(status.exits[1].failed()) << describe(status.exits[1]);
+}
+
 TEST_F(JobSessionTest, AStopWhoseCheckpointIsNotSavedDoesNotGoAsAsked) {
   JobRequest saving = request(2);
   saving.settings.checkpoint_on_stop = true;
