@@ -150,6 +150,17 @@ TEST(LedgerTable, CountsTheStepsOfAResumedRunAsWhileItRan) {
   EXPECT_EQ(steps_cell(row, {}).text, "failed at 120");
 }
 
+TEST(LedgerTable, CountsTheStepsOfAnotherProgramWhateverTheirNumbers) {
+  state::LedgerRow row = sample_snapshot({.live = false}).ledger->rows.front();
+  row.is_imported = true;
+  row.summary.steps_executed = 8;
+  row.summary.last_step = 107;
+  row.status = trace::model::RunStatus::kStopped;
+  EXPECT_EQ(steps_cell(row, {}).text, "stopped at 8");
+  row.status = trace::model::RunStatus::kFailed;
+  EXPECT_EQ(steps_cell(row, {}).text, "failed at 8");
+}
+
 TEST(LedgerTable, TellsHowFarTheRunThatRunsIsWhateverItIsCalledNow) {
   state::LedgerRow row = sample_snapshot().ledger->rows.front();
   const state::JobState job = sample_snapshot().job;

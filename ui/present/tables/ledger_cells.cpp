@@ -33,8 +33,10 @@ TableCell steps_cell(const state::LedgerRow& row, const state::JobState& job) {
   if (row.is_being_read) return TableCell::words("reading…", state::Tone::kMuted);
   TableCell cell =
       TableCell::words(format_integer(row.summary.steps_executed), state::Tone::kSecondary);
-  // Counted as while it ran: with the steps before a checkpoint that it went on from.
-  const std::string reached = format_integer(row.summary.last_step + 1);
+  // Counted as while it ran: with the steps before a checkpoint that it went on from. Those of
+  // another program have whatever numbers it gives them.
+  const std::string reached =
+      format_integer(row.is_imported ? row.summary.steps_executed : row.summary.last_step + 1);
   if (row.status == trace::model::RunStatus::kFailed) {
     cell = TableCell::words("failed at " + reached, state::Tone::kDanger);
   } else if (row.status == trace::model::RunStatus::kStopped) {
