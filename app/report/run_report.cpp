@@ -65,8 +65,8 @@ Result<StepRange> parse_step_range(const std::string& text) {
   return trace::base::fail(
       trace::base::ErrorKind::kUsage,
       "--steps " + text +
-          " is not a range of steps. Write first..last, both included and counted "
-          "from 0, as in 10..20.");
+          " is not a range of steps. Write first..last, both included and numbered as "
+          "the run's steps are, as in 10..20.");
 }
 
 std::optional<std::int64_t> step_at(const RunFigures& figures, std::int64_t time_ns) {

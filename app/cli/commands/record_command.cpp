@@ -43,19 +43,20 @@ trace::base::Result<std::string> schedule_text(const std::string& steps) {
   return std::to_string(range.first) + ".." + std::to_string(range.last);
 }
 
-// That none of the steps which were asked for was there.
+// That none of the steps which were asked for, told as they were typed, was there.
 void say_if_none_had_detail(const std::vector<trace::analysis::StepFigures>& found,
-                            const std::string& steps) {
-  const auto schedule = trace::job::parse_record_schedule(steps);
-  if (steps.empty() || !schedule || schedule->is_empty() || found.empty()) return;
+                            const std::string& typed) {
+  const auto schedule = trace::job::parse_record_schedule(schedule_text(typed).value_or(""));
+  if (typed.empty() || !schedule || schedule->is_empty() || found.empty()) return;
   const auto is_wanted = [&](const auto& step) { return schedule->includes(step.index); };
   if (std::ranges::any_of(found, is_wanted)) return;
   print_message("warning: the program had steps " + std::to_string(found.front().index) + " to " +
-                std::to_string(found.back().index) + ", none of which is among --steps " + steps +
+                std::to_string(found.back().index) + ", none of which is among --steps " + typed +
                 ": nothing was recorded in detail");
 }
 
-int print_outcome(const launch::RecordedProgram& program, const launch::RecordRequest& request) {
+// `asked`: what the user typed.
+int print_outcome(const launch::RecordedProgram& program, const launch::RecordRequest& asked) {
   for (const auto& problem : program.save_errors()) {
     print_message("error: " + problem);
   }
@@ -65,8 +66,8 @@ int print_outcome(const launch::RecordedProgram& program, const launch::RecordRe
   const bool failed =
       status == trace::model::RunStatus::kFailed || status == trace::model::RunStatus::kIncomplete;
   if (failed) print_message("error: " + program.run().reason);
-  say_if_none_had_detail(report->figures.steps, request.steps);
-  print_result(request.output_to_stderr
+  say_if_none_had_detail(report->figures.steps, asked.steps);
+  print_result(asked.output_to_stderr
                    ? report::dump_json(report::report_json(*report))
                    : report::report_text(*report) + "\n" + program.folder().string() + "\n");
   return failed || !program.save_errors().empty() ? kFailed : kDone;
@@ -99,7 +100,7 @@ int record(const RecordArguments& arguments) {
     }
     return report_error(concluded.error());
   }
-  return print_outcome(**program, request);
+  return print_outcome(**program, arguments.request);
 }
 
 }  // namespace

@@ -442,6 +442,8 @@ class Record(harness.ShardlensTest):
         self.assertEqual(steps, list(range(100, 108)))
         done = self.record('none', str(PYTHON), script, options=['--steps', '2..4'])
         self.assertIn('steps 100 to 107, none of which is among --steps 2..4', done.stderr)
+        done = self.record('later', str(PYTHON), script, options=['--steps', '200..'])
+        self.assertIn('none of which is among --steps 200..: nothing', done.stderr)
         self.assertIn('first..last', self.record('bad', 'true', options=['--steps', '4-8'], code=2).stderr)
 
     def test_the_step_in_which_a_program_is_stopped_is_not_measured(self):
