@@ -89,7 +89,8 @@ void InjectedProcess::start_cuda() {
       recorder->watch_gpu();
     } else {
       ProcessRecorder::prepare_gpu();
-      first_work_ = std::make_unique<FirstWork>(is_worker_, [this] { record(known_); });
+      const bool nccl_may_know_more = is_worker_ || (known_ && known_->is_alone);
+      first_work_ = std::make_unique<FirstWork>(nccl_may_know_more, [this] { record(known_); });
     }
   }
   // Once more: what is registered last runs first, and CUPTI, which may just have been loaded, has
@@ -103,14 +104,28 @@ void InjectedProcess::enter(const nccl::CommunicatorPlace& place) {
 
 RangeRecorder* InjectedProcess::ranges_of_work() {
   ProcessRecorder* recorder = recorder_.load(std::memory_order_acquire);
-  if (recorder == nullptr) recorder = record(known_);
+  if (recorder == nullptr && !waits_for_communicator_) recorder = record(known_);
   return recorder == nullptr ? nullptr : &recorder->ranges();
 }
 
-ProcessRecorder* InjectedProcess::record(const std::optional<RankIdentity>& known) {
+ProcessRecorder* InjectedProcess::record(const std::optional<RankIdentity>& known, bool is_last) {
   const std::lock_guard lock(mutex_);
   if (is_off || recorder_ != nullptr) return recorder_;
-  ProcessRecorder* recorder = made_or_off([&] { return ProcessRecorder::start(options_, known); });
+  // A launcher that was itself started as the only rank hands its variables on to those it starts.
+  const auto may_be_another = [&] {
+    return !is_last && known && known->is_alone &&
+           is_claimed_by_another(options_.run_folder, known->rank);
+  };
+  const auto start = [&]() -> trace::base::Result<std::unique_ptr<ProcessRecorder>> {
+    waits_for_communicator_ = may_be_another();
+    if (waits_for_communicator_) return nullptr;
+    auto started = ProcessRecorder::start(options_, known);
+    // All that it starts may work at the same moment.
+    waits_for_communicator_ = !started && may_be_another();
+    if (waits_for_communicator_) return nullptr;
+    return started;
+  };
+  ProcessRecorder* recorder = made_or_off(start);
   if (recorder != nullptr && uses_cuda_) recorder->watch_gpu();
   recorder_ = recorder;
   return recorder;
@@ -130,7 +145,9 @@ void InjectedProcess::finish() {
   // Its thread may be about to begin the recording.
   const bool used_cuda = first_work != nullptr;
   first_work.reset();
-  if (used_cuda && recorder_ == nullptr && FirstWork::has_worked(true)) record(known_);
+  const bool has_worked =
+      waits_for_communicator_ || (used_cuda && recorder_ == nullptr && FirstWork::has_worked(true));
+  if (has_worked && recorder_ == nullptr) record(known_, /*is_last=*/true);
   const std::lock_guard lock(mutex_);
   is_off = true;
   if (recorder_ != nullptr) recorder_.load()->finish();

@@ -36,13 +36,16 @@ class InjectedProcess {
   InjectedProcess(ProcessOptions options, std::optional<RankIdentity> known, bool is_worker);
   static trace::base::Result<std::unique_ptr<InjectedProcess>> make();
   static void finish_at_exit();
-  ProcessRecorder* record(const std::optional<RankIdentity>& known);
+  // `is_last`: no communicator will come.
+  ProcessRecorder* record(const std::optional<RankIdentity>& known, bool is_last = false);
   void finish();
 
   const ProcessOptions options_;
   const std::optional<RankIdentity> known_;  // by a launcher
   const bool is_worker_;                     // of multiprocessing: NCCL may know more
   std::atomic<ProcessRecorder*> recorder_{nullptr};
+  // It works, and another has the place that the variables name.
+  std::atomic<bool> waits_for_communicator_{false};
   std::mutex mutex_;  // guards what follows
   bool uses_cuda_ = false;
   std::unique_ptr<FirstWork> first_work_;

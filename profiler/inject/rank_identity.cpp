@@ -211,6 +211,12 @@ Result<RankIdentity> claim_rank(const std::filesystem::path& run_folder,
   return known ? claim_known(run_folder, *known) : claim_free(run_folder);
 }
 
+bool is_claimed_by_another(const std::filesystem::path& run_folder, int rank) {
+  const auto file = claim_file(run_folder, rank);
+  std::error_code error;
+  return std::filesystem::exists(file, error) && first_line(file) != std::to_string(getpid());
+}
+
 void tell_unwritten(const std::filesystem::path& run_folder, int rank, std::int64_t records) {
   // Nobody is left to hear of a failure.
   std::ofstream(claim_file(run_folder, rank), std::ios::app) << records << "\n";

@@ -63,6 +63,8 @@ std::vector<std::string> own_arguments();
 // a restart, a file beside the claim says so.
 trace::base::Result<RankIdentity> claim_rank(const std::filesystem::path& run_folder,
                                              std::optional<RankIdentity> known);
+// Whether a process other than this one has the rank's place.
+bool is_claimed_by_another(const std::filesystem::path& run_folder, int rank);
 // Says in the claim, for `shardlens record`, how many records the rank's file lacks: a disk that is
 // full has the room for it where the claim lies already.
 void tell_unwritten(const std::filesystem::path& run_folder, int rank, std::int64_t records);

@@ -2,7 +2,8 @@
 // It is run on GPUs that compute nothing (tests/fake_gpu), so its kernels are empty. The first
 // argument is how steps can be told: "optimizer" or "pattern"; "rank 1": as "pattern", with the
 // ranks the other way round; or what it does instead of training, see does_something_else(). The
-// second, "ranges": NVTX is used before CUDA is.
+// second, "ranges": NVTX is used before CUDA is; "work": a kernel runs a second before NCCL is
+// used.
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 #include <nvtx3/nvToolsExt.h>
@@ -186,9 +187,13 @@ int main(int argc, char** argv) {
   if (pipe(id_ends) != 0) return 5;
   const pid_t peer = fork();
   if (peer == 0) run_peer(id_ends[0], 1 - number);
-  if (argc > 2 && std::string_view(argv[2]) == "ranges") {
+  const std::string_view before = argc > 2 ? argv[2] : "";
+  if (before == "ranges") {
     nvtxRangePushA("before CUDA");
     nvtxRangePop();
+  } else if (before == "work") {
+    does_something_else("one kernel");
+    usleep(1'000'000);
   }
   train(id_ends[1], number, told_by == "optimizer");
   int status = 0;

@@ -243,6 +243,21 @@ TEST_F(InjectedProgram, ItsRankIsThatOfNcclsCommunicatorWhereTheLauncherKnewOfOn
   EXPECT_THAT(ask("select rank, local_rank from rank"), ElementsAre(ElementsAre("1", "1")));
 }
 
+// A launcher that was itself started as the only rank, and numbers its own by arguments.
+TEST_F(InjectedProgram, AChildOfTheOnlyRankIsRecordedOnceItJoinsACommunicator) {
+  const std::map<std::string, std::string> variables{{"RANK", "0"}, {"WORLD_SIZE", "1"}};
+  EXPECT_EQ(run_on_gpus("'rank 1' work", variables), 0) << said_;
+  EXPECT_THAT(ask("select rank from rank"), ElementsAre(ElementsAre("1")))
+      << "not at its first work";
+  EXPECT_EQ(run("exit", variables), 0);
+  EXPECT_EQ(run_on_gpus("optimizer ranges", variables), 0) << said_;
+  EXPECT_EQ(said_, "");
+  EXPECT_THAT(ask("select rank from rank order by rank"),
+              ElementsAre(ElementsAre("0"), ElementsAre("1"), ElementsAre("2")))
+      << "the first that is free, for its own is taken";
+  EXPECT_FALSE(fs::exists(root_ / "run" / "rank_0.restarted"));
+}
+
 // What was loaded last ends first: the end of the recording must come before CUPTI's own.
 TEST_F(InjectedProgram, TakesInCuptisLastRecordsThoughCuptiCameLaterThanItself) {
   EXPECT_EQ(run_on_gpus("optimizer ranges"), 0) << said_;

@@ -171,6 +171,17 @@ TEST_F(ClaimRankTest, AChildOfTheOnlyRankIsNoSecondOne) {
   EXPECT_NE(child.error().message.find("is left out"), std::string::npos);
 }
 
+TEST_F(ClaimRankTest, IsClaimedByAnotherOrByThisProcess) {
+  EXPECT_FALSE(is_claimed_by_another(folder_, 1));
+  ASSERT_TRUE(claim_rank(folder_, RankIdentity{1, 1, 2}));
+  EXPECT_FALSE(is_claimed_by_another(folder_, 1));
+  const pid_t other = fork();
+  if (other == 0) _exit(is_claimed_by_another(folder_, 1) ? 0 : 1);
+  int status = -1;
+  ASSERT_EQ(waitpid(other, &status, 0), other);
+  EXPECT_EQ(status, 0);
+}
+
 TEST_F(ClaimRankTest, WithoutALauncherTheFirstFreeOneIsTaken) {
   ASSERT_TRUE(claim_rank(folder_, RankIdentity{0, 0, 1}));
   const auto guessed = claim_rank(folder_, std::nullopt);
