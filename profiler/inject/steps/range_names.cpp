@@ -43,21 +43,13 @@ bool has_any(const std::vector<Word>& words, std::initializer_list<std::string_v
       words, [&](const Word& word) { return std::ranges::find(any, word.text) != any.end(); });
 }
 
-bool has_step(const std::vector<Word>& words) {
-  return has_any(words, {"step", "iteration", "iter", "trainstep", "trainingstep"});
-}
+bool is_step(const Word& word) { return has_any({word}, {"step", "trainstep", "trainingstep"}); }
+bool is_iteration(const Word& word) { return has_any({word}, {"iteration", "iter"}); }
 
-}  // namespace
-
-bool names_a_step(std::string_view range) {
-  const auto words = words_of(range);
-  if (phase_named(range)) return false;
-  return has_step(words);
-}
-
-std::optional<std::int64_t> step_number(std::string_view range) {
+template <typename IsWanted>
+std::optional<std::int64_t> number_behind(std::string_view range, IsWanted is_wanted) {
   for (const Word& word : words_of(range)) {
-    if (!has_step({word})) continue;
+    if (!is_wanted(word)) continue;
     std::string_view rest = range.substr(word.end);
     rest.remove_prefix(std::min(rest.find_first_not_of(" #:=_-"), rest.size()));
     const auto digits = std::ranges::find_if_not(rest, is_digit) - rest.begin();
@@ -66,6 +58,20 @@ std::optional<std::int64_t> step_number(std::string_view range) {
     if (number) return number;
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+bool names_a_step(std::string_view range) {
+  const auto words = words_of(range);
+  if (phase_named(range)) return false;
+  return std::ranges::any_of(words, is_step) || std::ranges::any_of(words, is_iteration);
+}
+
+std::optional<std::int64_t> step_number(std::string_view range) {
+  // An iteration may be a part of a step.
+  const auto number = number_behind(range, is_step);
+  return number ? number : number_behind(range, is_iteration);
 }
 
 std::optional<trace::base::Phase> phase_named(std::string_view range) {

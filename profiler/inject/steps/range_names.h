@@ -15,7 +15,8 @@ namespace shardlens::profiler::inject {
 // not "timestep embedding".
 bool names_a_step(std::string_view range);
 
-// 17 of "step 17" and of "Step: 17/200"; none of "train_step" and "step of rank 3".
+// 17 of "step 17", "Step: 17/200" and "iter 3 of step 17"; none of "train_step" and "step of rank
+// 3".
 std::optional<std::int64_t> step_number(std::string_view range);
 
 // "Forward", "model.forward", "loss.backward()", "optimizer.step", "zero_grad", "dataloader", …

@@ -22,8 +22,8 @@ TEST(RangeNames, DoNotTakeAnythingElseForAStep) {
 }
 
 TEST(RangeNames, TellTheNumberOfAStep) {
-  for (const char* name :
-       {"step 17", "Step: 17/200", "ProfilerStep#17", "epoch 3, iteration=17", "train_step_17"}) {
+  for (const char* name : {"step 17", "Step: 17/200", "ProfilerStep#17", "epoch 3, iteration=17",
+                           "train_step_17", "iter 3 of step 17", "train_step, iter 17"}) {
     EXPECT_EQ(step_number(name), 17) << name;
   }
   for (const char* name : {"step", "step of rank 3", "batch 3", "step 99999999999", "step -"}) {
