@@ -312,6 +312,24 @@ void RecordedProgram::name_unclosed() {
                   "os._exit, exec or SIGKILL: let it end by itself");
 }
 
+// Each rank counts from the number in its own first range: one that puts none there, from 0.
+void RecordedProgram::name_steps_apart() {
+  const auto answer = trace::store::query_run(
+      folder(), "select rank, min(step) from step group by rank order by rank");
+  if (!answer || answer->rows.empty()) return;
+  const auto text_of = [](const auto& row, std::size_t column) {
+    return trace::store::to_text(row.at(column));
+  };
+  const auto& first = answer->rows.front();
+  const auto other = std::ranges::find_if(
+      answer->rows, [&](const auto& row) { return text_of(row, 1) != text_of(first, 1); });
+  if (other == answer->rows.end()) return;
+  tell_incomplete("rank " + text_of(first, 0) + " counts its steps from " + text_of(first, 1) +
+                  ", rank " + text_of(*other, 0) + " from " + text_of(*other, 1) +
+                  ", so that they are not compared step by step: give the ranges of all ranks "
+                  "the step's number, or of none");
+}
+
 Result<void> RecordedProgram::conclude(bool stopped) {
   wait_for_ranks();
   adopt_ranks();
@@ -339,6 +357,7 @@ Result<void> RecordedProgram::conclude(bool stopped) {
   name_unwritten();
   name_restarts();
   name_unclosed();
+  name_steps_apart();
   for (const Claim& claim : claims()) {
     for (const char* suffix : {".claim", ".restarted"})
       fs::remove(folder() / ("rank_" + std::to_string(claim.rank) + suffix), ignored);

@@ -67,6 +67,7 @@ class RecordedProgram {
   void name_unwritten();
   void name_restarts();
   void name_unclosed();
+  void name_steps_apart();
   void tell_incomplete(const std::string& why);
   void wait_for_ranks() const;
 

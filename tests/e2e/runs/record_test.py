@@ -446,6 +446,14 @@ class Record(harness.ShardlensTest):
         self.assertIn('none of which is among --steps 200..: nothing', done.stderr)
         self.assertIn('first..last', self.record('bad', 'true', options=['--steps', '4-8'], code=2).stderr)
 
+    def test_ranks_that_count_their_steps_apart_are_named(self):
+        script = self.script('import os, torch\nfor i in range(5000, 5005):\n'
+                             '    name = f"step {i}" if os.environ["RANK"] == "0" else "step"\n'
+                             '    with torch.cuda.nvtx.range(name): pass')
+        done = self.record('apart', *torchrun(2), script, code=1)
+        self.assertIn('rank 0 counts its steps from 5000, rank 1 from 0', done.stderr)
+        self.assertEqual(self.json('report', 'apart')['run']['status'], 'incomplete')
+
     def test_the_step_in_which_a_program_is_stopped_is_not_measured(self):
         script = self.script('''
             import time, torch
