@@ -395,11 +395,14 @@ trace::base::Result<void> TrainLoop::check_finite(std::int64_t step,
     if (parts_.communicator.rank() == bad.front()) parts_.log.warn(what);
     return {};
   }
-  const char* const advice =
+  const std::string clipping = parts_.settings.max_grad_norm > 0
+                                   ? "Lower learning_rate or max_grad_norm"
+                                   : "Lower learning_rate, set max_grad_norm";
+  const std::string advice =
       loss_is_bad && step == first_step_
           ? ", before any update. Check the values of the model that it starts from, or compute in "
             "fp32 (precision, param_dtype)."
-          : ". Lower learning_rate or max_grad_norm, or train on with on_nonfinite: continue.";
+          : ". " + clipping + ", or train on with on_nonfinite: continue.";
   return trace::base::fail(trace::base::ErrorKind::kFailed, what + advice);
 }
 

@@ -66,6 +66,12 @@ def nonfinite(program, folder):
     marked = [ranks.query(job.run, r, "select step from step where nonfinite") for r in range(2)]
     expect(marked == [[], [(1,)]], job, f"marked steps {marked}")
 
+    for norm, advice in (("1", "Lower learning_rate or max_grad_norm, or"), ("0", "Lower learning_rate, set max_grad_norm, or")):
+        job = start(program, folder, 1, f"clipped at {norm}", inject='"rank=0,step=1,nan"', max_grad_norm=norm)
+        expect(job.wait() == [1], job, "exit codes")
+        for line in job.last_lines():
+            expect(advice in line, job, line)
+
     job = start(program, folder, 1, "at once", inject='"rank=0,step=0,nan"')
     expect(job.wait() == [1], job, "exit codes")
     for line in job.last_lines():
