@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -22,6 +23,8 @@ fs::path finished_path(const fs::path& unfinished) {
   return unfinished.parent_path() / name.substr(0, name.find(trace::job::kUnfinishedMark));
 }
 
+constexpr std::string_view kNameBegins = "step_";
+
 // Of saves that were killed.
 void remove_leftovers(const fs::path& checkpoints) {
   std::error_code error;
@@ -29,8 +32,8 @@ void remove_leftovers(const fs::path& checkpoints) {
   for (fs::directory_iterator entry(checkpoints, error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    const bool ours =
-        name.starts_with("step_") && name.find(trace::job::kUnfinishedMark) != std::string::npos;
+    const bool ours = name.starts_with(kNameBegins) &&
+                      name.find(trace::job::kUnfinishedMark) != std::string::npos;
     if (ours) leftovers.push_back(entry->path());
   }
   for (const fs::path& leftover : leftovers) abandon_folder(leftover);
@@ -39,6 +42,7 @@ void remove_leftovers(const fs::path& checkpoints) {
 }  // namespace
 
 Result<fs::path> begin_checkpoint(const fs::path& checkpoints, std::int64_t step) {
+  take_back_older(checkpoints, kNameBegins);
   remove_leftovers(checkpoints);
   TRY_ASSIGN(const fs::path folder,
              begin_folder(checkpoints / trace::job::checkpoint_folder_name(step)));

@@ -11,7 +11,7 @@
 namespace shardlens::trainer::checkpoint {
 
 // Creates <checkpoints>/step_000020.tmp-<process>-<time>, to be published or abandoned, and removes
-// what killed saves left.
+// what killed saves left, but for an older checkpoint that none has replaced.
 trace::base::Result<std::filesystem::path> begin_checkpoint(
     const std::filesystem::path& checkpoints, std::int64_t step);
 // Writes checkpoint.yaml into `unfinished`, whose other files must be on the disk, and gives the

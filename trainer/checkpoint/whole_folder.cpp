@@ -8,7 +8,9 @@
 #include <chrono>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "trace/base/file_system.h"
 #include "trace/job/checkpoint/checkpoint_info.h"
@@ -23,17 +25,33 @@ using trace::base::Result;
 
 namespace {
 
-fs::path unfinished_path(const fs::path& finished) {
+// Of a whole folder that waits for a newer one to have its name: unlike an unfinished one it is not
+// to be deleted before.
+constexpr std::string_view kOlderMark = ".replaced-";
+
+fs::path marked_path(const fs::path& finished, std::string_view mark) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return trace::base::beside(finished, std::string(trace::job::kUnfinishedMark) +
-                                           std::to_string(getpid()) + "-" +
-                                           std::to_string(now.count()));
+  return trace::base::beside(
+      finished, std::string(mark) + std::to_string(getpid()) + "-" + std::to_string(now.count()));
+}
+
+fs::path unfinished_path(const fs::path& finished) {
+  return marked_path(finished, trace::job::kUnfinishedMark);
+}
+
+// "step_000020" of "step_000020.replaced-12-34"; empty: another's.
+std::string name_of_older(const std::string& name) {
+  const std::size_t mark = name.find(kOlderMark);
+  if (mark == std::string::npos) return "";
+  const bool is_ours =
+      name.find_first_not_of("0123456789-", mark + kOlderMark.size()) == std::string::npos;
+  return is_ours ? name.substr(0, mark) : "";
 }
 
 // Where the file system cannot exchange two names (NFS), and a plain rename refuses a folder that
 // is not empty. False, with errno: all is as it was.
 bool put_in_place_of(const fs::path& from, const fs::path& to) {
-  const fs::path aside = unfinished_path(to);
+  const fs::path aside = marked_path(to, kOlderMark);
   if (std::rename(to.c_str(), aside.c_str()) != 0) return false;
   if (std::rename(from.c_str(), to.c_str()) == 0) {
     std::rename(aside.c_str(), from.c_str());
@@ -62,6 +80,7 @@ Result<void> rename_or_exchange(const fs::path& from, const fs::path& to) {
 }  // namespace
 
 Result<fs::path> begin_folder(const fs::path& finished) {
+  take_back_older(finished.parent_path(), finished.filename().string() + std::string(kOlderMark));
   const fs::path unfinished = unfinished_path(finished);
   std::error_code error;
   fs::create_directories(unfinished, error);
@@ -76,6 +95,22 @@ Result<void> publish_folder(const fs::path& unfinished, const fs::path& finished
   TRY(trace::base::synchronize(finished / ".."));
   abandon_folder(unfinished);  // the older one
   return {};
+}
+
+void take_back_older(const fs::path& parent, std::string_view prefix) {
+  std::vector<fs::path> older;
+  std::error_code error;
+  for (fs::directory_iterator entry(parent, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with(prefix) && !name_of_older(name).empty()) older.push_back(entry->path());
+  }
+  for (const fs::path& folder : older) {
+    const fs::path finished = parent / name_of_older(folder.filename().string());
+    if (std::rename(folder.c_str(), finished.c_str()) == 0) continue;
+    // The newer one has its name.
+    if (errno == EEXIST || errno == ENOTEMPTY) abandon_folder(folder);
+  }
 }
 
 void abandon_folder(const fs::path& unfinished) {

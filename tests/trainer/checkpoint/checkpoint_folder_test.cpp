@@ -78,6 +78,16 @@ TEST_F(CheckpointFolders, LeftUnfinishedNeverHideTheLastAndGoWithTheNextSave) {
   EXPECT_THAT(names(), ElementsAre("notes.tmp-of-a-person", "step_000010", "step_000030"));
 }
 
+// As on NFS, between two renames.
+TEST_F(CheckpointFolders, ThatNoNewerOneHasReplacedAreTakenBackByTheNextSave) {
+  const fs::path older = save(20, "old");
+  fs::rename(older, checkpoints() / "step_000020.replaced-12-34");
+  fs::create_directory(checkpoints() / "step_000020.tmp-12-34");
+  save(30);
+  EXPECT_THAT(names(), ElementsAre("step_000020", "step_000030"));
+  EXPECT_EQ(content_of(older), "old");
+}
+
 TEST_F(CheckpointFolders, OfTheSameStepAreReplaced) {
   save(20, "old");
   EXPECT_EQ(content_of(save(20, "new")), "new");
