@@ -17,8 +17,6 @@ namespace {
 
 using ByteToken = std::uint16_t;
 constexpr std::size_t kTextPiece = std::size_t{1} << 20;
-// Of the rules by which examples become tokens: entries of the cache made by others are not used.
-constexpr std::uint64_t kEncodingVersion = 2;
 
 // As grep and git decide it: a zero byte near the start.
 bool is_binary(std::string_view text) {
@@ -116,7 +114,6 @@ trace::base::Result<void> add_content(const fs::path& file, const TextProgramOpt
 trace::base::Result<std::uint64_t> key_of(const TextSource& source, const TextOptions& text) {
   const PreparationOptions& options = text.preparation;
   ContentHash key;
-  key.update_number(kEncodingVersion);
   TRY_ASSIGN(const std::uint64_t fingerprint, fingerprint_of(options));
   key.update_number(fingerprint);
   key.update_number(source.json_lines ? 1 : 0);

@@ -15,6 +15,9 @@ using Json = nlohmann::json;
 
 namespace {
 
+// Of the rules by which texts become tokens: entries of the cache made by others are not used.
+constexpr std::uint64_t kEncodingVersion = 3;
+
 // Any name of a file, in JSON.
 std::string hexadecimal_of(const fs::path& path) {
   constexpr std::string_view kDigits = "0123456789abcdef";
@@ -137,6 +140,7 @@ trace::base::Result<MappedImage> prepare_prompt(const std::string& text,
 
 trace::base::Result<std::uint64_t> fingerprint_of(const PreparationOptions& options) {
   ContentHash hash;
+  hash.update_number(kEncodingVersion);
   hash.update_field(kTextProgram);
   hash.update_field(options.tokenizer.empty() ? "bytes" : "tokenizer");
   hash.update_field(options.chat.empty() ? "chatml" : "template");
