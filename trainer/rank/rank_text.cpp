@@ -50,11 +50,13 @@ std::int64_t padding_token(const text::EncodedText& text, std::int64_t vocabular
   return 0;
 }
 
-// Names of the training data's labels mean the same in the evaluation data.
+// Names of the training data's labels mean the same in the evaluation data. Where the model numbers
+// them already, what the training data adds are only names of classes that have none.
 void keep_label_numbers(const text::EncodedText& text, text::PreparationOptions& options) {
+  if (!options.label_numbers.empty()) return;
   const auto& names = text.label_names();
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (!names[i].empty()) options.label_numbers[names[i]] = static_cast<std::int64_t>(i);
+    options.label_numbers[names[i]] = static_cast<std::int64_t>(i);
   }
 }
 

@@ -49,5 +49,15 @@ TEST_F(LabelsOfAJob, AreEitherWhereTheModelNamesItsClasses) {
   EXPECT_EQ(error_of("\"bad\"", "0"), "");
 }
 
+// 1 has none in the model, and is shown as "LABEL_1".
+TEST_F(LabelsOfAJob, AreNoneOfTheNamesThatClassesWithoutAnyAreShownBy) {
+  files_.write("model/config.json", R"({"label2id": {"bad": 0, "good": 2}})");
+  settings_.model = (files_.folder() / "model").string();
+  settings_.tokenizer = "bytes";
+  EXPECT_EQ(error_of("\"bad\"", "\"bad\""), "");
+  EXPECT_THAT(error_of("\"bad\"", "\"LABEL_1\""),
+              HasSubstr("the label \"LABEL_1\" is none of bad, good"));
+}
+
 }  // namespace
 }  // namespace shardlens::trainer::rank
