@@ -72,7 +72,11 @@ fs::path chat_folder(const fs::path& tokenizer, const fs::path& model) {
   std::error_code error;
   const fs::path folder =
       fs::is_directory(tokenizer, error) ? tokenizer : fs::absolute(tokenizer).parent_path();
-  return read_chat_templates(folder).empty() ? model : folder;
+  const auto own = read_chat_templates(folder);
+  if (own.empty()) return model;
+  const bool is_models =
+      !own.contains(kDefault) && !model.empty() && read_chat_templates(model).contains(kDefault);
+  return is_models ? model : folder;
 }
 
 }  // namespace shardlens::trainer::huggingface

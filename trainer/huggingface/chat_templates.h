@@ -13,8 +13,9 @@ std::map<std::string, std::string> read_chat_templates(const std::filesystem::pa
 // Where transformers looks for that of this name.
 std::filesystem::path chat_template_file(const std::string& name);
 
-// Whose templates write conversations: the tokenizer's, a folder or a file in it, if it has some,
-// else the model's folder. Either may be empty; so is the result where there is none.
+// Whose templates write conversations: the tokenizer's, a folder or a file in it, if it has a
+// "default", else the model's folder; of the two that have none the tokenizer's, if it has others.
+// Either may be empty; so is the result where there is none.
 std::filesystem::path chat_folder(const std::filesystem::path& tokenizer,
                                   const std::filesystem::path& model);
 

@@ -44,5 +44,15 @@ TEST(ChatTemplates, AreTheTokenizersIfItHasSome) {
   EXPECT_EQ(chat_folder(tokenizer.path() / "tokenizer.json", model.path()), tokenizer.path());
 }
 
+TEST(ChatTemplates, AreTheModelsIfOnlyItHasOneForAllConversations) {
+  const ModelFolder tokenizer, model;
+  tokenizer.write("tokenizer_config.json",
+                  R"({"chat_template": [{"name": "tool_use", "template": "tools"}]})");
+  EXPECT_EQ(chat_folder(tokenizer.path(), model.path()), tokenizer.path());
+  EXPECT_EQ(chat_folder(tokenizer.path(), {}), tokenizer.path()) << "which says what is wrong";
+  model.write("chat_template.jinja", "the model's");
+  EXPECT_EQ(chat_folder(tokenizer.path(), model.path()), model.path());
+}
+
 }  // namespace
 }  // namespace shardlens::trainer::huggingface
