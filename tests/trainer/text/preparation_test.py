@@ -105,7 +105,6 @@ class Files(WithTokenizers):
         with self.assertRaisesRegex(refusal.Refused, "not a regular file"):
             files.open_text(self.folder / "chat_template.jinja").__enter__()
 
-
     def test_a_tokenizer_is_found_by_its_folder_or_any_of_its_files(self):
         def found(name=""):
             path = str(self.folder / name) if name else str(self.folder)
@@ -183,7 +182,6 @@ class Labels(WithTokenizers):
         tokens, done = self.lines_of('{"text": "x", "label": "z"}', '{"text": "a", "label": "y"}', tokenizer=made,
                                      skip_bad_lines=True)
         self.assertEqual(list(done.image.labels), [0])
-
 
     def test_classes_without_a_name_have_the_usual_one(self):
         labels = json_lines.Labels({"a": 0, "c": 2}, 3)
@@ -323,7 +321,7 @@ class Conversations(WithTokenizers):
         self.assertNotIn(answers.MARK, made.render(shown, {})[0])
 
     QUESTION = '"messages": [{"role": "user", "content": "q"}]'
-    SHOWS_GIVEN = "{{ bos_token }}{{ tools }}{{ documents }}{{ more }}{{ messages[0].content }}"
+    SHOWS_GIVEN = "{{ bos_token }}{{ tools }}{{ documents }}{{ more }}{{ template }}{{ messages[0].content }}"
 
     def rendered(self, line, **more):
         tokens, _ = self.lines_of(line, chat=os.fsencode(self.folder).hex(), completion_only_loss=False, **more)
@@ -336,13 +334,15 @@ class Conversations(WithTokenizers):
                 ("", "<s>NoneNoneq"), (', "tools": null, "documents": null, "chat_template_kwargs": null', "<s>NoneNoneq"),
                 (', "tools": [{"a": 1}], "documents": []', "<s>[{'a': 1}][]q"),
                 (', "tools": "[{\\"a\\": 1}]"', "<s>[{'a': 1}]Noneq"), (', "tools": "null"', "<s>NoneNoneq"),
-                (', "chat_template_kwargs": {"more": "!", "bos_token": "<b>"}', "<b>NoneNone!q")):
+                (', "chat_template_kwargs": {"more": "!", "bos_token": "<b>"}', "<b>NoneNone!q"),
+                (', "chat_template_kwargs": {"template": "!"}', "<s>NoneNone!q")):
             self.assertEqual(self.rendered("{" + self.QUESTION + given + "}"), shown)
         for given, wrong in (
                 ('"tools": {"a": 1}', '"tools" is not a list of objects'), ('"tools": "["', '"tools" is a string, but not JSON'),
                 ('"documents": ["a"]', '"documents" is not a list of objects'),
                 ('"chat_template_kwargs": [1]', '"chat_template_kwargs" is not an object'),
-                ('"chat_template_kwargs": {"tools": []}', '"chat_template_kwargs" has "tools"')):
+                ('"chat_template_kwargs": {"tools": []}', '"chat_template_kwargs" has "tools"'),
+                ('"chat_template_kwargs": {"self": 1}', '"chat_template_kwargs" has "self"')):
             with self.assertRaisesRegex(refusal.Refused, wrong):
                 self.rendered("{" + self.QUESTION + ", " + given + "}")
 

@@ -46,7 +46,7 @@ class Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
                             dict=lambda *values, **named: dict(*values, **named))
         self.written, self.said = [], []
 
-    def render(self, template, **variables):
+    def render(self, template, /, **variables):
         """The text, and what {% generation %} marked: (begin, what was said)."""
         self.written, self.said = [], []
         for piece in template.generate(**variables):

@@ -6,7 +6,7 @@ from .image import CHAT, COMPLETION, LABELED, PLAIN
 from .refusal import BadExample, reason_of
 
 MOST_CLASSES = 1 << 20
-NO_VARIABLES = ("messages", "tools", "documents", "chat_template", "add_generation_prompt", "continue_final_message")
+NO_VARIABLES = ("self", "messages", "tools", "documents", "chat_template", "add_generation_prompt", "continue_final_message")
 KIND_NAMES = ("text", "prompt and completion", "messages", "text and label")
 
 
