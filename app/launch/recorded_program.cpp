@@ -312,20 +312,20 @@ void RecordedProgram::name_unclosed() {
                   "os._exit, exec or SIGKILL: let it end by itself");
 }
 
-// Each rank counts from the number in its own first range: one that puts none there, from 0.
+// Each rank counts from the number in its own first range: one that puts none there, from 0. One
+// that only began later has steps that others have, too.
 void RecordedProgram::name_steps_apart() {
   const auto answer = trace::store::query_run(
-      folder(), "select rank, min(step) from step group by rank order by rank");
+      folder(),
+      "select a.rank, a.first, b.rank, b.first from "
+      "(select rank, min(step) as first, max(step) as last from step group by rank) a join "
+      "(select rank, min(step) as first from step group by rank) b on b.first > a.last limit 1");
   if (!answer || answer->rows.empty()) return;
-  const auto text_of = [](const auto& row, std::size_t column) {
-    return trace::store::to_text(row.at(column));
+  const auto text_of = [&](std::size_t column) {
+    return trace::store::to_text(answer->rows.front().at(column));
   };
-  const auto& first = answer->rows.front();
-  const auto other = std::ranges::find_if(
-      answer->rows, [&](const auto& row) { return text_of(row, 1) != text_of(first, 1); });
-  if (other == answer->rows.end()) return;
-  tell_incomplete("rank " + text_of(first, 0) + " counts its steps from " + text_of(first, 1) +
-                  ", rank " + text_of(*other, 0) + " from " + text_of(*other, 1) +
+  tell_incomplete("rank " + text_of(0) + " counts its steps from " + text_of(1) + ", rank " +
+                  text_of(2) + " from " + text_of(3) +
                   ", so that they are not compared step by step: give the ranges of all ranks "
                   "the step's number, or of none");
 }

@@ -451,7 +451,7 @@ class Record(harness.ShardlensTest):
                              '    name = f"step {i}" if os.environ["RANK"] == "0" else "step"\n'
                              '    with torch.cuda.nvtx.range(name): pass')
         done = self.record('apart', *torchrun(2), script, code=1)
-        self.assertIn('rank 0 counts its steps from 5000, rank 1 from 0', done.stderr)
+        self.assertIn('rank 1 counts its steps from 0, rank 0 from 5000', done.stderr)
         self.assertEqual(self.json('report', 'apart')['run']['status'], 'incomplete')
 
     def test_the_step_in_which_a_program_is_stopped_is_not_measured(self):
