@@ -497,7 +497,7 @@ class Record(harness.ShardlensTest):
         self.assertTrue(harness.is_alive(worker))
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.stdout.readline(), 'heard\n')
-        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)  # of another kind it may be of the same event
         process.communicate(timeout=60)
         harness.wait_until(lambda: not harness.is_alive(worker), 10, 'the end of the worker')
 

@@ -352,6 +352,11 @@ TEST(RunAnalysis, OfAnInterruptedProgramThatIsReplayedTheNewestStepIsNotTheLast)
   auto run = make_run({});
   run.info.status = model::RunStatus::kStopped;
   run.info.imported_from = model::kRecordedProgram;
+  for (model::Batch& rank : run.ranks) {
+    ASSERT_TRUE(rank.rank_info);
+    rank.rank_info->device = "cpu";
+    rank.rank_info->sources.clear();
+  }
   RunAnalysis analysis(run.info);
   analysis.expect_more(true);
   for (const model::Batch& rank : run.ranks) analysis.add(rank);
