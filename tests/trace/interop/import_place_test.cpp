@@ -82,44 +82,54 @@ TEST_F(KinetoImport, AFolderMayBeNamedInsteadOfALibrary) {
   EXPECT_TRUE(std::filesystem::exists(files.front()));
 }
 
-TEST_F(KinetoImport, OneThatCannotBeWrittenLeavesTheRunThatItWasToReplace) {
-  const std::vector files{write("job.json", rank_of_two(0))};
+class ReplacingImport : public KinetoImport {
+ protected:
+  // Options of one that replaces `old`, a run that is there.
+  struct Replacement {
+    ImportOptions options;
+    std::filesystem::path old;
+  };
+  Replacement replacement(bool in_library) {
+    Replacement made{named(in_library ? "job" : ""), {}};
+    if (!in_library) made.options.folder = folder_->path() / "mine";
+    const auto old = import_kineto(files_, runs(), made.options);
+    EXPECT_TRUE(old) << old.error().message;
+    if (old) made.old = old->folder;
+    made.options.overwrite = true;
+    return made;
+  }
+
+  const std::vector<std::filesystem::path> files_{write("job.json", rank_of_two(0))};
+};
+
+TEST_F(ReplacingImport, ThatCannotBeWrittenLeavesTheRunThatItWasToReplace) {
   for (const bool in_library : {true, false}) {
-    ImportOptions options = named(in_library ? "job" : "");
-    if (!in_library) options.folder = folder_->path() / "mine";
-    const auto old = import_kineto(files, runs(), options);
-    ASSERT_TRUE(old) << old.error().message;
-    options.overwrite = true;
+    auto [options, old] = replacement(in_library);
     std::filesystem::path half;
     options.begun = [&](const std::filesystem::path& folder) {
       half = folder;
       std::filesystem::create_directory(store::rank_file(folder, 0));
     };
-    EXPECT_FALSE(import_kineto(files, runs(), options));
+    EXPECT_FALSE(import_kineto(files_, runs(), options));
     EXPECT_FALSE(half.empty());
     EXPECT_FALSE(std::filesystem::exists(half));
-    EXPECT_EQ(open(old->folder).figures.info.status, model::RunStatus::kDone);
+    EXPECT_EQ(open(old).figures.info.status, model::RunStatus::kDone);
   }
 }
 
-TEST_F(KinetoImport, OneThatCannotTakeAnothersPlaceIsKeptAndSaysWhereItLies) {
-  const std::vector files{write("job.json", rank_of_two(0))};
+TEST_F(ReplacingImport, ThatCannotTakeTheOldOnesPlaceIsKeptAndSaysWhereItLies) {
   for (const bool in_library : {true, false}) {
-    ImportOptions options = named(in_library ? "job" : "");
-    if (!in_library) options.folder = folder_->path() / "mine";
-    const auto old = import_kineto(files, runs(), options);
-    ASSERT_TRUE(old) << old.error().message;
-    options.overwrite = true;
+    auto [options, old] = replacement(in_library);
     std::filesystem::path made;
-    options.begun = [&](const std::filesystem::path& folder) {
+    options.begun = [&made, run = old / store::kRunFile](const std::filesystem::path& folder) {
       made = folder;
-      std::filesystem::resize_file(old->folder / store::kRunFile, 10);
+      std::filesystem::resize_file(run, 10);
     };
-    const auto imported = import_kineto(files, runs(), options);
+    const auto imported = import_kineto(files_, runs(), options);
     ASSERT_FALSE(imported);
     EXPECT_THAT(imported.error().message, testing::HasSubstr("is whole, in " + base::quoted(made)));
     EXPECT_EQ(open(made).figures.info.status, model::RunStatus::kDone);
-    EXPECT_TRUE(std::filesystem::exists(old->folder));
+    EXPECT_TRUE(std::filesystem::exists(old));
   }
 }
 

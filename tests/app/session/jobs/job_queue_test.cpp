@@ -191,16 +191,20 @@ TEST_F(QueueTest, AStopWhoseCheckpointWasLostIsTold) {
             "Run “a” was stopped by the user, but the checkpoint was not saved");
 }
 
+void start_job_that_saves(JobQueue& queue) {
+  launch::JobRequest request = named("a");
+  request.settings.checkpoint_on_stop = true;
+  queue.start(request, false);
+  EXPECT_TRUE(eventually([&] { return queue.state().phase == JobPhase::kRunning; }));
+}
+
 TEST(JobQueue, WaitsAtItsEndForAJobThatSavesWhenStopped) {
   FakeJobs jobs;
   Notice notice;
   auto queue = std::make_unique<JobQueue>(
       jobs.starter(), notice, [] {}, 0ms);
-  launch::JobRequest request = named("a");
-  request.settings.checkpoint_on_stop = true;
-  queue->start(request, false);
-  ASSERT_TRUE(eventually([&] { return queue->state().phase == JobPhase::kRunning; }));
-  const auto job = jobs.started()[0];
+  start_job_that_saves(*queue);
+  const auto job = jobs.started().at(0);
   job->ends_when_stopped = false;
   std::jthread closing([&] { queue.reset(); });
   ASSERT_TRUE(eventually([&] { return job->stop_requested.load(); }));
@@ -253,11 +257,8 @@ TEST(JobQueue, EndsAJobThatHangsInsteadOfSaving) {
   Notice notice;
   auto queue = std::make_unique<JobQueue>(jobs.starter(), notice, [] {});
   jobs.record_in(*run);
-  launch::JobRequest request = named("a");
-  request.settings.checkpoint_on_stop = true;
-  queue->start(request, false);
-  ASSERT_TRUE(eventually([&] { return queue->state().phase == JobPhase::kRunning; }));
-  const auto job = jobs.started()[0];
+  start_job_that_saves(*queue);
+  const auto job = jobs.started().at(0);
   job->ends_when_stopped = false;
   std::jthread closing([&] { queue.reset(); });
   ASSERT_TRUE(eventually([&] { return job->stop_requested.load(); }));
