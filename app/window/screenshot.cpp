@@ -203,6 +203,7 @@ Result<void> take_screenshot(const ScreenshotOptions& options) {
   if (options.step >= 0) still.step = options.step;
   still.changes = options.changes;
   still.other_runs = rows_on_screen(options);
+  still.compared.assign(options.others.begin(), options.others.end());
   TRY_ASSIGN(auto snapshot, session::still_snapshot(still));
   if (!options.sweep.empty()) snapshot.sweep = sweep_of(options);
   if (options.workspace == ui::state::kCompareWorkspace && options.sweep.empty()) {

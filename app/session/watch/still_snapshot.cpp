@@ -41,6 +41,19 @@ bool may_be_same_job(const trace::model::RunInfo& a, const trace::model::RunInfo
          trace::model::packed_path(a.settings.model) == trace::model::packed_path(b.settings.model);
 }
 
+// Of no library they have no number there.
+void add_compared(const StillOptions& options, std::vector<LibraryRun>& chosen) {
+  for (const fs::path& run : options.compared) {
+    const bool is_there = std::ranges::any_of(
+        chosen, [&](const LibraryRun& record) { return same_place(record.info.folder, run); });
+    if (is_there || same_place(options.run, run)) continue;
+    auto record = read_library_run(run);
+    if (!record) continue;
+    record->is_bundled = true;
+    chosen.push_back(std::move(*record));
+  }
+}
+
 // Of the library's other runs those that the picture has room for, the baseline and, where it has
 // room for any, all of the same job; the figures of no other are read. Runs that cannot be read are
 // left out: the picture is of one run.
@@ -58,7 +71,10 @@ std::vector<LibraryRun> neighbours(const StillOptions& options, LibraryRun& show
     }
     const bool is_baseline = !has_baseline && may_be_baseline(other.record, shown);
     const bool tells = options.other_runs > 0 && may_be_same_job(other.record.info, shown.info);
-    if (chosen.size() >= options.other_runs && !is_baseline && !tells) continue;
+    const bool is_compared = std::ranges::any_of(options.compared, [&](const fs::path& run) {
+      return same_place(other.record.info.folder, run);
+    });
+    if (chosen.size() >= options.other_runs && !is_baseline && !tells && !is_compared) continue;
     has_baseline = has_baseline || is_baseline;
     if (auto full = with_figures(std::move(other))) chosen.push_back(std::move(*full));
   }
@@ -130,6 +146,7 @@ Surroundings surroundings_of(const StillOptions& options,
   auto shown = record_from_figures(figures);
   std::int64_t next_number = 1;
   auto records = neighbours(options, shown, next_number);
+  if (!options.runs_dir.empty()) add_compared(options, records);
   // Of no library it has no number there, which the next run would get.
   shown.is_bundled = !options.runs_dir.empty() && shown.number == 0;
   records.push_back(std::move(shown));

@@ -15,11 +15,12 @@ namespace shardlens::app::session {
 
 struct StillOptions {
   std::filesystem::path run;
-  std::filesystem::path runs_dir;      // whose runs fill the ledger; "": the run alone
-  std::size_t other_runs = 40;         // of them, the newest: more than these are not read
-  std::optional<std::int64_t> step;    // none: a typical one; -1: the latest
-  bool plan = false;                   // the plan card lies over the window
-  std::vector<std::string> changes{};  // of the settings for the next run: "key=value"
+  std::filesystem::path runs_dir;  // whose runs fill the ledger; "": the run alone
+  std::size_t other_runs = 40;     // of them, the newest: more than these are not read
+  std::vector<std::filesystem::path> compared{};  // are in the ledger, too, wherever they lie
+  std::optional<std::int64_t> step{};             // none: a typical one; -1: the latest
+  bool plan = false;                              // the plan card lies over the window
+  std::vector<std::string> changes{};             // of the settings for the next run: "key=value"
 };
 
 // Error kUsage: the run has no such step, or a change is none.

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 #include "app/session/runs/library_run_cache.h"
 #include "tests/app/session/synthetic_run.h"
 #include "trace/predict/plan/gpu_table.h"
@@ -45,6 +48,33 @@ TEST_F(StillTest, ShowsTheRunAtATypicalStepAmongItsNeighbours) {
   EXPECT_TRUE(still->ledger->rows[0].is_shown);
   EXPECT_TRUE(still->ledger->rows[1].is_baseline) << "the run before it";
   EXPECT_EQ(still->knobs.baseline_name, "run 1");
+}
+
+TEST_F(StillTest, NumbersTheRunsThatItIsComparedWith) {
+  SyntheticOptions options;
+  options.name = "third";
+  options.start_ns += 2'000'000'000;
+  SyntheticRun newer(folder.path(), options);
+  newer.add_steps(8);
+  newer.finish();
+  const TemporaryFolder elsewhere;
+  options.name = "elsewhere";
+  SyntheticRun foreign(elsewhere.path(), options);
+  foreign.add_steps(8);
+  foreign.finish();
+  const auto still = still_snapshot({.run = run,
+                                     .runs_dir = folder.path(),
+                                     .other_runs = 0,
+                                     .compared = {newer.folder(), foreign.folder()}});
+  ASSERT_TRUE(still);
+  const auto ordinal_of = [&](const std::string& name) {
+    const auto& rows = still->ledger->rows;
+    const auto row = std::ranges::find(rows, name, &ui::state::LedgerRow::name);
+    return row == rows.end() ? "none" : row->ordinal;
+  };
+  EXPECT_EQ(ordinal_of("second"), "run 2");
+  EXPECT_EQ(ordinal_of("third"), "run 3");
+  EXPECT_EQ(ordinal_of("elsewhere"), "example 1");
 }
 
 TEST_F(StillTest, ReadsTheFiguresOfOtherJobsOnlyAsFarAsItShowsThem) {
