@@ -40,6 +40,10 @@ bool is_mark(std::string_view name) {
 base::Phase phase_named(std::string_view name) {
   const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
   if (is_mark(name)) return base::Phase::kOther;
+  for (int phase = 0; phase < base::kPhaseCount; ++phase) {
+    const auto named = static_cast<base::Phase>(phase);
+    if (name == base::to_string(named)) return named;
+  }
   if (name.starts_with("Optimizer.step") || has("## optimizer")) return base::Phase::kOptimizer;
   if (has("backward")) return base::Phase::kBackward;
   if (has("forward") && !has("DistributedDataParallel")) return base::Phase::kForward;

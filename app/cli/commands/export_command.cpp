@@ -13,10 +13,12 @@
 #include "app/cli/terminal/percent_line.h"
 #include "app/cli/terminal/stop_request.h"
 #include "app/report/report_json.h"
+#include "app/report/run_report.h"
 #include "app/session/runs/listed_runs.h"
 #include "trace/base/file_system.h"
 #include "trace/base/text.h"
 #include "trace/frameworks/write/framework_export.h"
+#include "trace/interop/chrome/chrome_export.h"
 #include "trace/model/run_info.h"
 #include "trace/store/run/output_file.h"
 #include "trace/store/run/run_folder.h"
@@ -36,6 +38,7 @@ struct ExportArguments {
   bool overwrite = false;
   bool with_paths = false;
   bool json = false;
+  std::string steps;
   std::filesystem::path runs_dir = "runs";
 };
 
@@ -76,6 +79,33 @@ int export_rows(const ExportArguments& arguments, const std::filesystem::path& r
   return kDone;
 }
 
+int export_chrome(const ExportArguments& arguments, const std::filesystem::path& run) {
+  trace::interop::ChromeExportOptions options;
+  if (!arguments.steps.empty()) {
+    const auto range = report::parse_step_range(arguments.steps);
+    if (!range) return report_error(range.error());
+    options.steps = {range->first, range->last};
+  }
+  StopRequest stop;
+  PercentLine line("exporting");
+  options.overwrite = arguments.overwrite;
+  options.with_paths = arguments.with_paths;
+  options.progress = stop.progress(line);
+  const auto written = trace::interop::export_chrome_trace(run, arguments.output, options);
+  line.end();
+  if (!written) return report_error(written.error());
+  report::Json files = report::Json::array();
+  std::string text;
+  for (const auto& file : written->files) {
+    files.push_back(file.string());
+    text += file.string() + "\n";
+  }
+  text += trace::base::grouped(written->events) + " events\n";
+  const report::Json json{{"files", std::move(files)}, {"events", written->events}};
+  print_result(arguments.json ? report::dump_json(json) : text);
+  return kDone;
+}
+
 // On how many machines it ran, as far as its ranks tell.
 std::int64_t node_count(const std::filesystem::path& run) {
   const auto answer = trace::store::query_run(run, "select count(distinct host) from rank");
@@ -104,15 +134,12 @@ Result<void> write_text(const ExportArguments& arguments, const std::string& tex
   const std::filesystem::path unfinished = trace::store::detail::temporary_name(file);
   std::ofstream(unfinished, std::ios::binary) << text << std::flush;
   std::error_code error;
-  if (std::filesystem::file_size(unfinished, error) == text.size() && !error) {
-    if (!arguments.overwrite) return trace::base::publish_file(unfinished, file);
-    std::filesystem::rename(unfinished, file, error);
-    if (!error) return {};
-  }
-  std::filesystem::remove(unfinished, error);
-  return trace::base::fail(
-      trace::base::ErrorKind::kIo,
-      file.string() + " cannot be written. Is there space, and may you write to that folder?");
+  const bool is_whole = std::filesystem::file_size(unfinished, error) == text.size() && !error;
+  const Result<void> written =
+      is_whole ? trace::store::publish_output(unfinished, file, arguments.overwrite)
+               : trace::store::cannot_write(file);
+  if (!written) std::filesystem::remove(unfinished, error);
+  return written;
 }
 
 report::Json settings_export_json(const ExportArguments& arguments,
@@ -157,11 +184,19 @@ int export_run(const ExportArguments& arguments) {
   if (const auto format = trace::frameworks::find_export_format(arguments.format)) {
     return export_settings(arguments, *run, *format);
   }
+  const bool is_trace = arguments.format == "chrome";
+  if (!is_trace && !arguments.steps.empty()) {
+    return report_error({trace::base::ErrorKind::kUsage,
+                         "--steps is for --format chrome: rows are written of all steps."});
+  }
   if (arguments.output.empty()) {
     return report_error({trace::base::ErrorKind::kUsage,
-                         "--format rows writes a file of SQLite; name it, as -o run.sqlite."});
+                         is_trace ? "--format chrome writes a trace; name it, as -o run.json.gz, "
+                                    "or name a folder for a file of each rank."
+                                  : "--format rows writes a file of SQLite; name it, as "
+                                    "-o run.sqlite."});
   }
-  return export_rows(arguments, *run);
+  return is_trace ? export_chrome(arguments, *run) : export_rows(arguments, *run);
 }
 
 }  // namespace
@@ -172,14 +207,20 @@ void add_export_command(CLI::App& app, Action& chosen) {
   add_run(*command, arguments->run);
   command
       ->add_option("--format", arguments->format,
-                   "rows: an SQLite file of plain tables; the settings as PyTorch code, as "
-                   "DeepSpeed's ds_config.json, or as Accelerate's YAML")
-      ->check(one_of({"rows", "pytorch", "deepspeed", "accelerate"}))
+                   "rows: an SQLite file of plain tables; chrome: a trace for Perfetto and what "
+                   "reads PyTorch's; the settings as PyTorch code, as DeepSpeed's ds_config.json, "
+                   "or as Accelerate's YAML")
+      ->check(one_of({"rows", "chrome", "pytorch", "deepspeed", "accelerate"}))
       ->capture_default_str();
   command
       ->add_option("-o,--output", arguments->output,
-                   "The file to write; settings go to standard output without one")
+                   "The file to write; settings go to standard output without one. Of a trace also "
+                   "a folder, for a file of each rank as PyTorch's profiler writes them")
       ->type_name("FILE");
+  command
+      ->add_option("--steps", arguments->steps,
+                   "Of a trace, what begins in these steps: first..last, both included")
+      ->type_name("STEPS");
   command->add_flag("--overwrite", arguments->overwrite, "Replaces a file that is there");
   command->add_flag("--with-paths", arguments->with_paths,
                     "Keeps host names, process ids, absolute paths and the recorded command line");
@@ -190,6 +231,8 @@ void add_export_command(CLI::App& app, Action& chosen) {
   command->footer(
       "Every table of `shardlens query` with its columns, names as texts, one row per event. An\n"
       "event takes about 100 bytes there, 4 to 9 in the run. Ctrl-C leaves nothing behind.\n\n"
+      "A trace opens in ui.perfetto.dev, a file for each rank also in Holistic Trace Analysis and\n"
+      "with `shardlens import`. Allocations stay in the run.\n\n"
       "Code for PyTorch has the same buckets or units, precision, optimizer and schedule, with "
       "the\n"
       "torchrun line. What a framework has no setting for is listed with the reason: in the code,\n"
@@ -200,6 +243,7 @@ void add_export_command(CLI::App& app, Action& chosen) {
       "  shardlens export baseline --format pytorch -o parallel.py\n"
       "  shardlens export baseline --format deepspeed -o ds_config.json\n"
       "  shardlens export baseline --format accelerate -o accelerate.yaml\n"
+      "  shardlens export baseline --format chrome --steps 10..12 -o baseline.json.gz\n"
       "  shardlens export baseline --format rows -o baseline.sqlite\n"
       "  sqlite3 baseline.sqlite \"select name, count(*) from kernel group by name\"\n"
       "  python3 -c \"import pandas, sqlite3; print(pandas.read_sql('select * from step', \\\n"

@@ -117,6 +117,13 @@ TorchType torch_type(std::string_view c10_name) {
   return found == std::end(kTypes) ? TorchType{c10_name, 0} : found->type;
 }
 
+TorchType c10_type(std::string_view python_name) {
+  for (const TypeName& each : kTypes) {
+    if (each.type.name == python_name) return {each.c10, each.type.bytes};
+  }
+  return {python_name, 0};
+}
+
 TorchType torch_type_of_input(std::string_view cpp_name) {
   const auto found = std::ranges::find(kCppNames, cpp_name, &CppName::cpp);
   if (found != std::end(kCppNames)) return torch_type(found->c10);

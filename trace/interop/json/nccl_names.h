@@ -24,6 +24,8 @@ struct TorchType {
 };
 // From c10's name: "BFloat16", "Float", "Long", …; of others the name as it is.
 TorchType torch_type(std::string_view c10_name);
+// The other way: from Python's name to c10's, or the name as it is.
+TorchType c10_type(std::string_view python_name);
 // From C++'s name of a value, as an operator's inputs have it: "float", "c10::BFloat16".
 TorchType torch_type_of_input(std::string_view cpp_name);
 // From a kernel's: "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(…)". Empty: none, or of integers,

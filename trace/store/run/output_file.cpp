@@ -1,5 +1,6 @@
 #include "trace/store/run/output_file.h"
 
+#include <cerrno>
 #include <system_error>
 
 #include "trace/base/file_system.h"
@@ -20,6 +21,21 @@ base::Result<void> check_output(const fs::path& output, bool overwrite, std::str
   return base::fail(
       base::ErrorKind::kUsage,
       base::quoted(output) + " exists already: choose another name, or give --overwrite");
+}
+
+base::Result<void> publish_output(const fs::path& unfinished, const fs::path& output,
+                                  bool overwrite) {
+  if (!overwrite) return base::publish_file(unfinished, output);
+  std::error_code error;
+  fs::rename(unfinished, output, error);
+  if (error) return cannot_write(output);
+  return {};
+}
+
+tl::unexpected<base::Error> cannot_write(const fs::path& output) {
+  return base::fail(base::write_error_kind(errno),
+                    base::quoted(output) +
+                        " cannot be written. Is there space, and may you write to that folder?");
 }
 
 }  // namespace shardlens::trace::store

@@ -1,4 +1,4 @@
-// Where pack and export may write. Any thread.
+// Where pack and export may write, and how what they wrote appears. Any thread.
 #pragma once
 
 #include <filesystem>
@@ -11,5 +11,11 @@ namespace shardlens::trace::store {
 // Refuses a folder, and a file that is there unless it may be replaced. `example`: a good name.
 base::Result<void> check_output(const std::filesystem::path& output, bool overwrite,
                                 std::string_view example);
+
+// Moves what is whole to its place; an `output` that came meanwhile is replaced only if it may be.
+base::Result<void> publish_output(const std::filesystem::path& unfinished,
+                                  const std::filesystem::path& output, bool overwrite);
+// Of a system call that has just failed.
+tl::unexpected<base::Error> cannot_write(const std::filesystem::path& output);
 
 }  // namespace shardlens::trace::store

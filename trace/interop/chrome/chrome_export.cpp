@@ -1,0 +1,259 @@
+#include "trace/interop/chrome/chrome_export.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include "trace/base/file_system.h"
+#include "trace/base/intervals.h"
+#include "trace/base/text.h"
+#include "trace/interop/chrome/chrome_tables.h"
+#include "trace/store/run/output_file.h"
+#include "trace/store/run/run_files.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/sql/event_module.h"
+#include "trace/store/sql/event_tables.h"
+#include "trace/store/sql/row_module.h"
+#include "trace/store/sqlite/stop_reading.h"
+#include "trace/store/upkeep/redaction.h"
+
+namespace shardlens::trace::interop {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Text that appears as a file when it is whole, compressed if the name says so.
+class JsonFile {
+ public:
+  static base::Result<JsonFile> create(fs::path path, bool overwrite) {
+    TRY(store::check_output(path, overwrite, "run.json.gz"));
+    JsonFile file(std::move(path), overwrite);
+    if (!file.stream_) return file.failure();
+    return file;
+  }
+  JsonFile(JsonFile&&) = default;
+  JsonFile& operator=(JsonFile&&) = delete;
+  ~JsonFile() {
+    if (unfinished_.empty()) return;
+    stream_.reset();
+    std::error_code ignored;
+    fs::remove(unfinished_, ignored);
+  }
+
+  base::Result<void> write(std::string_view text) {
+    const bool is_written =
+        text.empty() || gzwrite(stream_.get(), text.data(), static_cast<unsigned>(text.size())) > 0;
+    if (!is_written) return store::cannot_write(path_);
+    return {};
+  }
+  base::Result<void> publish() {
+    if (gzclose(stream_.release()) != Z_OK) return store::cannot_write(path_);
+    TRY(store::publish_output(unfinished_, path_, overwrite_));
+    unfinished_.clear();
+    return {};
+  }
+
+ private:
+  struct Close {
+    void operator()(gzFile stream) const { gzclose(stream); }
+  };
+
+  JsonFile(fs::path path, bool overwrite)
+      : path_(std::move(path)),
+        unfinished_(store::detail::temporary_name(path_)),
+        overwrite_(overwrite),
+        stream_(gzopen(unfinished_.c_str(), path_.extension() == ".gz" ? "wb6" : "wbT")) {}
+  fs::path path_, unfinished_;
+  bool overwrite_;
+  std::unique_ptr<gzFile_s, Close> stream_;
+};
+
+class ChromeExporter {
+ public:
+  ChromeExporter(std::vector<store::TraceFile> files, const ChromeExportOptions& options)
+      : files_(std::move(files)),
+        databases_(store::databases_of(files_)),
+        options_(options),
+        events_(databases_) {}
+
+  base::Result<void> open(std::int64_t world_size);
+  base::Result<void> write_together(const fs::path& file);
+  base::Result<void> write_apart(const fs::path& folder, const std::string& name);
+  bool goes_on();
+  ChromeExport take_result() { return std::move(result_); }
+
+ private:
+  base::Result<void> find_time();
+  base::Result<std::vector<std::string>> texts(const std::string& sql, std::int64_t rank,
+                                               std::optional<std::int64_t> second = {});
+  base::Result<void> write_rank(JsonFile& file, std::int64_t rank, bool& is_first);
+
+  std::vector<store::TraceFile> files_;
+  std::vector<store::Database*> databases_;
+  const ChromeExportOptions& options_;
+  store::Redaction redaction_;
+  store::EventSource events_;
+  std::optional<store::Database> connection_;
+  std::vector<std::int64_t> ranks_;
+  std::int64_t world_size_ = 0;
+  base::Interval time_{INT64_MIN, INT64_MAX};
+  std::int64_t chunks_ = 0;
+  bool stopped_ = false;
+  ChromeExport result_;
+};
+
+bool ChromeExporter::goes_on() {
+  if (!options_.progress || stopped_) return !stopped_;
+  const auto done = static_cast<double>(events_.decoded_chunks());
+  const auto all = static_cast<double>(std::max<std::int64_t>(1, chunks_));
+  stopped_ = !options_.progress(std::min(1.0, done / all));
+  return !stopped_;
+}
+
+base::Result<void> ChromeExporter::open(std::int64_t world_size) {
+  world_size_ = world_size;
+  for (const store::EventTable& table : store::event_tables()) {
+    TRY_ASSIGN(const auto* chunks, events_.chunks(table.kind));
+    chunks_ += std::ssize(*chunks);
+  }
+  // What it holds of a large run goes to a temporary file.
+  TRY_ASSIGN(connection_, store::Database::open("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+                                                "the export's tables"));
+  TRY_ASSIGN(redaction_, store::Redaction::of(databases_));
+  TRY(redaction_.add_functions(*connection_));
+  TRY(store::create_row_tables(*connection_, databases_));
+  TRY(store::create_event_tables(*connection_, events_));
+  TRY(make_chrome_tables(*connection_));
+  TRY_ASSIGN(auto ranks, connection_->prepare("select rank from temp.rank order by rank"));
+  while (true) {
+    TRY_ASSIGN(const bool has_more, ranks.step());
+    if (!has_more) break;
+    ranks_.push_back(ranks.integer(0));
+  }
+  return find_time();
+}
+
+base::Result<void> ChromeExporter::find_time() {
+  const auto [first, last] = options_.steps;
+  if (first == INT64_MIN && last == INT64_MAX) return {};
+  TRY_ASSIGN(auto bounds,
+             connection_->prepare("select min(start_ns) filter (where step between ?1 and ?2), "
+                                  "max(end_ns) filter (where step between ?1 and ?2), "
+                                  "min(step), max(step) from temp.step"));
+  bounds.bind(1, first);
+  bounds.bind(2, last);
+  TRY(bounds.step());
+  if (bounds.is_null(0)) {
+    const std::string there = bounds.is_null(2) ? "it has none"
+                                                : "it has " + base::grouped(bounds.integer(2)) +
+                                                      " to " + base::grouped(bounds.integer(3));
+    return base::fail(base::ErrorKind::kUsage, "The run has none of these steps: " + there + ".");
+  }
+  time_ = {bounds.integer(0), bounds.integer(1)};
+  return {};
+}
+
+base::Result<std::vector<std::string>> ChromeExporter::texts(const std::string& sql,
+                                                             std::int64_t rank,
+                                                             std::optional<std::int64_t> second) {
+  TRY_ASSIGN(auto statement, connection_->prepare(sql));
+  statement.bind(1, rank);
+  if (second) statement.bind(2, *second);
+  std::vector<std::string> texts;
+  while (true) {
+    TRY_ASSIGN(const bool has_more, statement.step());
+    if (!has_more) return texts;
+    texts.emplace_back(statement.text(0));
+  }
+}
+
+base::Result<void> ChromeExporter::write_rank(JsonFile& file, std::int64_t rank, bool& is_first) {
+  const auto write = [&](std::string_view event) -> base::Result<void> {
+    TRY(file.write(is_first ? "\n" : ",\n"));
+    is_first = false;
+    return file.write(event);
+  };
+  TRY_ASSIGN(const auto tracks, texts(chrome_tracks_sql(), rank));
+  for (const std::string& track : tracks) TRY(write(track));
+  for (const std::string& sql : chrome_events_sql(options_.with_paths)) {
+    TRY_ASSIGN(auto statement, connection_->prepare(sql));
+    statement.bind(1, rank);
+    statement.bind(2, time_.start_ns);
+    statement.bind(3, time_.end_ns);
+    while (true) {
+      TRY_ASSIGN(const bool has_more, statement.step());
+      if (!has_more) break;
+      TRY(write(statement.text(0)));
+      ++result_.events;
+    }
+  }
+  return {};
+}
+
+base::Result<void> ChromeExporter::write_together(const fs::path& path) {
+  TRY_ASSIGN(JsonFile file, JsonFile::create(path, options_.overwrite));
+  TRY(file.write("{\"displayTimeUnit\":\"ms\",\"traceEvents\":["));
+  bool is_first = true;
+  for (const std::int64_t rank : ranks_) TRY(write_rank(file, rank, is_first));
+  TRY(file.write("\n]}\n"));
+  TRY(file.publish());
+  result_.files.push_back(path);
+  return {};
+}
+
+base::Result<void> ChromeExporter::write_apart(const fs::path& folder, const std::string& name) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) {
+    return base::fail(base::write_error_kind(error.value()),
+                      base::quoted(folder) + " cannot be made: " + error.message());
+  }
+  for (const std::int64_t rank : ranks_) {
+    const fs::path path = folder / (name + "_rank" + std::to_string(rank) + ".json.gz");
+    TRY_ASSIGN(JsonFile file, JsonFile::create(path, options_.overwrite));
+    TRY_ASSIGN(const auto job, texts(chrome_job_sql(), rank, world_size_));
+    const std::string& members = job.front();
+    TRY(file.write(members.substr(0, members.rfind('}')) + ",\"traceEvents\":["));
+    bool is_first = true;
+    TRY(write_rank(file, rank, is_first));
+    TRY(file.write("\n]}\n"));
+    TRY(file.publish());
+    result_.files.push_back(path);
+  }
+  return {};
+}
+
+// "two_ranks" of runs/two_ranks and of two_ranks.shardlens.
+std::string file_name_of(const fs::path& run) {
+  const fs::path name = run.has_filename() ? run.filename() : run.parent_path().filename();
+  return (name.extension() == ".shardlens" ? name.stem() : name).string();
+}
+
+}  // namespace
+
+bool is_chrome_file(const fs::path& output) {
+  const std::string name = output.filename().string();
+  return name.ends_with(".json") || name.ends_with(".json.gz");
+}
+
+base::Result<ChromeExport> export_chrome_trace(const fs::path& run, const fs::path& output,
+                                               const ChromeExportOptions& options) {
+  TRY_ASSIGN(const auto info, store::read_run_info(run));
+  TRY_ASSIGN(auto files, store::open_run_files(run));
+  ChromeExporter exporter(std::move(files), options);
+  const store::StopReading stop([&] { return !exporter.goes_on(); });
+  TRY(exporter.open(info.world_size));
+  if (is_chrome_file(output)) {
+    TRY(exporter.write_together(output));
+  } else {
+    TRY(exporter.write_apart(output, file_name_of(run)));
+  }
+  return exporter.take_result();
+}
+
+}  // namespace shardlens::trace::interop
