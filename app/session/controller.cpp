@@ -70,7 +70,7 @@ Controller::Controller(ControllerOptions options, std::function<void()> wake)
                 .awaited = one_spelling(options_.run).string()},
                notice_, wake),
       import_(runs_dir_, notice_),
-      packing_(options_.save_dir, notice_),
+      run_export_(options_.save_dir, notice_),
       inspect_(notice_, wake),
       predictor_(wake),
       comparison_(wake),
@@ -150,7 +150,7 @@ bool Controller::is_at_work() const {
 
 std::vector<std::string> Controller::file_work() const {
   auto work = import_.under_way();
-  if (auto packing = packing_.under_way(); !packing.empty()) work.push_back(std::move(packing));
+  if (auto writing = run_export_.under_way(); !writing.empty()) work.push_back(std::move(writing));
   return work;
 }
 

@@ -13,7 +13,7 @@
 
 #include "app/session/baseline.h"
 #include "app/session/compare/comparison_session.h"
-#include "app/session/files/run_packing.h"
+#include "app/session/files/run_export.h"
 #include "app/session/files/settings_drop.h"
 #include "app/session/files/trace_import.h"
 #include "app/session/inspect/inspect_session.h"
@@ -108,7 +108,7 @@ class Controller {
   void carry_out(const ui::state::SaveText& command);
   void carry_out(const ui::state::SavePicture& command) { wanted_picture_ = command; }
   void carry_out(const ui::state::OpenFiles& command);
-  void carry_out(const ui::state::PackRun& command) { packing_.pack(command.folder); }
+  void carry_out(const ui::state::ExportRun& command) { run_export_.write(command); }
   void carry_out(const ui::state::Quit&);
   void carry_out(const ui::state::KeepOpen&) { asks_to_close_ = false; }
 
@@ -160,7 +160,7 @@ class Controller {
   RunLibrary library_;
   Baseline baseline_{knobs_, library_};
   TraceImport import_;
-  RunPacking packing_;
+  RunExport run_export_;
   InspectSession inspect_;  // of the run on screen
   RunPredictor predictor_;  // from the run on screen
   ComparisonSession comparison_;

@@ -139,9 +139,11 @@ struct StopSql {};
 struct OpenFiles {
   std::vector<std::string> paths;
 };  // traces of other programs are imported, as one run; of runs the first is shown
-struct PackRun {
+// Into one file beside the pictures and tables that are saved.
+struct ExportRun {
   std::string folder;
-};  // into one file beside the pictures and tables that are saved
+  bool as_trace = false;  // for Perfetto; else packed
+};
 // Of sweeps.
 struct OpenSweepCard {
   std::string knob;       // to vary first; "": one that is worth it
@@ -173,7 +175,7 @@ using Command =
                  ClosePlan, SetPlanTarget, CopyText, SaveText, SavePicture, ShowTimeline,
                  SelectRange, ClearRange, PickEvent, DropEvent, FindNames, ClearFind, GoToHit,
                  GoToEvent, GoToNeighbour, ChangeBookmark, ShowMemory, RunSql, StopSql, OpenFiles,
-                 PackRun, OpenSweepCard, CloseSweepCard, EditSweep, StartSweep, StopSweep,
+                 ExportRun, OpenSweepCard, CloseSweepCard, EditSweep, StartSweep, StopSweep,
                  ResumeSweep, ShowSweep, Quit, KeepOpen>;
 using Commands = std::vector<Command>;
 

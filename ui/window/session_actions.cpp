@@ -34,8 +34,11 @@ void add_library_actions(std::vector<Action>& out, const state::Snapshot& snapsh
   const auto send = sender(commands);
   if (snapshot.run) {
     out.push_back({"Export this run as one file", "",
-                   send(state::PackRun{snapshot.run->figures.info.folder}),
+                   send(state::ExportRun{snapshot.run->figures.info.folder}),
                    "export pack save share"});
+    out.push_back({"Export this run for Perfetto", "",
+                   send(state::ExportRun{snapshot.run->figures.info.folder, true}),
+                   "export chrome trace json save kineto"});
   }
   if (!snapshot.ledger) return;
   if (const auto deleted = snapshot.ledger->deleted; deleted > 0) {

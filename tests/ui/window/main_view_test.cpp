@@ -410,9 +410,14 @@ TEST(MainView, ThePaletteOpensImportsAndExports) {
   ASSERT_NE(open, nullptr);
   EXPECT_EQ(open->paths, std::vector<std::string>{"./a.json"});
   commands = commanded(window, snapshot, "export");
-  const auto* pack = HeadlessWindow::find<state::PackRun>(commands);
+  const auto* pack = HeadlessWindow::find<state::ExportRun>(commands);
   ASSERT_NE(pack, nullptr);
   EXPECT_EQ(pack->folder, snapshot.run->figures.info.folder);
+  EXPECT_FALSE(pack->as_trace);
+  commands = commanded(window, snapshot, "perfetto");
+  const auto* trace = HeadlessWindow::find<state::ExportRun>(commands);
+  ASSERT_NE(trace, nullptr);
+  EXPECT_TRUE(trace->as_trace);
 }
 
 TEST(MainView, ThePaletteUnfoldsWhatItShowsInTheDock) {

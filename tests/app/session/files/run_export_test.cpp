@@ -1,0 +1,59 @@
+#include "app/session/files/run_export.h"
+
+#include <gtest/gtest.h>
+
+#include <latch>
+
+#include "tests/app/session/eventually.h"
+#include "tests/app/session/synthetic_run.h"
+
+namespace shardlens::app::session {
+namespace {
+
+TEST(RunExport, IsUnderWayUntilWhatCameOfItIsSaid) {
+  const TemporaryFolder folder;
+  SyntheticRun run(folder.path());
+  run.add_steps(4);
+  run.finish();
+  std::latch goes_on(1);
+  Notice notice([&] { goes_on.wait(); });  // the first that is said holds it up
+  RunExport exported(folder.path(), notice);
+  EXPECT_EQ(exported.under_way(), "");
+  exported.write({run.folder()});
+  EXPECT_EQ(exported.under_way(), "the export of " + run.folder().filename().string());
+  goes_on.count_down();
+  EXPECT_TRUE(eventually([&] { return notice.words().text.starts_with("Saved "); }));
+  EXPECT_EQ(exported.under_way(), "");
+}
+
+TEST(RunExport, NamesTheFileAfterTheWholeRun) {
+  const TemporaryFolder folder;
+  SyntheticOptions options;
+  options.name = "rate 0.0005";
+  SyntheticRun run(folder.path(), options);
+  run.add_steps(4);
+  run.finish();
+  Notice notice;
+  RunExport exported(folder.path(), notice);
+  exported.write({run.folder()});
+  EXPECT_TRUE(eventually([&] { return exported.under_way().empty(); }));
+  const std::string name = run.folder().filename().string();
+  ASSERT_TRUE(name.ends_with("0.0005")) << name;
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / (name + ".shardlens")));
+}
+
+TEST(RunExport, WritesATraceForPerfetto) {
+  const TemporaryFolder folder;
+  SyntheticRun run(folder.path());
+  run.add_steps(4);
+  run.finish();
+  Notice notice;
+  RunExport exported(folder.path(), notice);
+  exported.write({run.folder(), true});
+  EXPECT_TRUE(eventually([&] { return exported.under_way().empty(); }));
+  const auto file = folder.path() / (run.folder().filename().string() + ".json.gz");
+  EXPECT_TRUE(std::filesystem::exists(file)) << notice.words().text;
+}
+
+}  // namespace
+}  // namespace shardlens::app::session
