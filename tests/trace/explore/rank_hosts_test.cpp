@@ -111,5 +111,31 @@ TEST(RankHosts, UnknownOnesHideNoWaitButTheErrorIsTold) {
   EXPECT_EQ(hosted.details.clock_error_ns, -1);
 }
 
+// Its end lies on another clock than the last rank's start, however long it waited.
+TEST(RankHosts, OfClocksThatCallsContradictAWaitIsToldButNoTransfer) {
+  for (const std::array<const char*, 2>& hosts : {std::array{"a", "b"}, std::array{"", ""}}) {
+    SCOPED_TRACE(hosts[0]);
+    KnownRun run;
+    run.put_on_hosts(hosts);
+    run.let_clocks_contradict();
+    const auto explorer = test::open_whole(run.path());
+    const int row = test::row_named(*explorer->rows(), 0, "All-reduce · world");
+    const timeline::RowPicture picture =
+        test::picture_of(*explorer, row, KnownRun::at(1, -640'000), KnownRun::at(2, 0), 1'000);
+    const auto waited =
+        std::ranges::find(picture.pieces, KnownRun::at(1, -640'000), &timeline::Piece::start_ns);
+    ASSERT_NE(waited, picture.pieces.end());
+    EXPECT_EQ(waited->latest_start_ns, KnownRun::at(1, 64'000));
+    const auto collective = static_cast<std::size_t>(waited->collective);
+    EXPECT_FALSE(picture.collectives.at(collective).tells_transfer);
+    const timeline::EventDetails details = *explorer->details(waited->ref);
+    ASSERT_EQ(details.calls.size(), 2u);
+    for (const timeline::RankCall& call : details.calls) EXPECT_FALSE(call.tells_transfer);
+  }
+  const HostedRun together("node", "node");
+  EXPECT_TRUE(together.collectives.at(0).tells_transfer);
+  for (const timeline::RankCall& call : together.details.calls) EXPECT_TRUE(call.tells_transfer);
+}
+
 }  // namespace
 }  // namespace shardlens::trace::explore

@@ -101,6 +101,7 @@ std::optional<std::int64_t> CollectiveCalls::latest_start_ns(const CollectivePar
 }
 
 bool CollectiveCalls::tells_transfer(const CollectivePart& like) const {
+  if (like.members == 1) return true;
   const Call* const call = call_with(like);
   return call != nullptr && call->has_one_clock;
 }

@@ -153,7 +153,7 @@ class CollectiveFacts {
                                     has_left ? row.start_ns : latest_start_ns, row.end_ns,
                                     place_of_row(run_, timeline::EventTableKind::kCollective,
                                                  part.rank, other->rows->collectives, *index),
-                                    has_left});
+                                    has_left, run_.calls->tells_transfer(part)});
   }
 
   void add_bandwidth(std::int64_t transfer_ns, int ranks) {

@@ -79,9 +79,11 @@ void DrawnCollectives::add(std::uint32_t index, timeline::DrawnEvent& event) {
   }
   drawn.wait_doubt = analysis::WaitDoubt::kRecordsMissing;
   if (run_.calls) {
-    const analysis::WaitEnd wait = run_.calls->wait_of(part_of(rows, index), run_.rank_count());
+    const analysis::CollectivePart part = part_of(rows, index);
+    const analysis::WaitEnd wait = run_.calls->wait_of(part, run_.rank_count());
     event.latest_start_ns = wait.time_ns.value_or(0);
     drawn.wait_doubt = wait.doubt;
+    drawn.tells_transfer = run_.calls->tells_transfer(part);
   }
   const bool is_seen_whole = activity_ != nullptr &&
                              activity_->window.start_ns <= event.time.start_ns &&

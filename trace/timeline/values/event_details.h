@@ -26,7 +26,8 @@ struct RankCall {
   int rank = 0;
   std::int64_t start_ns = 0, latest_start_ns = 0, end_ns = 0;
   EventPlace place;
-  bool has_left = false;  // before the last rank began: it moved nothing with the others
+  bool has_left = false;       // before the last rank began: it moved nothing with the others
+  bool tells_transfer = true;  // false: its end lies on another clock than the last rank's start
 };
 
 struct EventDetails {

@@ -47,7 +47,8 @@ struct DrawnCollective {
   std::int64_t start_ns = 0;                                    // of the whole, absolute
   std::int64_t bytes = -1;                                      // -1: not known
   analysis::WaitDoubt wait_doubt = analysis::WaitDoubt::kNone;  // why no wait is known
-  std::int64_t overlapped_ns = -1, exposed_ns = -1;             // -1: not looked at
+  bool tells_transfer = true;  // false: its end lies on another clock than the last rank's start
+  std::int64_t overlapped_ns = -1, exposed_ns = -1;  // -1: not looked at
   Gather gather = Gather::kNone;
   bool is_prefetched = false;                             // a gather ahead of need
   std::shared_ptr<const analysis::UnitFigures> unit;      // gathered or reduced; null: no unit

@@ -52,9 +52,8 @@ void explain_call(const kit::Theme& theme, const trace::timeline::EventDetails& 
   constexpr std::string_view kWait = "Wait for the last rank";
   if (const auto wait = known_wait_ns(details, call)) {
     scope.row(&waiting, kWait, *wait > 0 ? text(*wait) : "none");
-    const auto moves_from = std::max(call.start_ns, call.latest_start_ns);
-    const std::int64_t moves_ns = std::max<std::int64_t>(0, call.end_ns - moves_from);
-    scope.row(&transfer, "Transfer", call.has_left ? "none" : text(moves_ns));
+    const auto moves = known_transfer_ns(details, call);
+    scope.row(&transfer, "Transfer", !moves ? "not known" : *moves > 0 ? text(*moves) : "none");
   } else {
     scope.row(&waiting, kWait, "not known");
   }
@@ -155,6 +154,14 @@ std::optional<std::int64_t> known_wait_ns(const trace::timeline::EventDetails& d
       std::min(call.latest_start_ns, std::max(call.start_ns, call.end_ns)) - call.start_ns;
   if (details.clock_error_ns > 0 && wait <= details.clock_error_ns) return std::nullopt;
   return std::max<std::int64_t>(0, wait);
+}
+
+std::optional<std::int64_t> known_transfer_ns(const trace::timeline::EventDetails& details,
+                                              const trace::timeline::RankCall& call) {
+  if (!call.tells_transfer || !known_wait_ns(details, call)) return std::nullopt;
+  if (call.has_left) return 0;
+  const std::int64_t from_ns = std::max(call.start_ns, call.latest_start_ns);
+  return std::max<std::int64_t>(0, call.end_ns - from_ns);
 }
 
 float calls_height(const kit::Theme& theme, const trace::timeline::EventDetails& details) {

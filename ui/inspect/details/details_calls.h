@@ -18,5 +18,8 @@ void draw_calls(const kit::Theme& theme, const state::Rect& rect,
 // Nothing: not known, as the hosts' clocks could make it up.
 std::optional<std::int64_t> known_wait_ns(const trace::timeline::EventDetails& details,
                                           const trace::timeline::RankCall& call);
+// The same of what it moved; none of a rank that had left before the last one began.
+std::optional<std::int64_t> known_transfer_ns(const trace::timeline::EventDetails& details,
+                                              const trace::timeline::RankCall& call);
 
 }  // namespace shardlens::ui::inspect

@@ -84,8 +84,6 @@ class FactMaker {
     if (is_collective) {
       add_wait(*item_.collective, length_ns);
       add_exposure(*item_.collective);
-    } else if (piece.latest_start_ns > piece.start_ns) {
-      add_waited(piece.start_ns, piece.end_ns);
     }
     if (is_ribbon() && piece.longest_ns > 0 && piece.longest_ns < piece.duration_ns()) {
       add("of it " + std::string(present::class_name(piece.piece_class)),
@@ -116,23 +114,27 @@ class FactMaker {
     if (!parameters.empty()) out_.notes.push_back("Parameters: " + parameters);
   }
 
-  void add_waited(std::int64_t start_ns, std::int64_t end_ns) {
-    const std::int64_t until_ns = std::clamp(item_.piece->latest_start_ns, start_ns, end_ns);
-    add("Waiting for the last rank", present::length_text(until_ns - start_ns));
-    add("Transferring", present::length_text(end_ns - until_ns));
-    const std::int64_t bytes = item_.collective ? item_.collective->bytes : -1;
-    if (end_ns <= until_ns || bytes <= 0) return;
-    const double rate = static_cast<double>(bytes) / static_cast<double>(end_ns - until_ns) * 1e9;
-    add("Size ÷ transfer", present::format_bandwidth(rate).text());
-  }
-
   void add_wait(const DrawnCollective& call, std::int64_t length_ns) {
-    if (item_.piece->latest_start_ns != 0) {
-      return add_waited(call.start_ns, call.start_ns + length_ns);
+    if (item_.piece->latest_start_ns == 0) {
+      add("Waiting for the last rank", "not known");
+      const auto why = trace::analysis::to_text(call.wait_doubt);
+      if (!why.empty()) out_.notes.push_back("Waiting is not known: " + std::string(why));
+      return;
     }
-    add("Waiting for the last rank", "not known");
-    const auto why = trace::analysis::to_text(call.wait_doubt);
-    if (!why.empty()) out_.notes.push_back("Waiting is not known: " + std::string(why));
+    const std::int64_t end_ns = call.start_ns + length_ns;
+    const std::int64_t until_ns = std::clamp(item_.piece->latest_start_ns, call.start_ns, end_ns);
+    add("Waiting for the last rank", present::length_text(until_ns - call.start_ns));
+    if (!call.tells_transfer) {
+      add("Transferring", "not known");
+      out_.notes.emplace_back(
+          "The transfer is not known: its ranks have several clocks, as other calls show");
+      return;
+    }
+    add("Transferring", present::length_text(end_ns - until_ns));
+    if (end_ns <= until_ns || call.bytes <= 0) return;
+    const double rate =
+        static_cast<double>(call.bytes) / static_cast<double>(end_ns - until_ns) * 1e9;
+    add("Size ÷ transfer", present::format_bandwidth(rate).text());
   }
 
   void add_exposure(const DrawnCollective& call) {

@@ -202,6 +202,15 @@ void KnownRun::turn_into_broadcasts() {
   }
 }
 
+void KnownRun::let_clocks_contradict() {
+  writers_.clear();
+  auto file = store::open_for_writing(store::rank_file(path_, 0));
+  ASSERT_TRUE(file);
+  ASSERT_TRUE(file->execute(
+      "update collective set start_ns = start_ns + 300000000 - 1000000000 * (step = 1),"
+      " end_ns = end_ns + 300000000"));
+}
+
 std::unique_ptr<explore::RunExplorer> open_whole(const std::filesystem::path& run, bool is_live) {
   auto explorer = explore::RunExplorer::open(run, {}, is_live);
   EXPECT_TRUE(explorer) << explorer.error().message;

@@ -31,6 +31,8 @@ class KnownRun {
   void put_on_hosts(const std::array<const char*, 2>& names);
   // Of which nobody needs another rank to have begun.
   void turn_into_broadcasts();
+  // Rank 0's clock is 300 ms ahead; in step 1 it waits, by both clocks, for 704 ms.
+  void let_clocks_contradict();
 
   static constexpr std::int64_t kBegin = 1'790'000'000'000'000'000;
   static constexpr std::int64_t kStepNs = 100'000'000;

@@ -219,6 +219,15 @@ TEST(DetailsPanel, AWaitThatClocksCouldMakeUpIsNotNone) {
   EXPECT_FALSE(known_wait_ns(details, call));
 }
 
+TEST(DetailsPanel, TellsNoTransferBetweenClocksThatCallsContradict) {
+  const trace::timeline::EventDetails details;
+  trace::timeline::RankCall call{0, 100, 140, 200, {}};
+  EXPECT_EQ(known_transfer_ns(details, call), 60);
+  call.tells_transfer = false;
+  EXPECT_EQ(known_wait_ns(details, call), 40);
+  EXPECT_FALSE(known_transfer_ns(details, call));
+}
+
 TEST(DetailsPanel, LinksToOtherEventsAndRanks) {
   const state::Snapshot snapshot = tables_snapshot();
   HeadlessPanel panel(

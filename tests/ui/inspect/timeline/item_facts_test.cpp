@@ -83,6 +83,16 @@ TEST(ItemFacts, SayWhyAWaitIsNotKnown) {
   EXPECT_TRUE(notes(facts, "Waiting is not known: nothing tells"));
 }
 
+TEST(ItemFacts, TellNoTransferBetweenClocksThatCallsContradict) {
+  RowItem item = collective(kStart + 13'600'000);
+  item.collective->tells_transfer = false;
+  const ItemFacts facts = facts_of(item);
+  EXPECT_EQ(value_of(facts, "Waiting for the last rank"), "3.60 ms");
+  EXPECT_EQ(value_of(facts, "Transferring"), "not known");
+  EXPECT_EQ(value_of(facts, "Size ÷ transfer"), "");
+  EXPECT_TRUE(notes(facts, "The transfer is not known: "));
+}
+
 TEST(ItemFacts, TellExposureOnlyWhereItWasLookedAt) {
   RowItem item = collective(0);
   EXPECT_EQ(value_of(facts_of(item), "Exposed"), "");
