@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/session/inspect/sql_answer.h"
+#include "app/session/runs/run_liveness.h"
 #include "app/session/worker/free_memory.h"
 #include "trace/store/run/run_folder.h"
 
@@ -88,7 +89,7 @@ void InspectSession::show(const std::filesystem::path& run, bool is_live) {
     const std::lock_guard lock(mutex_);
     const bool was_live = std::exchange(is_live_, is_live);
     if (run == opened_.run) {
-      // Whoever follows has left when it was told that the run is over, or not yet that it lives.
+      // Whoever follows may have left when the run was over, or not known yet to live.
       if (is_live && !was_live) opener_.ask({run, opened_.generation});
       return;
     }
@@ -244,15 +245,18 @@ bool InspectSession::read_all(const Opened& opened, const Wanted& wanted) {
   return true;
 }
 
-// Ends when the run has: what it committed last was then read.
+// Ends a while after the run has: what ranks committed last was then read.
 void InspectSession::follow(const Opened& opened, const Wanted& wanted) {
-  auto counted = Clock::now();
+  auto counted = Clock::now(), until = Clock::time_point::min();
   bool is_uncounted = false;
-  for (bool live = true; live && wanted();) {
+  for (bool goes_on = true; goes_on && wanted();) {
+    bool live = false;
     {
       const std::lock_guard lock(mutex_);
       live = is_live_;
     }
+    if (live) until = Clock::now() + kReadOnAfterEnd;
+    goes_on = Clock::now() < until;
     const auto news = opened.explorer->refresh(!live);
     if (news && *news) is_uncounted = read_all(opened, wanted) || is_uncounted;
     if (is_uncounted && (!live || Clock::now() - counted >= kLiveCount)) {
@@ -260,7 +264,7 @@ void InspectSession::follow(const Opened& opened, const Wanted& wanted) {
       counted = Clock::now();
       is_uncounted = false;
     }
-    if (live) std::this_thread::sleep_for(kLivePoll);
+    if (goes_on) std::this_thread::sleep_for(kLivePoll);
   }
 }
 

@@ -2,6 +2,7 @@
 // Any thread.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -29,6 +30,9 @@ RunLiveness pulse_of(const trace::analysis::RunFigures& figures);
 // say how it ended. A silent recorder is no proof while its process lives (its disk may be full); a
 // run whose ranks have not reported yet has two minutes.
 bool is_abandoned(const RunLiveness& pulse, std::int64_t now_ns);
+
+// Ranks may still write after the status was set: rank 0 sets it under torchrun.
+inline constexpr std::chrono::seconds kReadOnAfterEnd{3};
 
 // Gives such a run the status and the reason under which everybody shows it.
 void mark_as_cut_off(trace::model::RunInfo& info);

@@ -21,8 +21,6 @@ constexpr auto kReplayPause = 40ms;   // so that the scrubber moves evenly
 constexpr auto kAbandonedPause = 1s;  // "running" according to its file, yet nothing stirs
 constexpr auto kNothingToDo = 24h;
 constexpr auto kLargeRead = 300ms;  // after which much was freed
-// Ranks may still write after the status was set: rank 0 sets it under torchrun.
-constexpr std::int64_t kReadOnAfterEndNs = 3'000'000'000;
 
 }  // namespace
 
@@ -273,7 +271,7 @@ std::chrono::nanoseconds RunWatcher::pause_length() const {
     return was_playing_ ? std::max<std::chrono::nanoseconds>(kReplayPause, last_cost_)
                         : std::chrono::nanoseconds(kNothingToDo);
   const auto now = trace::base::wall_clock_ns();
-  if (ended_at_ns_ != 0 && now - ended_at_ns_ > kReadOnAfterEndNs)
+  if (ended_at_ns_ != 0 && std::chrono::nanoseconds(now - ended_at_ns_) > kReadOnAfterEnd)
     return is_kept_ ? kNothingToDo : std::chrono::nanoseconds(kAbandonedPause);
   if (ended_at_ns_ == 0 && view_ && !view_->is_live) return kAbandonedPause;
   return std::max<std::chrono::nanoseconds>(kLivePause, last_cost_);
