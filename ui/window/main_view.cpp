@@ -398,8 +398,11 @@ state::ViewAddress MainView::address(const state::Snapshot& snapshot) const {
   if (inspects() && snapshot.inspect) return inspect_.address(*snapshot.inspect);
   state::ViewAddress address;
   address.workspace = state::kTuneWorkspace;
-  address.run = std::filesystem::path(snapshot.run->figures.info.folder).filename().string();
-  if (!snapshot.run->follows_live) address.step = snapshot.run->selected_step;
+  const state::RunView& run = *snapshot.run;
+  address.run = std::filesystem::path(run.figures.info.folder).filename().string();
+  // Of a run that goes on the latest; of any other a typical one would be chosen.
+  const bool goes_on = run.follows_live && run.is_live && !snapshot.replay.active;
+  if (!goes_on) address.step = run.selected_step;
   return address;
 }
 

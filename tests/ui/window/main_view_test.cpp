@@ -556,6 +556,25 @@ TEST(MainView, CopiesWhatItShowsAndGoesThereAgain) {
   EXPECT_EQ(HeadlessWindow::find<state::SelectStep>(went)->step, 3);
 }
 
+TEST(MainView, CopiesTheStepOfARunThatWasFollowedToItsEndOrIsReplayed) {
+  const auto copied_step = [](bool is_live, bool replays) {
+    state::Snapshot snapshot = sample_snapshot();
+    auto run = std::make_shared<state::RunView>(*snapshot.run);
+    run->follows_live = true;
+    run->is_live = is_live;
+    run->selected_step = 7;
+    snapshot.run = run;
+    snapshot.replay.active = replays;
+    HeadlessWindow window(1600, 1000);
+    const state::Commands commands = commanded(window, snapshot, "copy this view");
+    const auto* copied = HeadlessWindow::find<state::CopyText>(commands);
+    return copied == nullptr ? -2 : state::parse_address(copied->text)->step;
+  };
+  EXPECT_EQ(copied_step(false, false), 7);
+  EXPECT_EQ(copied_step(true, true), 7) << "whoever opens it replays nothing";
+  EXPECT_EQ(copied_step(true, false), -1) << "the latest";
+}
+
 TEST(MainView, SleepsOnceNothingChanges) {
   HeadlessWindow window(1280, 720);
   state::Snapshot snapshot = sample_snapshot();
