@@ -106,9 +106,7 @@ void InspectWorkspace::list_what_details_search(const state::Commands& commands,
 
 void InspectWorkspace::go_to_wanted_view() {
   if (const auto step = tabs_.take_wanted_step()) timeline_.select_step(*step);
-  const auto wanted = tabs_.take_wanted_view();
-  if (wanted && wanted->end_ns > wanted->start_ns)
-    timeline_.show({wanted->start_ns, wanted->end_ns});
+  timeline_.show(tabs_.take_wanted_view());
 }
 
 void InspectWorkspace::go_to_address(const state::InspectView& view) {

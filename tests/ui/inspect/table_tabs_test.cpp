@@ -182,9 +182,13 @@ TEST(StragglerTab, GoesToTheCallAndPicksTheRankThatCameLast) {
   const auto* pick = HeadlessPanel::find<state::PickEvent>(commands);
   ASSERT_NE(pick, nullptr);
   EXPECT_EQ(pick->event.rank, calls[row].last_rank);
-  ASSERT_TRUE(window.view);
-  EXPECT_LT(window.view->start_ns, calls[row].first_start_ns);
-  EXPECT_GT(window.view->end_ns, calls[row].end_ns);
+  ASSERT_EQ(window.view.size(), calls[row].parts.size());
+  for (const trace::timeline::StragglerPart& part : calls[row].parts) {
+    const auto& range = window.view[static_cast<std::size_t>(part.rank)];
+    EXPECT_EQ(range.ranks, std::vector{part.rank});
+    EXPECT_LT(range.start_ns, part.start_ns);
+    EXPECT_GT(range.end_ns, part.end_ns);
+  }
 }
 
 TEST(StragglerTab, ShowsOfManyRanksWhatThereIsRoomForAndFoldsTheRest) {

@@ -374,6 +374,11 @@ void TimelineBoard::show(const TimeInterval& wanted) {
   state_.window.show(wanted.start_ns - margin, wanted.end_ns + margin);
 }
 
+void TimelineBoard::show(std::span<const trace::timeline::TimeRange> wanted) {
+  const auto shown = shown_ranges(state_, run_.steps, wanted);
+  if (shown && shown->end_ns > shown->start_ns) show(*shown);
+}
+
 void TimelineBoard::select_step(std::int64_t step) {
   if (!run_.rows) return;
   const auto shown = shown_step(state_, *run_.rows, run_.steps, step);

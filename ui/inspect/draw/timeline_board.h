@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -43,8 +44,8 @@ class TimelineBoard {
   std::optional<TimeInterval> shown_picked() const;
   // To the picked event, else to what is selected.
   void zoom_to_selection();
-  // That time, with a little around it.
-  void show(const TimeInterval& wanted);
+  // What lies there on the clock of its rank, all in one, with a little around it.
+  void show(std::span<const trace::timeline::TimeRange> wanted);
   // Selects a step on all ranks, and shows it.
   void select_step(std::int64_t step);
   // Behind everything that may select, move or align: asks for the figures of what is selected
@@ -64,6 +65,7 @@ class TimelineBoard {
   void follow_picked(const state::InspectView& view);
   void reveal(const state::InspectView& view);
   void unfold(const trace::timeline::TimelineRow& row);
+  void show(const TimeInterval& wanted);
   void light_names(const state::InspectView& view);
   // Its name, as soon as a picture tells it.
   void name_picked();

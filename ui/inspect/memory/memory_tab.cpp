@@ -123,8 +123,9 @@ void MemoryTab::draw_tools(const kit::Theme& theme, state::Rect tools,
         theme, "memory", tools, table::export_file_name(view.run_folder, "memory_at_peak", "csv"),
         [this] { return view_.csv(); }, commands);
     if (table::tool_button(theme, "memory/step_in_timeline", tools, "Show the step")) {
-      run_.wanted_view = trace::timeline::TimeRange{
-          run_.memory->allocations->start_ns, run_.memory->allocations->end_ns, {}};
+      run_.wanted_view = trace::timeline::TimeRange{run_.memory->allocations->start_ns,
+                                                    run_.memory->allocations->end_ns,
+                                                    {run_.memory->rank}};
     }
   }
   draw_choices(theme, tools);

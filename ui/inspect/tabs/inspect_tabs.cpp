@@ -104,7 +104,7 @@ void InspectTabs::follow_run(const state::Snapshot& snapshot) {
   sql_.forget_run();
   recording_.forget_run();
   log_.forget_run();
-  wanted_view_.reset();
+  wanted_view_.clear();
   wanted_step_.reset();
 }
 
@@ -113,8 +113,8 @@ void InspectTabs::remember(std::string& title) {
   title = tab_title(tab_);
 }
 
-std::optional<trace::timeline::TimeRange> InspectTabs::take_wanted_view() {
-  return std::exchange(wanted_view_, std::nullopt);
+std::vector<trace::timeline::TimeRange> InspectTabs::take_wanted_view() {
+  return std::exchange(wanted_view_, {});
 }
 
 std::optional<std::int64_t> InspectTabs::take_wanted_step() {
@@ -184,12 +184,14 @@ void InspectTabs::draw_tab(const kit::Theme& theme, const state::Rect& rect,
   }
   if (shown_ == InspectTab::kMemory) {
     const auto wanted = memory_.draw(theme, rect, view, allocation_setting(snapshot), commands);
-    if (wanted) wanted_view_ = wanted;
+    if (wanted) wanted_view_ = {*wanted};
     return;
   }
-  const auto wanted = shown_ == InspectTab::kSql ? sql_.draw(theme, rect, view, commands)
-                                                 : stragglers_.draw(theme, rect, view, commands);
-  if (wanted) wanted_view_ = wanted;
+  if (shown_ == InspectTab::kStragglers) {
+    wanted_view_ = stragglers_.draw(theme, rect, view, commands);
+    return;
+  }
+  if (const auto wanted = sql_.draw(theme, rect, view, commands)) wanted_view_ = {*wanted};
 }
 
 void InspectTabs::draw(const kit::Theme& theme, const state::Rect& rect,

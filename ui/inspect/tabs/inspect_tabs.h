@@ -52,9 +52,9 @@ class InspectTabs {
   // Before draw(): takes the remembered tab over once, from then on writes the chosen one into it.
   void remember(std::string& title);
   InspectTab tab() const { return tab_; }  // as chosen: a run without it shows its first one
-  // Where a table wants the timeline to go: to a collective, say. Asked once per frame, after
-  // draw(); the workspace zooms there.
-  std::optional<trace::timeline::TimeRange> take_wanted_view();
+  // Where a table wants the timeline to go, by the clocks of ranks: to a collective on each of
+  // them, say. Asked once per frame, after draw(); the workspace zooms there.
+  std::vector<trace::timeline::TimeRange> take_wanted_view();
   // The same of a step, by its number, which is also to be selected.
   std::optional<std::int64_t> take_wanted_step();
   void show_memory_of(std::int64_t step) { memory_.choose_step(step); }
@@ -90,7 +90,7 @@ class InspectTabs {
   SqlTab sql_;
   RecordingTab recording_;
   LogTab log_;
-  std::optional<trace::timeline::TimeRange> wanted_view_;
+  std::vector<trace::timeline::TimeRange> wanted_view_;
   std::optional<std::int64_t> wanted_step_;
   std::string run_;  // its folder
 };

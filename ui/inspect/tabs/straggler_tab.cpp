@@ -86,26 +86,30 @@ void StragglerTab::explain_cell(const kit::Theme& theme, const table::TableEvent
   if (part->has_left) scope.note("It ended before the last rank began: it waited for nobody");
 }
 
-std::optional<trace::timeline::TimeRange> StragglerTab::go_to(std::size_t row,
-                                                              state::Commands& commands) const {
+std::vector<trace::timeline::TimeRange> StragglerTab::go_to(std::size_t row,
+                                                            state::Commands& commands) const {
   const trace::timeline::StragglerCall& call = run_.figures->calls[row];
   const trace::timeline::StragglerPart* part = call.part_of(call.last_rank);
   if (part == nullptr) part = &call.parts.front();
   if (part->ref.exists()) commands.push_back(state::PickEvent{part->ref});
-  const std::int64_t margin = std::max<std::int64_t>(1, call.end_ns - call.first_start_ns) / 2;
-  return trace::timeline::TimeRange{call.first_start_ns - margin, call.end_ns + margin, {}};
+  std::vector<trace::timeline::TimeRange> ranges;
+  for (const trace::timeline::StragglerPart& each : call.parts) {
+    const std::int64_t margin = std::max<std::int64_t>(2, each.end_ns - each.start_ns) / 2;
+    ranges.push_back({each.start_ns - margin, each.end_ns + margin, {each.rank}});
+  }
+  return ranges;
 }
 
-std::optional<trace::timeline::TimeRange> StragglerTab::draw(const kit::Theme& theme,
-                                                             const state::Rect& rect,
-                                                             const state::InspectView& view,
-                                                             state::Commands& commands) {
+std::vector<trace::timeline::TimeRange> StragglerTab::draw(const kit::Theme& theme,
+                                                           const state::Rect& rect,
+                                                           const state::InspectView& view,
+                                                           state::Commands& commands) {
   if (!view.range || !view.range->stragglers) {
     kit::empty_note(theme, rect,
                     view.range
                         ? "Waits are known where at least two ranks recorded the same collectives"
                         : "Counting the collectives of the whole run…");
-    return std::nullopt;
+    return {};
   }
   const bool is_other = view.range->stragglers != run_.figures;
   if (is_other) run_.picked.reset();
@@ -125,7 +129,7 @@ std::optional<trace::timeline::TimeRange> StragglerTab::draw(const kit::Theme& t
   options.empty = "No collective of the range has all its ranks in it";
   const table::TableEvents events = view_.draw(theme, area, run_.table, options);
   if (events.hovered) explain_cell(theme, events);
-  if (!events.clicked) return std::nullopt;
+  if (!events.clicked) return {};
   run_.picked = events.clicked;
   return go_to(*events.clicked, commands);
 }

@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "ui/inspect/tabs/straggler_table.h"
 #include "ui/kit/theme.h"
@@ -15,16 +17,16 @@ namespace shardlens::ui::inspect {
 class StragglerTab {
  public:
   // Where the timeline should go.
-  std::optional<trace::timeline::TimeRange> draw(const kit::Theme& theme, const state::Rect& rect,
-                                                 const state::InspectView& view,
-                                                 state::Commands& commands);
+  std::vector<trace::timeline::TimeRange> draw(const kit::Theme& theme, const state::Rect& rect,
+                                               const state::InspectView& view,
+                                               state::Commands& commands);
   void forget_run() { run_ = {}; }
 
  private:
   void draw_tools(const kit::Theme& theme, state::Rect tools, const state::InspectView& view,
                   state::Commands& commands);
   void explain_cell(const kit::Theme& theme, const table::TableEvents& events) const;
-  std::optional<trace::timeline::TimeRange> go_to(std::size_t row, state::Commands& commands) const;
+  std::vector<trace::timeline::TimeRange> go_to(std::size_t row, state::Commands& commands) const;
 
   table::TableView view_{present::TableSort{"Longest wait", true}};
   std::string filter_;

@@ -2,17 +2,46 @@
 
 #include <algorithm>
 
+#include "trace/base/saturated.h"
+
 namespace shardlens::ui::inspect {
 
 using trace::timeline::StepBorder;
 using trace::timeline::TimelineRows;
 
+namespace {
+
+// `rank`: -1 for what no rank has to itself.
+TimeInterval moved(const TimelineState& state, const StepIndex& steps, int rank,
+                   TimeInterval time) {
+  const std::int64_t shift = state.aligned_by_step ? step_shift(steps, rank, time.start_ns) : 0;
+  return {trace::base::saturated_difference(time.start_ns, shift),
+          trace::base::saturated_difference(time.end_ns, shift)};
+}
+
+void extend(std::optional<TimeInterval>& whole, const TimeInterval& part) {
+  if (!whole) whole = part;
+  whole =
+      TimeInterval{std::min(whole->start_ns, part.start_ns), std::max(whole->end_ns, part.end_ns)};
+}
+
+}  // namespace
+
 TimeInterval shown_event(const TimelineState& state, const TimelineRows& rows,
                          const StepIndex& steps, const trace::timeline::EventPlace& place) {
   const auto row = static_cast<std::size_t>(place.row);
-  const bool is_moved = state.aligned_by_step && place.row >= 0 && row < rows.rows.size();
-  const std::int64_t shift = is_moved ? step_shift(steps, rows.rows[row].rank, place.start_ns) : 0;
-  return {place.start_ns - shift, place.end_ns - shift};
+  const bool is_on_row = place.row >= 0 && row < rows.rows.size();
+  return moved(state, steps, is_on_row ? rows.rows[row].rank : -1, {place.start_ns, place.end_ns});
+}
+
+std::optional<TimeInterval> shown_ranges(const TimelineState& state, const StepIndex& steps,
+                                         std::span<const trace::timeline::TimeRange> ranges) {
+  std::optional<TimeInterval> shown;
+  for (const trace::timeline::TimeRange& range : ranges) {
+    const int rank = range.ranks.empty() ? -1 : range.ranks.front();
+    extend(shown, moved(state, steps, rank, {range.start_ns, range.end_ns}));
+  }
+  return shown;
 }
 
 std::optional<TimeInterval> shown_step(const TimelineState& state, const TimelineRows& rows,
@@ -24,10 +53,7 @@ std::optional<TimeInterval> shown_step(const TimelineState& state, const Timelin
     const StepBorder* own = steps.find(rank.rank, step);
     if (own == nullptr) continue;
     const std::int64_t shift = pivot == nullptr ? 0 : own->start_ns - pivot->start_ns;
-    const TimeInterval moved{own->start_ns - shift, own->end_ns - shift};
-    if (!shown) shown = moved;
-    shown = TimeInterval{std::min(shown->start_ns, moved.start_ns),
-                         std::max(shown->end_ns, moved.end_ns)};
+    extend(shown, {own->start_ns - shift, own->end_ns - shift});
   }
   return shown;
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "trace/timeline/values/event_ref.h"
 #include "trace/timeline/values/picture.h"
@@ -16,6 +17,9 @@ namespace shardlens::ui::inspect {
 
 TimeInterval shown_event(const TimelineState& state, const trace::timeline::TimelineRows& rows,
                          const StepIndex& steps, const trace::timeline::EventPlace& place);
+// Of what lies there on the clock of its rank, all in one; none: nothing does.
+std::optional<TimeInterval> shown_ranges(const TimelineState& state, const StepIndex& steps,
+                                         std::span<const trace::timeline::TimeRange> ranges);
 // Of all ranks that have the step; none: no rank has it.
 std::optional<TimeInterval> shown_step(const TimelineState& state,
                                        const trace::timeline::TimelineRows& rows,

@@ -2,8 +2,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
+#include "tests/ui/inspect/testing/sample_memory.h"
 #include "tests/ui/inspect/testing/timeline_test.h"
+#include "trace/timeline/values/straggler_figures.h"
 
 namespace shardlens::ui::inspect {
 
@@ -274,6 +278,13 @@ class AlignedKeysTest : public TimelineKeysTest {
     shown_ns_ = late_.start_ns - kLate - (run().step_start(1, 21) - run().step_start(0, 21));
   }
 
+  void expect_late_fills_the_window() {
+    const auto length_ns = static_cast<double>(late_.end_ns - late_.start_ns);
+    EXPECT_GT(state().window.position(shown_ns_), 0);
+    EXPECT_LT(state().window.position(shown_ns_), 0.5);
+    EXPECT_LT(state().window.span_ns(), 3 * length_ns);
+  }
+
   trace::timeline::EventPlace late_;
   std::int64_t shown_ns_ = 0;
 };
@@ -302,6 +313,56 @@ TEST_F(AlignedKeysTest, ArrowsGoToTheEventThatIsShownAboveThePickedOne) {
   ASSERT_TRUE(state().picked.has_value());
   ASSERT_EQ(state().picked->place.row, row_of(0, "Reduce"));
   EXPECT_NEAR(static_cast<double>(state().picked->place.start_ns - middle), 0, 60e6);
+}
+
+TEST_F(AlignedKeysTest, ARowOfAnAnswerIsShownWhereItsRankIsDrawn) {
+  auto answer = std::make_shared<state::SqlAnswer>();
+  answer->columns = {"rank", "start_ns", "end_ns"};
+  answer->is_number = {true, true, true};
+  answer->rows = {{"1", std::to_string(late_.start_ns), std::to_string(late_.end_ns)}};
+  inspect_.change().sql.answer = answer;
+  window().view().inspect().tabs().show(InspectTab::kSql);
+  inspect_.settle();
+  ASSERT_TRUE(window().click(snapshot(), "sql/row/0", 1));
+  inspect_.settle();
+  ASSERT_TRUE(window().click(snapshot(), "sql/menu/Show in the timeline"));
+  expect_late_fills_the_window();
+}
+
+TEST_F(AlignedKeysTest, ACallIsShownWhereItsRanksAreDrawn) {
+  auto figures = std::make_shared<trace::timeline::StragglerFigures>();
+  trace::timeline::StragglerCall& call = figures->calls.emplace_back();
+  call.first_start_ns = shown_ns_;
+  call.latest_start_ns = late_.start_ns;
+  call.end_ns = late_.end_ns;
+  call.last_rank = 1;
+  const std::int64_t length_ns = late_.end_ns - late_.start_ns;
+  call.parts = {{.rank = 0, .start_ns = shown_ns_, .end_ns = shown_ns_ + length_ns},
+                {.rank = 1, .start_ns = late_.start_ns, .end_ns = late_.end_ns}};
+  figures->matched = 1;
+  auto range = std::make_shared<trace::timeline::RangeFigures>();
+  range->stragglers = figures;
+  inspect_.change().range = range;
+  window().view().inspect().tabs().show(InspectTab::kStragglers);
+  inspect_.settle();
+  ASSERT_TRUE(window().click(snapshot(), "stragglers/row/0"));
+  expect_late_fills_the_window();
+}
+
+TEST_F(AlignedKeysTest, AStepOfTheMemoryTabIsShownWhereItsRankIsDrawn) {
+  auto allocations = std::make_shared<trace::timeline::StepAllocations>();
+  allocations->start_ns = late_.start_ns;
+  allocations->end_ns = late_.end_ns;
+  auto memory = std::make_shared<trace::timeline::StepMemory>(*sample_memory());
+  memory->allocations = allocations;
+  memory->flame = std::make_shared<trace::timeline::MemoryFlame>();
+  memory->peak = {};
+  memory->rank = 1;
+  inspect_.change().memory = memory;
+  window().view().inspect().tabs().show(InspectTab::kMemory);
+  inspect_.settle();
+  ASSERT_TRUE(window().click(snapshot(), "memory/step_in_timeline"));
+  expect_late_fills_the_window();
 }
 
 TEST(TimelineReveal, UnfoldsTheLanesOfItsKind) {

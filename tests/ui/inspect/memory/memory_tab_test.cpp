@@ -99,8 +99,9 @@ TEST(MemoryTab, GoesToTheStepInTheTimelineAndSavesWhatItShows) {
   const auto memory = sample_memory();
   TabsWindow window(snapshot_with(memory), InspectTab::kMemory, 1600, 420);
   ASSERT_TRUE(window.panel.click("memory/step_in_timeline"));
-  ASSERT_TRUE(window.view);
-  EXPECT_EQ(window.view->start_ns, memory->allocations->start_ns);
+  ASSERT_EQ(window.view.size(), 1u);
+  EXPECT_EQ(window.view[0].start_ns, memory->allocations->start_ns);
+  EXPECT_EQ(window.view[0].ranks, std::vector{memory->rank});
   window.panel.take_commands();
   ASSERT_TRUE(window.panel.click("memory/png"));
   EXPECT_NE(HeadlessPanel::find<state::SavePicture>(window.panel.take_commands()), nullptr);

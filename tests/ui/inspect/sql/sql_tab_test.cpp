@@ -82,9 +82,9 @@ TEST(SqlTab, ShowsARowInTheTimeline) {
   ASSERT_TRUE(window.panel.click("sql/row/2", 1));
   window.panel.frames(3);
   ASSERT_TRUE(window.panel.click("sql/menu/Show in the timeline"));
-  ASSERT_TRUE(window.view);
-  EXPECT_GT(window.view->end_ns, window.view->start_ns);
-  EXPECT_THAT(window.view->ranks, testing::ElementsAre(2));
+  ASSERT_EQ(window.view.size(), 1u);
+  EXPECT_GT(window.view[0].end_ns, window.view[0].start_ns);
+  EXPECT_THAT(window.view[0].ranks, testing::ElementsAre(2));
 }
 
 TEST(LogTab, FiltersByLevel) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "tests/ui/inspect/testing/headless_panel.h"
 #include "tests/ui/inspect/testing/sample_tables.h"
@@ -18,7 +19,7 @@ struct TabsWindow {
         panel(width, height, scale, kind,
               [this](const kit::Theme& theme, const state::Rect& rect, state::Commands& c) {
                 tabs.draw(theme, rect, snapshot, c);
-                if (const auto wanted = tabs.take_wanted_view()) view = wanted;
+                if (auto wanted = tabs.take_wanted_view(); !wanted.empty()) view = wanted;
                 if (const auto wanted = tabs.take_wanted_step()) step = wanted;
               }) {
     tabs.show(tab);
@@ -26,7 +27,7 @@ struct TabsWindow {
   }
   state::Snapshot snapshot;
   InspectTabs tabs;
-  std::optional<trace::timeline::TimeRange> view;
+  std::vector<trace::timeline::TimeRange> view;
   std::optional<std::int64_t> step;
   HeadlessPanel panel;
 };
