@@ -252,6 +252,17 @@ TEST_F(DetailsOfAChangedRun, TellNoWaitBetweenTwoRanksOfALargerGroup) {
   EXPECT_EQ(value(details, "Bus bandwidth"), "(none)");
 }
 
+TEST_F(DetailsOfAChangedRun, NobodyWaitedForARankThatBeganWithTheOthers) {
+  const auto details = after(0, "update collective set start_ns=start_ns+4000000");
+  EXPECT_EQ(value(details, "Last to start"), "(none)");
+  EXPECT_EQ(value(details, "Waiting for others"), "none");
+  EXPECT_EQ(value(details, "Transfer"), "14.0 ms");
+  ASSERT_EQ(details.calls.size(), 2u);
+  const auto other = explorer_->details(details.calls[1].place.ref);
+  EXPECT_EQ(value(*other, "Last to start"), "(none)");
+  EXPECT_EQ(value(*other, "Waiting for others"), "none");
+}
+
 // It ended two milliseconds before rank 1 came, as a broadcast's root may.
 TEST_F(DetailsOfAChangedRun, ARankThatHadLeftHasNoTransferAndSetsNoRecord) {
   const auto left = after(0, "update collective set end_ns=start_ns+2000000 where step=1");

@@ -118,8 +118,11 @@ class CollectiveFacts {
       return sheet_.add("Waiting for others", "not known", apart);
     }
     const std::string but = sheet_.details.clock_error_ns > 0 ? "; " + apart : "";
-    if (latest->rank == rank_.rank) {
-      sheet_.add("Last to start", "this rank", "the others waited for it" + but);
+    if (self.start_ns == latest->start_ns) {
+      const bool is_last =
+          std::ranges::count(parts, latest->start_ns, &analysis::CollectivePart::start_ns) == 1;
+      is_last ? sheet_.add("Last to start", "this rank", "the others waited for it" + but)
+              : sheet_.add("Waiting for others", "none", "none began later" + but);
     } else if (row_.end_ns <= latest->start_ns) {
       sheet_.add("Waiting for others", "none",
                  "it had left before rank " + std::to_string(latest->rank) + " began" + but);
