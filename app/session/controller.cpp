@@ -235,7 +235,8 @@ void Controller::follow_inspect() {
   // Not after its figures, which take a while to be made of a large run.
   const auto run = watcher_.asked_run();
   const bool is_read = watch_state_->view && watch_state_->run == run;
-  inspect_.show(run, is_read && watch_state_->view->is_live && !watch_state_->replay.active);
+  inspect_.show(run, is_read && watch_state_->view->is_live && !watch_state_->replay.active,
+                watch_state_->replacements);
   const bool replays = is_read && watch_state_->replay.active;
   inspect_.show_until(replays ? watch_state_->replay.now_ns : INT64_MAX);
   if (!snapshot_ || inspect_.view() != snapshot_->inspect) touch();

@@ -83,19 +83,22 @@ void InspectSession::publish(std::uint64_t generation,
   on_publish_();
 }
 
-void InspectSession::show(const std::filesystem::path& run, bool is_live) {
+void InspectSession::show(const std::filesystem::path& run, bool is_live,
+                          std::uint64_t replacements) {
   Opening opening{run, 0};
   {
     const std::lock_guard lock(mutex_);
     const bool was_live = std::exchange(is_live_, is_live);
-    if (run == opened_.run) {
+    const bool is_other = std::exchange(replacements_, replacements) != replacements;
+    if (run == opened_.run && !is_other) {
       // Whoever follows may have left when the run was over, or not known yet to live.
       if (is_live && !was_live) opener_.ask({run, opened_.generation});
       return;
     }
+    // Panels look at the same place, and do not ask again.
+    if (run != opened_.run) asked_ = {};
     opened_ = {run, opened_.generation + 1, nullptr};
     opening.generation = opened_.generation;
-    asked_ = {};
     kept_bookmarks_ = {};
     auto history = std::move(draft_.sql.history);
     draft_ = {};

@@ -26,8 +26,9 @@ class InspectSession {
   // view() has changed.
   InspectSession(Notice& notice, std::function<void()> on_publish);
 
-  // "" closes the run that is open. Of a live run, what it commits comes in.
-  void show(const std::filesystem::path& run, bool is_live);
+  // "" closes the run that is open. Of a live run, what it commits comes in. Where `replacements`
+  // changes another run may be at the same place, which is opened.
+  void show(const std::filesystem::path& run, bool is_live, std::uint64_t replacements = 0);
 
   // A replay has come so far: nothing later is counted or gone to. INT64_MAX: all is known.
   void show_until(std::int64_t time_ns);
@@ -118,6 +119,7 @@ class InspectSession {
   Opened opened_;
   Asked asked_;
   bool is_live_ = false;
+  std::uint64_t replacements_ = 0;  // as show() was told
   std::int64_t until_ns_ = INT64_MAX, counted_until_ns_ = INT64_MAX;
   std::chrono::steady_clock::time_point counted_{};  // when the replay's range was asked for
   ui::state::InspectView draft_;

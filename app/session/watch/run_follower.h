@@ -55,6 +55,8 @@ class RunFollower {
                                                                       bool is_own_job = false);
 
   const trace::model::RunInfo& info() const { return info_; }
+  // Another run has its place by now, and is to be opened.
+  bool is_replaced() const { return reader_->is_replaced(); }
   trace::base::Result<trace::store::RunReader::CommitRange> commit_range() {
     return reader_->commit_range();
   }

@@ -164,6 +164,19 @@ void RunWatcher::open_run(const std::filesystem::path& run) {
   if (feed_) select_first_step();
 }
 
+// Its name stays, and so does what the library calls it.
+void RunWatcher::open_replacement(std::int64_t now_ns) {
+  const RunLabel label = label_;
+  const auto failed = failed_openings_;
+  open_run(std::filesystem::path(run_));
+  label_ = label;
+  if (failed_openings_ == failed) {
+    ++replacements_;
+  } else {
+    next_read_ns_ = now_ns + std::chrono::nanoseconds(kAbandonedPause).count();
+  }
+}
+
 // True where there is anything.
 bool RunWatcher::keep_what_is_shown(const std::filesystem::path& not_opened,
                                     const trace::base::Error& why) {
@@ -210,6 +223,10 @@ void RunWatcher::carry_out_replay(const Requests& requests) {
 bool RunWatcher::follow_file(std::int64_t now_ns) {
   if (!feed_) return false;
   if (!replaying_ && now_ns < next_read_ns_) return false;
+  if (feed_->is_replaced()) {
+    open_replacement(now_ns);
+    if (!feed_ || next_read_ns_ > now_ns) return true;
+  }
   trace::base::Result<bool> changed = false;
   // The status is read first: what was written before it changed is then surely read.
   if (!replaying_ || clock_.at_end(now_ns)) changed = feed_->refresh_info();
@@ -249,6 +266,7 @@ void RunWatcher::publish(bool anything_read, std::int64_t now_ns) {
   state->view = view_;
   state->problem = problem_;
   state->failed_openings = failed_openings_;
+  state->replacements = replacements_;
   state->version = ++version_;
   was_playing_ = replaying_ && clock_.playing(now_ns);
   state->replay = {.active = replaying_,

@@ -26,6 +26,7 @@ struct WatchState {
   ui::state::ReplayState replay;
   std::string problem;
   std::uint64_t failed_openings = 0;  // of runs, so far: the same one may be tried again
+  std::uint64_t replacements = 0;     // of what was shown by another run in its place, so far
   std::uint64_t version = 0;
 };
 
@@ -74,6 +75,7 @@ class RunWatcher {
   void work(const std::stop_token& stop);
   bool carry_out(Requests requests);
   void open_run(const std::filesystem::path& run);
+  void open_replacement(std::int64_t now_ns);
   bool keep_what_is_shown(const std::filesystem::path& not_opened, const trace::base::Error& why);
   void carry_out_replay(const Requests& requests);
   void leave_replay();
@@ -89,7 +91,7 @@ class RunWatcher {
   std::filesystem::path run_;
   RunLabel label_;
   std::string problem_;
-  std::uint64_t failed_openings_ = 0;
+  std::uint64_t failed_openings_ = 0, replacements_ = 0;
   bool could_not_read_ = false;  // that is the problem
   ReplayClock clock_;
   bool replaying_ = false;

@@ -105,7 +105,7 @@ base::Result<void> RunReader::State::need_files() {
 
 base::Result<Database*> RunReader::State::database(Source& source) {
   Source& holder = packed ? sources.begin()->second : source;
-  if (holder.file->is_stale()) {
+  if (holder.file->is_stale() && !holder.file->is_replaced()) {
     TRY_ASSIGN(TraceFile again, open_rows(holder.path));
     holder.file = std::move(again);
   }
@@ -271,6 +271,12 @@ std::vector<std::string> RunReader::problems() const {
   std::vector<std::string> texts;
   for (const auto& [rank, text] : state_->problems) texts.push_back(text);
   return texts;
+}
+
+bool RunReader::is_replaced() const {
+  return std::ranges::any_of(state_->sources, [](const auto& source) {
+    return source.second.file && source.second.file->is_replaced();
+  });
 }
 
 std::int64_t RunReader::bytes_on_disk() const {

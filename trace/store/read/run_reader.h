@@ -53,6 +53,9 @@ class RunReader {
   // at a time: what poll() would give of them, only before the first poll() or after rewind().
   base::Result<void> read_facts(const std::function<void(const model::Batch&)>& take);
 
+  // Another run has its place by now, as after an import with --overwrite. What was opened can
+  // still be read: open again.
+  bool is_replaced() const;
   std::int64_t bytes_on_disk() const;
   // Ranks whose rows came without an error so far, and what is wrong with each of the others.
   int readable_ranks() const;

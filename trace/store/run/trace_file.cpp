@@ -213,6 +213,11 @@ bool TraceFile::same_as_opened() const {
 
 bool TraceFile::is_stale() const { return !follows_writer_ && !same_as_opened(); }
 
+bool TraceFile::is_replaced() const {
+  const std::uint64_t inode = base::stamp_of(file_).inode;
+  return inode != 0 && inode != file_stamp_.inode;
+}
+
 base::Result<void> TraceFile::open_copy() {
   TRY_ASSIGN(copy_, base::TemporaryFolder::create());
   const fs::path target = copy_->path() / file_.filename();

@@ -21,6 +21,8 @@ class TraceFile {
   base::Result<Database> connect() const;
   // What was opened may no longer be what is there, since it was not opened in place: open again.
   bool is_stale() const;
+  // Another file has its name by now. What was opened stays as it was.
+  bool is_replaced() const;
 
  private:
   TraceFile() = default;

@@ -259,6 +259,31 @@ TEST_F(InspectSessionTest, FollowsARunThatIsKnownToLiveOnlyAfterItWasShown) {
   EXPECT_TRUE(eventually([&] { return session.view()->rows->steps.size() == 26; }));
 }
 
+// Panels show the same rows of the same times, and do not ask again.
+TEST_F(InspectSessionTest, OpensTheRunThatTookThePlaceOfTheOneThatIsShown) {
+  run.finish();
+  session.show(run.folder(), false);
+  const auto request = everything(*settled(), trace::timeline::RowKind::kPhases);
+  session.carry_out(ui::state::ShowTimeline{request});
+  ASSERT_EQ(settled()->rows->steps.size(), 16u);
+  const TemporaryFolder elsewhere;
+  SyntheticRun other(elsewhere.path());
+  other.add_steps(6);
+  other.finish();
+  std::filesystem::remove_all(run.folder());
+  std::filesystem::rename(other.folder(), run.folder());
+  session.show(run.folder(), false);
+  EXPECT_EQ(settled()->rows->steps.size(), 16u) << "nobody said so";
+  session.show(run.folder(), false, 1);
+  const auto view = settled();
+  ASSERT_TRUE(view && view->rows && view->picture);
+  EXPECT_EQ(view->rows->steps.size(), 12u);
+  EXPECT_EQ(view->picture->request, request);
+  EXPECT_TRUE(view->range->is_whole_run);
+  session.show(run.folder(), false, 1);
+  EXPECT_EQ(session.view(), view);
+}
+
 TEST_F(InspectSessionTest, SaysWhyAFileCannotBeShown) {
   run.finish();
   const auto file = folder.path() / "notes.shardlens";

@@ -110,6 +110,32 @@ TEST(RunWatcher, BuildsTheTimelineOfTheSelectedStep) {
   EXPECT_TRUE(state->view->follows_live);
 }
 
+// As an import with --overwrite does; "Open" of the ledger asks for the same place then.
+TEST(RunWatcher, OpensTheRunThatTookThePlaceOfTheOneThatIsShown) {
+  const TemporaryFolder folder, elsewhere;
+  SyntheticRun run(folder.path()), other(elsewhere.path());
+  run.add_steps(20);
+  run.finish();
+  other.add_steps(12);
+  other.finish();
+  RunWatcher watcher([] {});
+  watcher.show(run.folder());
+  watcher.set_label(run.folder(), {"#1", "as it is called"});
+  wait_for(watcher, [](const WatchState& now) {
+    return now.view && now.view->figures.steps.size() == 20 && now.view->ordinal == "#1";
+  });
+  EXPECT_EQ(watcher.state()->replacements, 0u);
+  std::filesystem::remove_all(run.folder());
+  std::filesystem::rename(other.folder(), run.folder());
+  watcher.show(run.folder());
+  const auto state = wait_for(watcher, [](const WatchState& now) {
+    return now.view && now.view->figures.steps.size() == 12;
+  });
+  EXPECT_EQ(state->replacements, 1u);
+  EXPECT_EQ(state->view->ordinal, "#1");
+  EXPECT_EQ(state->problem, "");
+}
+
 TEST(RunWatcher, ReplayEndsWithTheFiguresOfAFullRead) {
   const TemporaryFolder folder;
   SyntheticRun run(folder.path());

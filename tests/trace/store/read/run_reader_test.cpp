@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
 #include <thread>
@@ -69,6 +70,28 @@ TEST(RunReader, ALiveTailEqualsTheFinishedFile) {
   EXPECT_GT(tail.size(), 6u);
   EXPECT_EQ(all_text(tail, 2), all_text(poll(*open(*run)), 2));
   EXPECT_TRUE(poll(*reader).empty());
+}
+
+TEST(RunReader, ReadsOnInWhatItOpenedAndKnowsThatAnotherRunTookItsPlace) {
+  const Folder folder, elsewhere;
+  const auto run = test::record_run(folder.path(), "a", 2, 12, true);
+  const auto other = test::record_run(elsewhere.path(), "a", 2, 4, true);
+  const auto packed = folder.path() / "a.shardlens";
+  const auto other_packed = elsewhere.path() / "a.shardlens";
+  ASSERT_TRUE(pack_run(run, packed));
+  ASSERT_TRUE(pack_run(other, other_packed));
+  const std::array wholes{all_text(poll(*open(run)), 2), all_text(poll(*open(packed)), 2)};
+  const std::array readers{open(run), open(packed)};
+  for (const auto& reader : readers) EXPECT_FALSE(reader->is_replaced());
+  std::filesystem::rename(other_packed, packed);
+  std::filesystem::remove_all(run);
+  EXPECT_FALSE(readers[0]->is_replaced()) << "nothing is there";
+  std::filesystem::rename(other, run);
+  for (std::size_t i = 0; i < readers.size(); ++i) {
+    EXPECT_TRUE(readers[i]->is_replaced());
+    EXPECT_EQ(all_text(poll(*readers[i]), 2), wholes[i]);
+  }
+  EXPECT_FALSE(open(run)->is_replaced());
 }
 
 TEST(RunReader, ReplaysCommitByCommitWhatALiveViewerSaw) {
