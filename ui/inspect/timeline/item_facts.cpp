@@ -77,9 +77,8 @@ class FactMaker {
     out_.title = named ? title : std::string(present::class_name(piece.piece_class));
     const bool is_collective = item_.collective.has_value();
     if (is_collective) add_call(*item_.collective);
-    // Of a collective that is drawn in parts the whole.
-    const std::int64_t length_ns =
-        is_collective && piece.longest_ns > 0 ? piece.longest_ns : piece.duration_ns();
+    // Of a collective that is drawn in parts the whole; without length it is drawn with some.
+    const std::int64_t length_ns = is_ribbon() ? piece.duration_ns() : piece.longest_ns;
     add("Duration", present::length_text(length_ns), piece.piece_class);
     if (is_collective) {
       add_wait(*item_.collective, length_ns);

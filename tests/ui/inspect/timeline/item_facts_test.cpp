@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "trace/timeline/pieces/piece_folder.h"
+
 namespace shardlens::ui::inspect {
 
 namespace {
@@ -134,6 +136,22 @@ TEST(ItemFacts, SayWhyABucketIsLargerThanItsCap) {
   EXPECT_EQ(facts.title, "Gradients of bucket 12 are ready");
   EXPECT_EQ(value_of(facts, "Size"), "168 MiB");
   EXPECT_TRUE(notes(facts, "wte.weight 147 MiB"));
+}
+
+TEST(ItemFacts, AnEventWithoutLengthHasNone) {
+  trace::timeline::PieceFolder folder(trace::timeline::PixelGrid(0.5), {kStart, kStart + 100}, 1);
+  trace::timeline::DrawnEvent event;
+  event.time = {kStart + 10, kStart + 10};
+  event.ref = {trace::timeline::EventTableKind::kCollective, 0, 3, 0};
+  folder.add(event);
+  const auto pieces = folder.finish();
+  ASSERT_EQ(pieces.size(), 1u);
+  RowItem item;
+  item.row = 1;
+  item.piece = pieces[0];
+  EXPECT_EQ(value_of(facts_of(item, trace::timeline::RowKind::kKernels), "Duration"), "0 ns");
+  item.collective.emplace().start_ns = kStart + 10;
+  EXPECT_EQ(value_of(facts_of(item), "Duration"), "0 ns");
 }
 
 TEST(ItemFacts, OfOneStepWhatIsFoldedIsSeenInInspect) {
