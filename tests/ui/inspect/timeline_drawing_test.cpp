@@ -276,6 +276,29 @@ TEST_F(TimelineDrawingTest, GoesToTheAddressOfAView) {
   EXPECT_EQ(selected.front().range.of_rank(7).start_ns, run().step_start(7, 21)) << "aligned";
 }
 
+// Where steps are narrower than a few pixels.
+TEST(TimelineOfManySteps, SaysThatWhatIsDrawnIsAMean) {
+  InspectWindow many(1600, 1000, {}, {.steps = 400});
+  const auto tells_mean = [&] {
+    const state::Rect plot = many.probe().find("inspect/plot")->rect;
+    const RowLayout& layout = many.window().view().inspect().timeline().layout();
+    const auto& rows = many.run().rows().rows;
+    const auto ribbon = std::ranges::find_if(layout.rows, [&](const ShownRow& row) {
+      return row.row >= 0 &&
+             rows[static_cast<std::size_t>(row.row)].kind == trace::timeline::RowKind::kRibbon;
+    });
+    EXPECT_NE(ribbon, layout.rows.end());
+    many.window().move_to(many.snapshot(), plot.center_x(),
+                          plot.y + ribbon->y + ribbon->height / 2);
+    many.window().frames(many.snapshot(), 2);
+    return many.probe().shows("as long as a step");
+  };
+  EXPECT_TRUE(tells_mean());
+  many.state().window.show(many.run().step_start(0, 20), many.run().step_end(0, 60));
+  many.settle();
+  EXPECT_FALSE(tells_mean());
+}
+
 TEST_F(TimelineDrawingTest, DimsWhatIsNotSearched) {
   show(run().step_start(0, 21), run().step_end(0, 21));
   const int row = row_of(0, "All-gather");

@@ -75,6 +75,7 @@ std::optional<RowItem> draw_columns(const RowCanvas& c, const RowPlace& place,
     hovered = RowItem{.row = place.row,
                       .shift_ns = place.shift_ns,
                       .column = column,
+                      .smooth_ns = smooth ? place.smooth_ns : 0,
                       .rect = {x0, place.area.y, x1 - x0, place.area.h}};
   }
   return hovered;

@@ -81,6 +81,7 @@ std::optional<RowItem> draw_area(const RowCanvas& c, const RowPlace& place,
       hovered = RowItem{.row = place.row,
                         .shift_ns = place.shift_ns,
                         .point = point,
+                        .smooth_ns = smooth ? place.smooth_ns : 0,
                         .rect = {x0, top, x1 - x0, place.area.bottom() - top}};
     }
   }

@@ -168,16 +168,24 @@ class FactMaker {
           piece_class);
     }
     add_start(column.start_ns);
+    if (item_.smooth_ns > 0) return add_smoothing();
     out_.notes.push_back("of " + present::length_text(column.end_ns - column.start_ns));
+  }
+
+  void add_smoothing() {
+    out_.notes.push_back("of the " + present::length_text(item_.smooth_ns) +
+                         " around it, as long as a step: zoom in for less");
   }
 
   void add_point() {
     out_.title = row_.label;
     add("Value", area_value_text(item_.point->value, row_.unit));
     if (item_.point->highest > item_.point->value) {
-      add("Highest here", area_value_text(item_.point->highest, row_.unit));
+      add(item_.smooth_ns > 0 ? "Highest" : "Highest here",
+          area_value_text(item_.point->highest, row_.unit));
     }
     add_start(item_.point->time_ns);
+    if (item_.smooth_ns > 0) add_smoothing();
   }
 
   void add_ready() {

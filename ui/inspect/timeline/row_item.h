@@ -17,6 +17,7 @@ struct RowItem {
   std::optional<trace::timeline::Piece> piece = {};
   std::optional<trace::timeline::RibbonColumn> column = {};
   std::optional<trace::timeline::AreaPoint> point = {};
+  std::int64_t smooth_ns = 0;  // `column` and `point` are of so long around them; 0: of themselves
   std::optional<trace::timeline::ReadyPoint> ready = {};
   // What `piece` is, or what reduces what is ready; none: it is not drawn alone.
   std::optional<trace::timeline::DrawnCollective> collective = {};

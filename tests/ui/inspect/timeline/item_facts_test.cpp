@@ -138,6 +138,27 @@ TEST(ItemFacts, SayWhyABucketIsLargerThanItsCap) {
   EXPECT_TRUE(notes(facts, "wte.weight 147 MiB"));
 }
 
+TEST(ItemFacts, SayOfHowMuchAMeanIs) {
+  RowItem item;
+  item.row = 1;
+  trace::timeline::RibbonColumn& column = item.column.emplace();
+  column.start_ns = kStart;
+  column.end_ns = kStart + 7'000'000;
+  column.share[0] = 1;
+  EXPECT_TRUE(notes(facts_of(item), "of 7.00 ms"));
+  item.smooth_ns = 31'000'000;
+  EXPECT_TRUE(notes(facts_of(item), "of the 31.0 ms around it"));
+  EXPECT_FALSE(notes(facts_of(item), "of 7.00 ms"));
+  item.column.reset();
+  item.point = trace::timeline::AreaPoint{kStart, 1, 2};
+  const ItemFacts area = facts_of(item, trace::timeline::RowKind::kCounter);
+  EXPECT_EQ(value_of(area, "Highest here"), "");
+  EXPECT_NE(value_of(area, "Highest"), "");
+  EXPECT_TRUE(notes(area, "of the 31.0 ms around it"));
+  item.smooth_ns = 0;
+  EXPECT_NE(value_of(facts_of(item, trace::timeline::RowKind::kCounter), "Highest here"), "");
+}
+
 TEST(ItemFacts, AnEventWithoutLengthHasNone) {
   trace::timeline::PieceFolder folder(trace::timeline::PixelGrid(0.5), {kStart, kStart + 100}, 1);
   trace::timeline::DrawnEvent event;
