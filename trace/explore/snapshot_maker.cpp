@@ -77,6 +77,7 @@ std::shared_ptr<RunSnapshot> SnapshotMaker::make(store::EventStore& store,
     run->ranks.push_back(snapshot_of(rank, own, scan));
     const RankSnapshot& added = run->ranks.back();
     contents.push_back(content_of(added, own, scan));
+    rows->has_all_rows = rows->has_all_rows && added.has_all_rows;
     for (const store::ChunkEntry& chunk : own) {
       rows->events += chunk.header.count;
       rows->events_of[static_cast<std::size_t>(chunk.kind)] += chunk.header.count;

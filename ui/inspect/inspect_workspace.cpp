@@ -110,7 +110,8 @@ void InspectWorkspace::go_to_wanted_view() {
 }
 
 void InspectWorkspace::go_to_address(const state::InspectView& view) {
-  if (!wanted_ || wanted_->run != run_key(view)) return;
+  // Before all rows were read the run's start is not known, nor its steps.
+  if (!wanted_ || wanted_->run != run_key(view) || !view.rows->has_all_rows) return;
   TimelineState& state = timeline_.state();
   const std::int64_t start = view.rows->start_ns;
   if (wanted_->shown || wanted_->selected) state.aligned_by_step = wanted_->aligned_by_step;

@@ -45,6 +45,17 @@ TEST(ExploredRun, ShowsARankOfALiveRunOnceItCanBeRead) {
   EXPECT_EQ(rows->incomplete, "");
 }
 
+// More than what the first frame waits for.
+TEST(ExploredRun, SaysWhetherAllRowsWereRead) {
+  const KnownRun run(200);
+  const auto explorer = explore::RunExplorer::open(run.path());
+  ASSERT_TRUE(explorer);
+  EXPECT_FALSE((*explorer)->rows()->has_all_rows);
+  while ((*explorer)->work().value_or(false)) {
+  }
+  EXPECT_TRUE((*explorer)->rows()->has_all_rows);
+}
+
 TEST(ExploredRun, GrowsWithALiveRun) {
   KnownRun run(1);
   const auto explorer = open_whole(run.path(), true);

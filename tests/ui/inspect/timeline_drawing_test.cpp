@@ -276,6 +276,24 @@ TEST_F(TimelineDrawingTest, GoesToTheAddressOfAView) {
   EXPECT_EQ(selected.front().range.of_rank(7).start_ns, run().step_start(7, 21)) << "aligned";
 }
 
+// Times count from the run's start, which is not known before.
+TEST_F(TimelineDrawingTest, GoesToAnAddressOnceAllRowsWereRead) {
+  window::MainView& view = window().view();
+  show(run().step_start(0, 20), run().step_end(0, 22));
+  const state::ViewAddress address = view.inspect().address(*snapshot().inspect);
+  const std::int64_t start = state().window.start_ns();
+  state().window.fit();
+  auto rows = std::make_shared<trace::timeline::TimelineRows>(run().rows());
+  rows->start_ns = run().step_start(0, 10);
+  rows->has_all_rows = false;
+  inspect_.change().rows = rows;
+  view.go_to(address);
+  inspect_.settle();
+  inspect_.change().rows = std::make_shared<trace::timeline::TimelineRows>(run().rows());
+  inspect_.settle();
+  EXPECT_NEAR(static_cast<double>(state().window.start_ns() - start), 0, 2);
+}
+
 // Where steps are narrower than a few pixels.
 TEST(TimelineOfManySteps, SaysThatWhatIsDrawnIsAMean) {
   InspectWindow many(1600, 1000, {}, {.steps = 400});

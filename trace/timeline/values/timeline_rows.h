@@ -58,8 +58,9 @@ struct TimelineRows {
   std::int64_t start_ns = 0, end_ns = 0;  // absolute, of everything recorded; both 0: nothing is
   std::vector<TimelineRow> rows;          // row 0 is the mean ribbon of all ranks
   std::vector<TimelineRank> ranks;
-  std::vector<StepBorder> steps;                                 // by start
-  std::int64_t events = 0;                                       // of all bulk kinds
+  std::vector<StepBorder> steps;  // by start
+  bool has_all_rows = true;       // false: start, steps and whatever else is of those read so far
+  std::int64_t events = 0;        // of all bulk kinds
   std::array<std::int64_t, model::kEventKindCount> events_of{};  // by EventKind
   // Events that contradict themselves are shown where they can be, and counted here.
   std::int64_t reversed_events = 0;     // ended before they started: drawn from the earlier time
