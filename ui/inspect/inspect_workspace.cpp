@@ -115,10 +115,13 @@ void InspectWorkspace::go_to_address(const state::InspectView& view) {
   TimelineState& state = timeline_.state();
   const std::int64_t start = view.rows->start_ns;
   if (wanted_->shown || wanted_->selected) state.aligned_by_step = wanted_->aligned_by_step;
-  if (wanted_->shown) {
-    state.mode = TimelineState::Mode::kTime;
-    state.window.show(start + wanted_->shown->from_ns, start + wanted_->shown->to_ns);
-  }
+  const bool of_steps = wanted_->steps_of_rank >= 0;
+  state.mode = TimelineState::Mode::kTime;
+  if (of_steps) timeline_.show_steps_of(wanted_->steps_of_rank, wanted_->step);
+  TimeWindow& window = of_steps ? state.step_window : state.window;
+  const std::int64_t origin = of_steps ? 0 : start;
+  window.fit();
+  if (wanted_->shown) window.show(origin + wanted_->shown->from_ns, origin + wanted_->shown->to_ns);
   if (wanted_->selected) {
     state.selection =
         TimeInterval{start + wanted_->selected->from_ns, start + wanted_->selected->to_ns};
@@ -135,9 +138,15 @@ state::ViewAddress InspectWorkspace::address(const state::InspectView& view) con
   if (!view.rows) return address;
   const TimelineState& state = timeline_.state();
   const std::int64_t start = view.rows->start_ns;
-  if (!state.window.is_fitted()) {
-    address.shown =
-        state::AddressRange{state.window.start_ns() - start, state.window.end_ns() - start};
+  const bool of_steps = state.mode == TimelineState::Mode::kSteps;
+  if (of_steps) {
+    address.steps_of_rank = timeline_.step_rank();
+    address.step = timeline_.first_step_in_sight();
+  }
+  const TimeWindow& window = of_steps ? state.step_window : state.window;
+  if (!window.is_fitted()) {
+    const std::int64_t origin = of_steps ? 0 : start;
+    address.shown = state::AddressRange{window.start_ns() - origin, window.end_ns() - origin};
   }
   if (state.selection) {
     address.selected =

@@ -98,6 +98,9 @@ tl::unexpected<trace::base::Error> refused(std::string_view text, const std::str
 std::string address_text(const ViewAddress& address) {
   std::string options;
   if (!address.tab.empty()) options += "&tab=" + escaped(address.tab);
+  if (address.steps_of_rank >= 0) {
+    options += "&steps_of_rank=" + std::to_string(address.steps_of_rank);
+  }
   add_range(options, "shown_ns", address.shown);
   add_range(options, "selected_ns", address.selected);
   if (address.aligned_by_step) options += "&ranks=" + std::string(kByStep);
@@ -127,6 +130,10 @@ trace::base::Result<ViewAddress> parse_address(std::string_view text) {
     } else if (name == "ranks") {
       if (value != kByStep) return refused(text, "ranks is " + std::string(kByStep));
       address.aligned_by_step = true;
+    } else if (name == "steps_of_rank") {
+      const auto rank = trace::base::number_from<int>(value);
+      if (!rank || *rank < 0) return refused(text, "steps_of_rank is a rank's number");
+      address.steps_of_rank = *rank;
     } else if (name == "step") {
       const auto step = trace::base::number_from<std::int64_t>(value);
       if (!step || *step < 0) return refused(text, "step is a number");

@@ -1,4 +1,4 @@
-// What is looked at, as a text to send: "inspect/RUN?tab=Kernels&from_ns=0&to_ns=1200000". Free of
+// What is looked at, as a text to send: "inspect/RUN?tab=Kernels&shown_ns=0..1200000". Free of
 // ImGui; any thread.
 #pragma once
 
@@ -22,8 +22,12 @@ struct ViewAddress {
   std::string run;        // the name of its folder or packed file
   std::string tab;        // of Inspect; "": as it was
   std::optional<AddressRange> shown, selected;
+  // Of Inspect: whose steps stand one above the other, `shown` counting from their starts; -1: it
+  // shows times.
+  int steps_of_rank = -1;
   bool aligned_by_step = false;  // ranks, where times are shown or selected; else by the clock
-  std::int64_t step = -1;        // of Tune; -1: as chosen by the window
+  // Of Tune, or the first of those steps; -1: as chosen by the window.
+  std::int64_t step = -1;
 
   bool operator==(const ViewAddress&) const = default;
 };

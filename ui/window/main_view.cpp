@@ -390,7 +390,7 @@ void MainView::add_view_actions(std::vector<Action>& out) {
 
 void MainView::go_to(const state::ViewAddress& address) {
   preferences_.workspace = address.workspace;
-  wanted_ = address;
+  if (address.workspace == state::kTuneWorkspace) wanted_ = address;
   inspect_.go_to(address);
 }
 

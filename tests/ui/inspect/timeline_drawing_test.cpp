@@ -294,6 +294,34 @@ TEST_F(TimelineDrawingTest, GoesToAnAddressOnceAllRowsWereRead) {
   EXPECT_NEAR(static_cast<double>(state().window.start_ns() - start), 0, 2);
 }
 
+TEST_F(TimelineDrawingTest, GoesToTheAddressOfStepsOneAboveTheOther) {
+  window::MainView& view = window().view();
+  state().mode = TimelineState::Mode::kSteps;
+  state().step_rank = 3;
+  inspect_.settle();
+  view.inspect().timeline().show_steps_of(3, 30);
+  state().step_window.show(5'000'000, 8'000'000);
+  inspect_.settle();
+  const float scroll = state().step_scroll;
+  EXPECT_GT(scroll, 0);
+  const auto address =
+      state::parse_address(state::address_text(view.inspect().address(*snapshot().inspect)));
+  ASSERT_TRUE(address);
+  EXPECT_EQ(address->step, 30);
+  state().mode = TimelineState::Mode::kTime;
+  state().step_rank = -1;
+  state().step_window.fit();
+  state().step_scroll = 0;
+  inspect_.settle();
+  view.go_to(*address);
+  inspect_.settle();
+  EXPECT_EQ(state().mode, TimelineState::Mode::kSteps);
+  EXPECT_EQ(state().step_rank, 3);
+  EXPECT_NEAR(static_cast<double>(state().step_window.start_ns()), 5e6, 2);
+  EXPECT_NEAR(state().step_window.span_ns(), 3e6, 4);
+  EXPECT_EQ(state().step_scroll, scroll);
+}
+
 // Where steps are narrower than a few pixels.
 TEST(TimelineOfManySteps, SaysThatWhatIsDrawnIsAMean) {
   InspectWindow many(1600, 1000, {}, {.steps = 400});

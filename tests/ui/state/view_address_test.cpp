@@ -15,6 +15,7 @@ ViewAddress full() {
   address.shown = AddressRange{-5, 1'200'000'000'000};
   address.selected = AddressRange{7, 9};
   address.aligned_by_step = true;
+  address.steps_of_rank = 3;
   address.step = 312;
   return address;
 }
@@ -40,7 +41,8 @@ TEST(ViewAddress, IsTakenWithTheCommandItWasCopiedWith) {
 TEST(ViewAddress, SaysWhatIsWrong) {
   for (const char* text :
        {"", "learn/a", "tune/", "inspect/a?shown_ns=9..7", "inspect/a?shown_ns=7",
-        "inspect/a?step=-1", "inspect/a?step=x", "inspect/a?ranks=x", "inspect/a?colour=red"}) {
+        "inspect/a?step=-1", "inspect/a?steps_of_rank=-1", "inspect/a?step=x", "inspect/a?ranks=x",
+        "inspect/a?colour=red"}) {
     const auto address = parse_address(text);
     ASSERT_FALSE(address) << text;
     EXPECT_EQ(address.error().kind, trace::base::ErrorKind::kUsage);

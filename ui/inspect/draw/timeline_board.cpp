@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <utility>
 
 #include "trace/timeline/values/straggler_figures.h"
 #include "ui/inspect/draw/timeline_axis_draw.h"
@@ -144,8 +145,7 @@ void TimelineBoard::place_time_rows(TimelineScene& scene) {
 float TimelineBoard::place_rows(TimelineScene& scene) {
   scene.places.clear();
   if (state_.mode == Mode::kSteps) {
-    const int rank = state_.step_rank < 0 ? run_.steps.reference_rank() : state_.step_rank;
-    return place_step_rows(scene, rank, state_.filter, state_.step_scroll);
+    return place_step_rows(scene, step_rank(), state_.filter, state_.step_scroll);
   }
   place_time_rows(scene);
   return run_.layout.height;
@@ -167,6 +167,16 @@ void TimelineBoard::scroll_to_revealed(const TimelineScene& scene) {
   if (above || below) state_.scroll = shown->y + shown->height / 2 - height / 2;
   const float lowest = std::max(0.0f, run_.layout.height - height);
   state_.scroll = std::clamp(state_.scroll, 0.0f, lowest);
+}
+
+void TimelineBoard::scroll_to_step(float height) {
+  const auto steps = begun_before(run_.steps.of(step_rank()), state_.known_until_ns);
+  if (steps.empty()) return;
+  run_.step_height = height / static_cast<float>(steps.size());
+  const std::int64_t wanted = std::exchange(run_.first_step, -1);
+  const auto found = std::ranges::find(steps, wanted, &trace::timeline::StepBorder::step);
+  if (found == steps.end()) return;
+  state_.step_scroll = run_.step_height * static_cast<float>(found - steps.begin());
 }
 
 void TimelineBoard::ask(const TimelineScene& scene, state::Commands& commands) {
@@ -267,6 +277,7 @@ void TimelineBoard::draw_content(const kit::Theme& theme, const state::Rect& bod
   TimelineScene scene = make_scene(theme, body);
   if (scene.plot().empty()) return;
   const float content = place_rows(scene);
+  if (state_.mode == Mode::kSteps) scroll_to_step(content);
   run_.mouse.move(scene, content, state_);
   if (keys && run_.rows->is_one_step) use_window_keys(scene, state_, commands);
   if (keys && !run_.rows->is_one_step) {
@@ -385,6 +396,21 @@ void TimelineBoard::select_step(std::int64_t step) {
   if (!shown) return;
   state_.selection = shown;
   show(*shown);
+}
+
+void TimelineBoard::show_steps_of(int rank, std::int64_t first_step) {
+  if (run_.steps.of(rank).empty()) return;
+  state_.mode = Mode::kSteps;
+  state_.step_rank = rank;
+  run_.first_step = first_step;
+}
+
+std::int64_t TimelineBoard::first_step_in_sight() const {
+  const auto steps = run_.steps.of(step_rank());
+  if (steps.empty() || run_.step_height <= 0) return -1;
+  const auto first =
+      static_cast<std::size_t>(std::max(0l, std::lround(state_.step_scroll / run_.step_height)));
+  return steps[std::min(first, steps.size() - 1)].step;
 }
 
 void TimelineBoard::ask_selected(state::Commands& commands) {

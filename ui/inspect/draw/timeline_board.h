@@ -48,6 +48,13 @@ class TimelineBoard {
   void show(std::span<const trace::timeline::TimeRange> wanted);
   // Selects a step on all ranks, and shows it.
   void select_step(std::int64_t step);
+  // Its steps one above the other, from that one on; -1: from where they were.
+  void show_steps_of(int rank, std::int64_t first_step);
+  // Of which rank those are, and the first that can be seen; -1: none has any.
+  int step_rank() const {
+    return state_.step_rank < 0 ? run_.steps.reference_rank() : state_.step_rank;
+  }
+  std::int64_t first_step_in_sight() const;
   // Behind everything that may select, move or align: asks for the figures of what is selected
   // now, if they are of something else.
   void ask_selected(state::Commands& commands);
@@ -73,6 +80,8 @@ class TimelineBoard {
   // Places the rows of the chosen mode; returns the height of all of them.
   float place_rows(TimelineScene& scene);
   void place_time_rows(TimelineScene& scene);
+  // `height` is that of all steps.
+  void scroll_to_step(float height);
   std::int64_t end_of_row(trace::timeline::RowKind kind, int place) const;
   void scroll_to_revealed(const TimelineScene& scene);
   void choose_origin(const TimelineScene& scene);
@@ -99,8 +108,10 @@ class TimelineBoard {
     std::shared_ptr<const trace::timeline::EventDetails> details;
     std::uint64_t revealed = 0;
     std::int64_t cursor_ns = 0;
-    int scroll_to = -1;         // a row that is to come into sight
-    std::int64_t until_ns = 0;  // of one step, how far there is something to see
+    int scroll_to = -1;            // a row that is to come into sight
+    std::int64_t first_step = -1;  // one that is to be the first in sight
+    float step_height = 0;         // of the rows of one, as they were drawn last
+    std::int64_t until_ns = 0;     // of one step, how far there is something to see
     trace::timeline::PictureRequest asked;
     trace::timeline::TimeRange counted;  // what figures were asked for; by itself of the whole run
   };
