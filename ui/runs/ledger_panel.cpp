@@ -118,12 +118,12 @@ void LedgerPanel::draw_head(const kit::Theme& theme, const state::Rect& row) {
     const bool active = sort_.column == column.title;
     cell.w -= theme.px(12);
     const state::Rgb ink = active || hit.hovered ? p.text : p.text_muted;
-    const float used = kit::text_in(theme, cell, kit::Face::kSmall, ink, column.title);
+    const float used = kit::text_in(theme, cell, kit::Face::kSmall, ink, column.head());
     if (active) {
       kit::shape(sort_.descending ? kit::Shape::kDown : kit::Shape::kUp,
                  cell.x + used + theme.px(8), cell.center_y(), theme.px(7), kit::color(ink));
     }
-    if (hit.hovered) kit::tooltip(theme, column.title, column.definition, column.key);
+    if (hit.hovered) kit::tooltip(theme, column.head(), column.definition, column.key);
     if (hit.clicked) sort_ = next_run_sort(sort_, column);
   }
 }

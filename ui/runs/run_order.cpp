@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
+#include "trace/base/text.h"
 #include "trace/job/settings/settings.h"
 
 namespace shardlens::ui::runs {
@@ -24,13 +26,52 @@ std::string words_of_run(const state::LedgerRow& row) {
   return text;
 }
 
-present::TableColumn words_column(const state::Ledger& ledger) {
-  present::TableColumn out;
-  out.kind = present::TableColumn::Kind::kText;
-  out.cell = [&](std::size_t row) {
+struct Filter {
+  std::vector<std::pair<const trace::job::Knob*, std::string>> values;  // asked of settings
+  std::string words;                                                    // all others
+};
+
+Filter parsed(std::string_view filter) {
+  Filter parts;
+  for (const std::string_view word : trace::base::split(filter, ' ')) {
+    const auto equals = std::min(word.find('='), word.size());
+    const auto* knob =
+        equals < word.size() ? trace::job::find_knob(word.substr(0, equals)) : nullptr;
+    if (knob != nullptr) {
+      parts.values.emplace_back(knob, word.substr(equals + 1));
+    } else {
+      parts.words += std::string(word) + " ";
+    }
+  }
+  return parts;
+}
+
+// Where the strategy obeys the knob, as in the ledger's column of it. Of a free text, such as a
+// path, a part is enough.
+bool has_value(const state::LedgerRow& row, const trace::job::Knob& knob, std::string_view asked) {
+  if (row.is_imported || !trace::job::applies(knob, row.settings.sharding_strategy)) return false;
+  const std::string value = trace::job::value_text(row.settings, knob);
+  return trace::base::equal_but_for_case(value, asked) ||
+         (trace::job::type_name(knob) == "text" && value.find(asked) != std::string::npos);
+}
+
+state::Ledger matching(const state::Ledger& ledger, std::string_view filter) {
+  const Filter parts = parsed(filter);
+  present::Table table;
+  table.rows = ledger.rows.size();
+  present::TableColumn& words = table.columns.emplace_back();
+  words.kind = present::TableColumn::Kind::kText;
+  words.cell = [&](std::size_t row) {
     return present::TableCell::words(words_of_run(ledger.rows[row]));
   };
-  return out;
+  state::Ledger shown;
+  for (const auto row : present::table_order(table, {}, parts.words)) {
+    const bool has_all = std::ranges::all_of(parts.values, [&](const auto& asked) {
+      return has_value(ledger.rows[row], *asked.first, asked.second);
+    });
+    if (has_all) shown.rows.push_back(ledger.rows[row]);
+  }
+  return shown;
 }
 
 present::TableColumn sortable(const state::Ledger& ledger, const present::LedgerColumn& column) {
@@ -46,15 +87,16 @@ present::TableColumn sortable(const state::Ledger& ledger, const present::Ledger
 std::vector<state::LedgerRow> ordered_runs(const state::Ledger& ledger,
                                            const present::TableSort& sort,
                                            std::string_view filter) {
-  const present::LedgerTable ledger_columns = present::ledger_table(ledger);
+  const state::Ledger shown = matching(ledger, filter);
+  // The columns of the rows that are left, since those are the ones whose heads are clicked.
+  const present::LedgerTable ledger_columns = present::ledger_table(shown);
   present::Table table;
-  table.rows = ledger.rows.size();
-  table.columns.push_back(words_column(ledger));
+  table.rows = shown.rows.size();
   for (const present::LedgerColumn& column : ledger_columns.columns) {
-    if (column.title == sort.column) table.columns.push_back(sortable(ledger, column));
+    if (column.title == sort.column) table.columns.push_back(sortable(shown, column));
   }
   std::vector<state::LedgerRow> rows;
-  for (const auto row : present::table_order(table, sort, filter)) rows.push_back(ledger.rows[row]);
+  for (const auto row : present::table_order(table, sort, "")) rows.push_back(shown.rows[row]);
   return rows;
 }
 

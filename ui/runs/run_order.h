@@ -11,8 +11,9 @@
 
 namespace shardlens::ui::runs {
 
-// Those in which every word of `filter` occurs: in name, number, tags, note, status and settings
-// that are not the default ("bucket_cap_mb=60"). `sort`: by a column of the ledger.
+// Those that every word of `filter` fits: one such as "bucket_cap_mb=25" if the setting has that
+// value, another if it occurs in name, number, tags, note, status or a setting that is not the
+// default. `sort`: by a column that the ledger has of these rows.
 std::vector<state::LedgerRow> ordered_runs(const state::Ledger& ledger,
                                            const present::TableSort& sort, std::string_view filter);
 

@@ -235,13 +235,15 @@ TEST(LedgerTable, NamesTheStepOfTheBaselineAndThatOfOthers) {
   for (auto& row : ledger.rows) row.common_step = 99;
   ledger.rows.back().common_step = 29;
   const LedgerTable table = ledger_table(ledger);
-  const LedgerColumn* column = find_column(table, "Loss at step 99");
+  const LedgerColumn* column = find_column(table, "Loss");
   ASSERT_NE(column, nullptr);
+  EXPECT_EQ(column->head(), "Loss at step 99");
   EXPECT_EQ(column->cell(ledger.rows[0], {}).unit, "");
   EXPECT_EQ(column->cell(ledger.rows.back(), {}).unit, "@ 29");
   for (auto& row : ledger.rows) row.is_baseline = false;
   const LedgerTable without = ledger_table(ledger);
-  ASSERT_NE(find_column(without, "Loss"), nullptr) << "no step holds for all rows";
+  ASSERT_NE(find_column(without, "Loss"), nullptr);
+  EXPECT_EQ(find_column(without, "Loss")->head(), "Loss") << "no step holds for all rows";
   EXPECT_EQ(find_column(without, "Loss")->cell(ledger.rows[0], {}).unit, "@ 99");
 }
 
@@ -343,8 +345,8 @@ TEST(LedgerTable, HeadingsAreWideEnoughToBeRead) {
     LedgerTable table = ledger_table(ledger);
     fit_columns(table, width);
     for (const auto& column : table.columns) {
-      const auto letters = static_cast<float>(column.title.size());
-      EXPECT_GE(column.width, letters * 6.2f + 12) << column.title;
+      const auto letters = static_cast<float>(column.head().size());
+      EXPECT_GE(column.width, letters * 6.2f + 12) << column.head();
     }
   }
 }

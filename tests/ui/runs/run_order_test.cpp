@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace shardlens::ui::runs {
 namespace {
 
@@ -57,6 +59,67 @@ TEST(RunOrder, FiltersByNameTagNoteStatusAndSetting) {
   EXPECT_THAT(names(ordered_runs(ledger, {}, "bucket_cap_mb=60")), ElementsAre("b"));
   EXPECT_THAT(names(ordered_runs(ledger, {}, "run 9")), ElementsAre("b"));
   EXPECT_TRUE(ordered_runs(ledger, {}, "no such thing").empty());
+}
+
+// As the ledger's column of it shows it.
+TEST(RunOrder, FiltersByTheValueOfASettingAlsoWhereItIsTheDefault) {
+  state::Ledger ledger = three_runs();
+  EXPECT_THAT(names(ordered_runs(ledger, {}, "sharding_strategy=ddp")), ElementsAre("c", "b", "a"));
+  EXPECT_THAT(names(ordered_runs(ledger, {}, "bucket_cap_mb=25")), ElementsAre("c"));
+  EXPECT_THAT(names(ordered_runs(ledger, {}, "bucket_cap_mb=8 slow")), ElementsAre("a"));
+  EXPECT_TRUE(ordered_runs(ledger, {}, "bucket_cap_mb=6").empty()) << "60 is another value";
+  EXPECT_TRUE(ordered_runs(ledger, {}, "ddp").empty()) << "no word of each run";
+  ledger.rows[0].settings.sharding_strategy = trace::job::Strategy::kFullShard;
+  ledger.rows[1].is_imported = true;
+  ledger.rows[2].settings.model = "/models/Llama-3.2-1B";
+  EXPECT_TRUE(ordered_runs(ledger, {}, "bucket_cap_mb=25").empty()) << "it has no buckets";
+  EXPECT_THAT(names(ordered_runs(ledger, {}, "sharding_strategy=ddp")), ElementsAre("a"));
+  EXPECT_THAT(names(ordered_runs(ledger, {}, "model=Llama")), ElementsAre("a"));
+}
+
+// The baseline's job reached step 29, that of the others step 99.
+TEST(RunOrder, SortsWhatTheFilterLeavesByTheColumnsThatItHas) {
+  state::Ledger ledger = three_runs();
+  for (std::size_t i = 0; i < ledger.rows.size(); ++i) {
+    ledger.rows[i].loss_at_common_step = 3.0 - static_cast<double>(i);
+    ledger.rows[i].common_step = i == 0 ? 29 : 99;
+    if (i > 0) ledger.rows[i].tags = {"long"};
+  }
+  ledger.rows[0].is_baseline = true;
+  state::Ledger filtered = ledger;
+  filtered.rows.erase(filtered.rows.begin());
+  const auto columns = present::ledger_table(filtered).columns;
+  const auto loss = std::ranges::find(columns, "Loss at step 99", &present::LedgerColumn::head);
+  ASSERT_NE(loss, columns.end());
+  const present::TableSort most = next_run_sort({}, *loss), least = next_run_sort(most, *loss);
+  EXPECT_THAT(names(ordered_runs(ledger, most, "long")), ElementsAre("b", "a"));
+  EXPECT_THAT(names(ordered_runs(ledger, least, "long")), ElementsAre("a", "b"));
+  EXPECT_THAT(names(ordered_runs(ledger, least, "")), ElementsAre("a", "b", "c"))
+      << "also once the head names another step";
+}
+
+// Where more settings differ in the library than it shows.
+TEST(RunOrder, SortsByASettingThatOnlyTheFilteredLedgerHasRoomFor) {
+  state::Ledger ledger = three_runs();
+  for (state::LedgerRow& row : ledger.rows) row.settings = {};
+  ledger.rows.push_back(ledger.rows.front());
+  for (const char* knob :
+       {"batch_per_rank", "sequence_length", "bucket_cap_mb", "threads_per_rank", "warmup_steps",
+        "gradient_accumulation_steps", "collective_timeout_s", "evaluate_every",
+        "evaluation_batches", "keep_checkpoints", "save_every", "skip_steps"}) {
+    ASSERT_TRUE(trace::job::set_value(ledger.rows[0].settings, knob, "16")) << knob;
+    ASSERT_TRUE(trace::job::set_value(ledger.rows[3].settings, knob, "32")) << knob;
+  }
+  for (const std::size_t row : {1, 2}) ledger.rows[row].tags = {"decay"};
+  ledger.rows[1].settings.weight_decay = 0.5;
+  const std::string title(trace::job::find_knob("weight_decay")->label);
+  const auto has_it = [&](const state::Ledger& of) {
+    return std::ranges::count(present::ledger_table(of).columns, title,
+                              &present::LedgerColumn::title) > 0;
+  };
+  ASSERT_FALSE(has_it(ledger));
+  EXPECT_THAT(names(ordered_runs(ledger, {title, false}, "decay")), ElementsAre("a", "b"));
+  EXPECT_THAT(names(ordered_runs(ledger, {title, true}, "decay")), ElementsAre("b", "a"));
 }
 
 TEST(RunOrder, TheThirdClickOnAHeadTakesTheOrderBack) {

@@ -14,8 +14,8 @@ namespace shardlens::ui::present {
 
 namespace {
 
-// Nearly as wide as the title is in the window's face, so that headings can be read.
-float title_width(std::string_view title) { return static_cast<float>(title.size()) * 6.2f + 20; }
+// Nearly as wide as the head is in the window's face, so that headings can be read.
+float head_width(std::string_view head) { return static_cast<float>(head.size()) * 6.2f + 20; }
 
 struct Builder {
   const state::Ledger& ledger;
@@ -26,7 +26,7 @@ struct Builder {
         std::any_of(ledger.rows.begin(), ledger.rows.end(),
                     [&cell_of](const state::LedgerRow& row) { return !cell_of(row).text.empty(); });
     if (!has_value) return;
-    column.width = std::max(column.width, title_width(column.title));
+    column.width = std::max(column.width, head_width(column.head()));
     column.cell = [cell_of = std::move(cell_of)](const state::LedgerRow& row,
                                                  const state::JobState&) { return cell_of(row); };
     table.columns.push_back(std::move(column));
@@ -263,7 +263,8 @@ std::int64_t loss_step(const std::vector<state::LedgerRow>& rows) {
 void add_loss(Builder& builder) {
   const std::int64_t step = loss_step(builder.ledger.rows);
   builder.add_if_room(
-      {.title = step >= 0 ? "Loss at step " + format_integer(step) : "Loss",
+      {.title = "Loss",
+       .of = step >= 0 ? "at step " + format_integer(step) : "",
        .definition = "Mean over ranks at the last step that runs of the baseline's job have "
                      "in common; “@” names the step of another one",
        .figure = true,

@@ -13,6 +13,9 @@ namespace shardlens::ui::present {
 
 struct LedgerColumn {
   std::string title = {};
+  // Behind the title in the head: of what it is just now, as "at step 29". No part of the column's
+  // name: what is sorted by it stays sorted.
+  std::string of = {};
   std::string key = {};  // a setting's name; "" for figures
   std::string definition = {};
   bool figure = false;   // set in the monospaced face
@@ -25,6 +28,8 @@ struct LedgerColumn {
   std::function<TableCell(const state::LedgerRow&, const state::JobState&)> cell = {};
   // What it is sorted by; NaN: not known. None: by the text.
   std::function<double(const state::LedgerRow&)> number = {};
+
+  std::string head() const { return of.empty() ? title : title + " " + of; }
 };
 
 struct LedgerTable {
