@@ -55,13 +55,12 @@ void draw_marks(const kit::Theme& theme, const kit::Plot& plot, float y,
     kit::shape(kit::Shape::kDot, plot.x(point.predicted->y), below, theme.px(kRunDot),
                kit::color(p.changed));
   }
-  if (!point.measured) return;
-  draw_ranked_estimate(theme, plot, y, *point.measured, p.text_muted, false);
+  if (point.measured) draw_ranked_estimate(theme, plot, y, *point.measured, p.text_muted, false);
   for (const float run : point.runs) {
     kit::shape(kit::Shape::kDot, plot.x(run), y, theme.px(kRunDot),
                kit::color(p.text_secondary, 0.85f));
   }
-  draw_mean(theme, {plot.x(point.measured->y), y}, is_selected);
+  if (point.measured) draw_mean(theme, {plot.x(point.measured->y), y}, is_selected);
 }
 
 }  // namespace

@@ -128,6 +128,51 @@ TEST(HeatMap, ACombinationThatIsNotSweptIsEmpty) {
   EXPECT_FALSE(heat_map(sample_sweep()));
 }
 
+// One that was fast in its first round and failed in its second. Its other run is shown, unjudged.
+state::ShownSweep with_failed(state::ShownSweep sweep, std::size_t point) {
+  sweep.points[point].standing = state::SweepStanding::kFailed;
+  sweep.points[point].reason = "out of memory";
+  sweep.points[point].step_ns = 100e6;
+  sweep.points[point].half_width_ns = 10e6;
+  sweep.points[point].runs = {{"fast", 100e6}};
+  return sweep;
+}
+
+TEST(HeatMap, WhatFailedHasNoFigureHoweverFastItWas) {
+  const auto map = heat_map(with_failed(sample_grid_sweep(), 4));
+  const auto& failed = map->at(0, 2);
+  EXPECT_EQ(failed.text, "failed");
+  EXPECT_EQ(failed.interval, "");
+  EXPECT_FALSE(failed.shade);
+  EXPECT_FALSE(failed.is_prediction);
+  EXPECT_FLOAT_EQ(*map->at(0, 0).shade, 0) << "the fastest of those that are judged";
+}
+
+TEST(SweepCurve, LeadsNotOverWhatFailed) {
+  const auto curve = sweep_curve(with_failed(sample_sweep(), 4));
+  EXPECT_FALSE(curve->points[4].measured);
+  ASSERT_EQ(curve->points[4].runs.size(), 1u);
+  EXPECT_LT(curve->points[4].runs[0], curve->points[2].measured->y);
+}
+
+TEST(SweepRanking, HasWhatFailedLast) {
+  const auto ranking = sweep_ranking(with_failed(sample_sweep(), 4));
+  ASSERT_EQ(ranking->points.size(), 6u);
+  EXPECT_EQ(ranking->points.front().point, 2u);
+  EXPECT_EQ(ranking->points.back().point, 4u);
+  EXPECT_FALSE(ranking->points.back().measured);
+  EXPECT_EQ(ranking->points.back().runs.size(), 1u);
+  auto alone = with_failed(sample_sweep(), 4);
+  alone.points[4].prediction = {};
+  EXPECT_EQ(sweep_ranking(alone)->points.back().point, 4u) << "also where nothing was predicted";
+}
+
+TEST(Pareto, WhatFailedIsNotInIt) {
+  const auto chart = pareto_chart(with_failed(sample_sweep(), 4));
+  ASSERT_EQ(chart->points.size(), 5u);
+  for (const auto& point : chart->points) EXPECT_NE(point.point, 4u);
+}
+
 TEST(HeatMap, NumbersStandInTheirOrder) {
   auto sweep = sample_grid_sweep();
   std::ranges::reverse(sweep.points);

@@ -41,6 +41,7 @@ std::string interval_text(const state::ShownSweep& sweep, const state::SweepPoin
 }
 
 std::string cell_text(const state::ShownSweep& sweep, const state::SweepPoint& point) {
+  if (point.standing == state::SweepStanding::kFailed) return "failed";
   if (point.searched && point.searched->measured) {
     return search_quantity(sweep, *point.searched->measured).text();
   }
@@ -48,7 +49,6 @@ std::string cell_text(const state::ShownSweep& sweep, const state::SweepPoint& p
     return format_rate(*point.tokens_per_s, "tok/s").text();
   }
   if (point.step_ns) return format_duration(*point.step_ns).text();
-  if (point.standing == state::SweepStanding::kFailed) return "failed";
   return predicted_text(sweep, point);
 }
 

@@ -16,7 +16,8 @@ constexpr double kLeastTimeRange = 0.01, kLeastMemoryRange = 0.1;
 constexpr int kParetoTicks = 5;
 
 bool has_both(const state::ShownSweep& sweep, const state::SweepPoint& point) {
-  return point.step_ns && point.peak_tensor_bytes && *point.peak_tensor_bytes > 0 &&
+  return point.standing != state::SweepStanding::kFailed && point.step_ns &&
+         point.peak_tensor_bytes && *point.peak_tensor_bytes > 0 &&
          cost_per_step_time(sweep, point);
 }
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <utility>
+#include <tuple>
 
 #include "ui/present/sweep/sweep_words.h"
 
@@ -128,13 +128,15 @@ std::optional<SweepCurve> sweep_ranking(const state::ShownSweep& sweep) {
   }
   for (const std::size_t i : order) {
     SweepCurve::Point ranked = curve_point(sweep, {.point = i, .number = {}}, scale);
-    if (!ranked.measured && !ranked.predicted) continue;
+    if (!ranked.measured && !ranked.predicted && ranked.runs.empty()) continue;
     ranked.label = sweep_point_label(sweep, i);
     ranking.points.push_back(std::move(ranked));
   }
   if (!sweep.best_first.empty()) return ranking;
-  std::ranges::stable_sort(ranking.points, {}, [](const SweepCurve::Point& point) {
-    return std::pair(!point.measured, point.measured ? point.measured->y : point.predicted->y);
+  std::ranges::stable_sort(ranking.points, {}, [&](const SweepCurve::Point& point) {
+    const bool has_failed = sweep.points[point.point].standing == state::SweepStanding::kFailed;
+    const auto& shown = point.measured ? point.measured : point.predicted;
+    return std::tuple(has_failed, !point.measured, shown ? shown->y : point.runs.front());
   });
   return ranking;
 }

@@ -35,8 +35,9 @@ struct SweepCurve {
 // they belong (by their logarithm, if they span more than a decade), other values side by side.
 std::optional<SweepCurve> sweep_curve(const state::ShownSweep& sweep);
 
-// Any points in the order of what they cost, those that were only predicted last, and those of a
-// search as it lists them; without x. None: nothing was measured or predicted yet.
+// Any points in the order of what they cost, behind them those that were only predicted, and last
+// what failed; those of a search as it lists them; without x. None: nothing was measured or
+// predicted yet.
 std::optional<SweepCurve> sweep_ranking(const state::ShownSweep& sweep);
 
 }  // namespace shardlens::ui::present

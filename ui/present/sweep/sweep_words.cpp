@@ -61,6 +61,25 @@ std::string search_cost_text(const state::SweepCard& card) {
          about_text(60.0 * card.draft.search->budget_minutes);
 }
 
+// Of a sweep's point: drift taken out.
+state::PointCost cost_in_rounds(const state::ShownSweep& sweep, const state::SweepPoint& point) {
+  state::PointCost cost;
+  const auto factor = cost_per_step_time(sweep, point);
+  if (!factor) return cost;
+  const auto of = [&](const std::optional<double>& step_ns) {
+    return step_ns ? std::optional(*factor * *step_ns) : std::nullopt;
+  };
+  cost.measured = of(point.step_ns);
+  cost.half_width = of(point.half_width_ns);
+  cost.predicted = of(point.prediction.step_ns);
+  if (const auto& interval = point.prediction.interval) {
+    cost.low = of(std::max(interval->low_ns, 0.0));
+    cost.high = of(interval->high_ns);
+  }
+  for (const auto& run : point.runs) cost.runs.push_back(*factor * run.step_ns);
+  return cost;
+}
+
 }  // namespace
 
 std::string standing_text(state::SweepStanding standing, const std::optional<double>& slower_by,
@@ -194,21 +213,11 @@ std::optional<double> cost_per_step_time(const state::ShownSweep& sweep,
 }
 
 state::PointCost point_cost(const state::ShownSweep& sweep, const state::SweepPoint& point) {
-  if (point.searched) return *point.searched;
-  state::PointCost cost;
-  const auto factor = cost_per_step_time(sweep, point);
-  if (!factor) return cost;
-  const auto of = [&](const std::optional<double>& step_ns) {
-    return step_ns ? std::optional(*factor * *step_ns) : std::nullopt;
-  };
-  cost.measured = of(point.step_ns);
-  cost.half_width = of(point.half_width_ns);
-  cost.predicted = of(point.prediction.step_ns);
-  if (const auto& interval = point.prediction.interval) {
-    cost.low = of(std::max(interval->low_ns, 0.0));
-    cost.high = of(interval->high_ns);
+  state::PointCost cost = point.searched ? *point.searched : cost_in_rounds(sweep, point);
+  if (point.standing == state::SweepStanding::kFailed) {
+    cost.measured.reset();
+    cost.half_width.reset();
   }
-  for (const auto& run : point.runs) cost.runs.push_back(*factor * run.step_ns);
   return cost;
 }
 

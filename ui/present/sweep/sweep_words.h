@@ -42,7 +42,8 @@ std::vector<const trace::job::Knob*> knobs_to_set(const state::ShownSweep& sweep
 // multiple of its step time; none: not known.
 std::optional<double> cost_per_step_time(const state::ShownSweep& sweep,
                                          const state::SweepPoint& point);
-// What a point is judged by, measured and predicted; empty where that is not known.
+// What a point is judged by, measured and predicted; empty where that is not known. One that failed
+// is not judged, so that nothing was measured of it but runs.
 state::PointCost point_cost(const state::ShownSweep& sweep, const state::SweepPoint& point);
 // Such a cost as it is shown: a time, of a search for tokens "138.7 k tokens/s", or bytes.
 Quantity search_quantity(const state::ShownSweep& sweep, double cost);
