@@ -31,7 +31,9 @@ void stop_what_cannot_win(const SweepPlan& plan, const SweepResults& results, in
   const auto best = best_of(plan, noise, states, results);
   if (!best) return;
   for (std::size_t point = 0; point < states.size(); ++point) {
-    if (states[point].is_out() || point == *best) continue;
+    // One that was well the second time catches up on its rounds first.
+    if (states[point].is_out() || point == *best || !results.contains({point, rounds - 1}))
+      continue;
     const auto slower = noise.difference(point, *best, claims_of_a_stop(plan));
     if (!slower || slower->low <= 0) continue;
     states[point].stopped_early =
@@ -41,14 +43,18 @@ void stop_what_cannot_win(const SweepPlan& plan, const SweepResults& results, in
   }
 }
 
-void decide_after(const SweepPlan& plan, const SweepResults& results, int round,
-                  std::vector<PointState>& states) {
+void note_failures(const SweepResults& results, int round, std::vector<PointState>& states) {
   for (std::size_t point = 0; point < states.size(); ++point) {
     const auto found = results.find({point, round});
     if (found != results.end() && states[point].failure.empty()) {
       states[point].failure = found->second.failure;
     }
   }
+}
+
+void decide_after(const SweepPlan& plan, const SweepResults& results, int round,
+                  std::vector<PointState>& states) {
+  note_failures(results, round, states);
   // After the last round there is nothing left to stop.
   if (plan.stops_early && round + 1 < plan.repeats) {
     stop_what_cannot_win(plan, results, round + 1, states);
@@ -106,6 +112,14 @@ std::vector<PointState> states_at(const SweepPlan& plan, const SweepResults& res
   return states;
 }
 
+std::vector<PointState> states_now(const SweepPlan& plan, const SweepResults& results) {
+  const auto next = next_slot(plan, results);
+  const int over = next ? std::max(next->round, last_round(plan, results)) : plan.repeats;
+  std::vector<PointState> states = states_at(plan, results, over);
+  for (int round = over; round < plan.repeats; ++round) note_failures(results, round, states);
+  return states;
+}
+
 std::optional<Slot> next_slot(const SweepPlan& plan, const SweepResults& results) {
   std::vector<PointState> states(plan.points.settings.size());
   for (int round = 0; round < plan.repeats; ++round) {
@@ -126,10 +140,8 @@ std::size_t runs_made(const SweepResults& results) {
 
 WorkLeft work_left(const SweepPlan& plan, const SweepResults& results) {
   WorkLeft left;
-  const auto next = next_slot(plan, results);
-  if (!next) return {.runs = 0, .seconds = 0};
-  const int round = std::max(next->round, last_round(plan, results));
-  const auto states = states_at(plan, results, round);
+  if (!next_slot(plan, results)) return {.runs = 0, .seconds = 0};
+  const auto states = states_now(plan, results);
   left.seconds = 0;
   for (std::size_t point = 0; point < states.size(); ++point) {
     if (!states[point].stopped_early.empty()) continue;

@@ -44,6 +44,8 @@ struct PointState {
 };
 // By point, as the rounds before this one decide it.
 std::vector<PointState> states_at(const SweepPlan& plan, const SweepResults& results, int round);
+// As it is now: stopped by the rounds that are over, failed in any.
+std::vector<PointState> states_now(const SweepPlan& plan, const SweepResults& results);
 
 // What is to be run next: round by round, then once more what has failed, and what its point has
 // missed since. None: all is done.

@@ -232,7 +232,7 @@ SweepVerdict verdict_of(const SweepPlan& plan, const SweepResults& results) {
   verdict.goal = goal_of(plan, results);
   // Also what earlier commands ran more often than this one asks for.
   const RoundNoise noise = noise_of(plan, results, kMostRepeats);
-  const auto states = states_at(plan, results, plan.repeats);
+  const auto states = states_now(plan, results);
   verdict.between_runs = noise.between_runs();
   verdict.best = best_of(plan, noise, states, results);
   for (std::size_t i = 0; i < states.size(); ++i) {

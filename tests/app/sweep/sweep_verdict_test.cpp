@@ -35,6 +35,45 @@ TEST(SweepVerdict, TellsWithinNoiseFromSlower) {
   EXPECT_THAT(verdict.why, HasSubstr("100.2 cannot be told from it"));
 }
 
+// The slow one is the last of the second round: two of three values apart would stop it.
+TEST(SweepVerdict, NothingIsStoppedWithinARound) {
+  const SweepPlan plan = made_up_plan({100, 101, 200}, 6);
+  SweepResults results{{{0, 0}, measured(100)},
+                       {{1, 0}, measured(101)},
+                       {{2, 0}, measured(200)},
+                       {{0, 1}, measured(100.02)},
+                       {{1, 1}, measured(101.02)}};
+  ASSERT_EQ(next_slot(plan, results), (Slot{2, 1}));
+  auto verdict = verdict_of(plan, results);
+  EXPECT_EQ(verdict.points[2].standing, Standing::kSlower);
+  EXPECT_EQ(verdict.points[2].reason, "");
+  EXPECT_EQ(work_left(plan, results).runs, 3 * 6 - 5);
+  results[{2, 1}] = measured(200.04);
+  verdict = verdict_of(plan, results);
+  EXPECT_EQ(verdict.points[2].standing, Standing::kStoppedEarly);
+  EXPECT_THAT(verdict.points[2].reason, HasSubstr("after 2 runs"));
+  results[{0, 2}] = failed("killed");
+  EXPECT_EQ(verdict_of(plan, results).points[0].standing, Standing::kFailed) << "within a round";
+}
+
+// Run again in the end, it is behind by rounds that it has not been run in.
+TEST(SweepVerdict, APointThatCatchesUpIsNotStoppedBeforeItHas) {
+  const SweepPlan plan = made_up_plan({100, 101, 200}, 4);
+  SweepResults results;
+  while (const auto slot = next_slot(plan, results)) {
+    if (slot->point == 2 && results.contains(*slot)) break;
+    const double truth = plan.points.settings[slot->point].bucket_cap_mb;
+    take(results, *slot,
+         slot->point == 2 ? failed("killed") : measured(truth + 0.01 * slot->round));
+  }
+  take(results, {2, 0}, measured(200));
+  ASSERT_EQ(next_slot(plan, results), (Slot{2, 1}));
+  EXPECT_EQ(verdict_of(plan, results).points[2].standing, Standing::kSlower);
+  take(results, {2, 1}, measured(200.01));
+  EXPECT_FALSE(next_slot(plan, results));
+  EXPECT_EQ(verdict_of(plan, results).points[2].standing, Standing::kStoppedEarly);
+}
+
 TEST(SweepVerdict, WithoutRepeatsNothingIsCalledSlower) {
   const SweepPlan plan = made_up_plan({100, 300}, 1);
   const auto verdict = verdict_of(plan, {{{0, 0}, measured(100)}, {{1, 0}, measured(300)}});
