@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "trace/job/huggingface/find_model.h"
+#include "trace/job/settings/learning.h"
 #include "trace/job/shape/strategy.h"
 
 namespace shardlens::app::search {
@@ -15,9 +16,6 @@ using trace::base::Result;
 using trace::job::Settings;
 using trace::job::Strategy;
 
-constexpr auto kChangesLearning = std::to_array<std::string_view>(
-    {"communication_hook", "communication", "param_dtype", "reduce_dtype", "buffer_dtype"});
-
 constexpr std::size_t kLongestWantedName = 70;  // leaves room for a number
 
 std::string batches_around(std::int64_t batch) {
@@ -26,16 +24,6 @@ std::string batches_around(std::int64_t batch) {
     if (value > 0) values += (values.empty() ? "" : ",") + std::to_string(value);
   }
   return values;
-}
-
-bool learns_the_same(const Settings& base, Strategy strategy) {
-  const Settings defaults;
-  return std::ranges::all_of(kChangesLearning, [&](std::string_view name) {
-    const auto* knob = trace::job::find_knob(name);
-    return value_text(base, *knob) == value_text(defaults, *knob) ||
-           trace::job::applies(*knob, strategy) ==
-               trace::job::applies(*knob, base.sharding_strategy);
-  });
 }
 
 // Between one rank nothing moves, so that only what all strategies obey can matter; what is not
@@ -83,10 +71,6 @@ std::vector<const trace::job::Knob*> varied_knobs(const std::vector<Settings>& s
 }
 
 }  // namespace
-
-bool changes_learning(const trace::job::Knob& knob) {
-  return std::ranges::find(kChangesLearning, knob.name) != kChangesLearning.end();
-}
 
 // On one machine a hybrid strategy is another name of the one that it is within a machine.
 bool has_several_groups(Settings settings, Strategy strategy) {

@@ -11,13 +11,9 @@
 
 namespace shardlens::app::search {
 
-// Of a knob that only some strategies obey: whether it changes the gradients that are learnt from.
-bool changes_learning(const trace::job::Knob& knob);
-
 // The strategies that train the same as `base` does: all without groups of ranks, and its own,
-// which is the only one of a single rank. One that obeys a knob of `base` that changes what is
-// learnt (a hook, a type of numbers) where its own does not, or the other way round, is not among
-// them.
+// which is the only one of a single rank. One that does not learn the same
+// (trace/job/settings/learning.h) is not among them.
 std::vector<trace::job::Strategy> default_strategies(const trace::job::Settings& base);
 
 // What `strategy` obeys, serves the goal and leaves what is learnt in a step as it is; for tokens

@@ -188,6 +188,16 @@ TEST(LessCommunicationRule, SpeaksWhereAStrategyThatSendsLessFits) {
   AdvisedRun full = sharded();
   full.set_memory(480 * kMib);
   EXPECT_FALSE(asked(full, "less_communication")) << "nothing fits";
+  AdvisedRun hooked = sharded();
+  hooked.set_memory(16 * kGib);
+  hooked.settings().communication_hook = job::CommunicationHook::kBf16Compress;
+  const auto other = asked(hooked, "less_communication");
+  ASSERT_TRUE(other);
+  EXPECT_THAT(other->title, HasSubstr("no_shard fits")) << "DDP would obey the hook";
+  AdvisedRun rounded;
+  rounded.set_memory(16 * kGib);
+  rounded.settings().reduce_dtype = job::DataType::kBf16;
+  EXPECT_FALSE(asked(rounded, "less_communication")) << "DDP does not round gradients";
   AdvisedRun least;
   least.set_memory(16 * kGib);
   EXPECT_FALSE(asked(least, "less_communication")) << "DDP sends least";

@@ -2,6 +2,7 @@
 #include "trace/advice/facts/words.h"
 #include "trace/advice/rules.h"
 #include "trace/advice/sharding/gathers.h"
+#include "trace/job/settings/learning.h"
 #include "trace/model/run_info.h"
 #include "trace/predict/plan/traffic_model.h"
 
@@ -102,6 +103,8 @@ std::optional<Advice> less_communication(const RunFacts& run) {
   for (const auto& traits : job::strategies()) {
     const auto next = with_strategy(run, traits.strategy);
     if (!next || traits.strategy == run.settings().sharding_strategy || traits.has_groups) continue;
+    // Time is no reason to learn something else: a hook that wakes up, gradients rounded.
+    if (!job::learns_the_same(run.settings(), traits.strategy)) continue;
     const std::int64_t bytes = traffic_of(run, *next).executed_bytes();
     const auto peak = run.peak_bytes(*next);
     if (static_cast<double>(bytes) > kFewer * now || !peak || run.fits(*next) != true) continue;
