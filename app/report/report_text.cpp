@@ -129,10 +129,9 @@ std::string heading(const RunReport& report) {
     text += "Device: " + line + "\n";
   text += environment_text(report.figures) + sources_text(report.figures);
   if (report.range) {
-    text +=
-        "Measured: " + range_text(*report.range) +
-        " alone; collectives, memory, losses, evaluations, throttling, totals and the recording "
-        "are those of the whole run\n";
+    text += "Measured: " + range_text(*report.range) +
+            " alone; collectives, memory, losses, evaluations, throttling, advice, totals and the "
+            "recording are those of the whole run\n";
   }
   return text + failure_text(report);
 }

@@ -27,6 +27,13 @@ bool parse_step(std::string_view text, std::int64_t& value) {
   return step && *step >= 0;
 }
 
+void measure_over(RunFigures& figures, const std::vector<trace::analysis::StepFigures>& steps) {
+  const auto theory = figures.summary.bytes_sent_per_step_theory;
+  figures.summary = trace::analysis::summarize(figures.info, steps, figures.ranks);
+  figures.summary.bytes_sent_per_step_theory = theory;
+  trace::analysis::set_rank_means(steps, figures.ranks);
+}
+
 // Steps outside `range` are shown as they are, but count as little as warm-up; who names a range
 // wants it measured, also where skip_steps would leave it out.
 void restrict_to(RunFigures& figures, StepRange range) {
@@ -34,10 +41,7 @@ void restrict_to(RunFigures& figures, StepRange range) {
   for (auto& step : steps) {
     step.warmup = !range.holds(step.index);
   }
-  const auto theory = figures.summary.bytes_sent_per_step_theory;
-  figures.summary = trace::analysis::summarize(figures.info, steps, figures.ranks);
-  figures.summary.bytes_sent_per_step_theory = theory;
-  trace::analysis::set_rank_means(steps, figures.ranks);
+  measure_over(figures, steps);
 }
 
 // "rank 3 failed: …" → 3
@@ -108,6 +112,12 @@ Result<RunReport> load_report(const fs::path& run, std::optional<StepRange> rang
         launch::log_tail(trace::store::rank_log(run, report.failed_rank), kShownLogLines);
   }
   return report;
+}
+
+RunFigures whole_run(const RunReport& report) {
+  RunFigures figures = report.figures;
+  if (report.range) measure_over(figures, figures.steps);
+  return figures;
 }
 
 }  // namespace shardlens::app::report

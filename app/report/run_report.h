@@ -40,6 +40,9 @@ trace::base::Result<RunReport> load_report(const std::filesystem::path& run,
                                            std::optional<StepRange> range = {},
                                            const trace::model::RunInfo* ended = nullptr);
 
+// Its figures over all measured steps, whatever `range` it was loaded with.
+trace::analysis::RunFigures whole_run(const RunReport& report);
+
 // The step in which a moment lies on any rank; none: between or outside of them.
 std::optional<std::int64_t> step_at(const trace::analysis::RunFigures& figures,
                                     std::int64_t time_ns);

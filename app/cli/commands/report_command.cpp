@@ -32,15 +32,17 @@ trace::base::Result<report::RunReport> load(const ReportArguments& options) {
 
 std::string json_of(const report::RunReport& report, bool with_advice) {
   report::Json json = report::report_json(report);
-  if (with_advice) json["advice"] = report::advice_json(report::advice_of(report.figures));
+  if (with_advice) {
+    json["advice"] = report::advice_json(report::advice_of(report::whole_run(report)));
+  }
   return report::dump_json(json);
 }
 
 std::string text_of(const report::RunReport& report, bool with_advice) {
   std::string text = report::report_text(report);
   if (!with_advice) return text;
-  const double step_ns = report.figures.summary.step_ns.mean;
-  return text + report::advice_text(report::advice_of(report.figures), step_ns);
+  const auto whole = report::whole_run(report);
+  return text + report::advice_text(report::advice_of(whole), whole.summary.step_ns.mean);
 }
 
 int show_report(const ReportArguments& options) {

@@ -87,10 +87,28 @@ TEST_F(ReportText, ARangeSaysWhatItDoesNotCoverAndWhetherItHoldsAnyStep) {
   ASSERT_TRUE(part);
   EXPECT_TRUE(
       contains(report_text(*part), "Measured: steps 4 to 5 alone; collectives, memory, losses"));
+  EXPECT_TRUE(contains(report_text(*part), "throttling, advice, totals"));
   const auto none = load_report(run.folder, StepRange{100, 200});
   ASSERT_TRUE(none);
   EXPECT_TRUE(
       contains(report_text(*none), "no complete step among steps 100 to 200; its last is step 8"));
+}
+
+TEST_F(ReportText, AdviceIsOfTheWholeRunWhateverRangeIsMeasured) {
+  const auto run = write_synthetic_run(folder_.path());
+  const auto all = load_report(run.folder), part = load_report(run.folder, StepRange{4, 5});
+  ASSERT_TRUE(all);
+  ASSERT_TRUE(part);
+  ASSERT_EQ(part->figures.summary.steps_measured, 2);
+  const auto whole = whole_run(*part);
+  EXPECT_EQ(whole.summary.steps_measured, SyntheticRun::kSteps - SyntheticRun::kSkipped);
+  EXPECT_EQ(whole.summary, all->figures.summary);
+  for (std::size_t rank = 0; rank < whole.ranks.size(); ++rank) {
+    EXPECT_EQ(whole.ranks[rank].step_ns, all->figures.ranks[rank].step_ns);
+    EXPECT_EQ(whole.ranks[rank].exposed_ns, all->figures.ranks[rank].exposed_ns);
+  }
+  EXPECT_EQ(advice_text(advice_of(whole), whole.summary.step_ns.mean),
+            advice_text(advice_of(all->figures), all->figures.summary.step_ns.mean));
 }
 
 TEST_F(ReportText, SaysTrulyWhyNoStepWasMeasured) {
