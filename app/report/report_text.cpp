@@ -159,7 +159,12 @@ std::string phases_text(const RunSummary& s) {
 
 std::string breakdown_text(const trace::analysis::RunFigures& figures) {
   const RunSummary& s = figures.summary;
-  if (!s.has_detail) return "\nNo details were recorded: only steps and phases are known\n";
+  if (!s.has_detail) {
+    const bool has_any = std::ranges::any_of(figures.steps, trace::analysis::has_detail);
+    return has_any ? "\nNo measured step was recorded in detail: only their times and phases are "
+                     "known\n"
+                   : "\nNo details were recorded: only steps and phases are known\n";
+  }
   TextTable table = parts_table();
   const double step_ns = s.detailed_step_ns;
   add_part(table, "compute", s.compute_ns, step_ns);

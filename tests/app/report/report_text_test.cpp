@@ -111,6 +111,19 @@ TEST_F(ReportText, AdviceIsOfTheWholeRunWhateverRangeIsMeasured) {
             advice_text(advice_of(all->figures), all->figures.summary.step_ns.mean));
 }
 
+TEST_F(ReportText, StepsBetweenThoseRecordedInDetailHaveNone) {
+  const auto run = write_synthetic_run(folder_.path());
+  auto report = load_report(run.folder, StepRange{4, 5});
+  ASSERT_TRUE(report);
+  report->figures.summary.has_detail = false;
+  for (int step = 4; step <= 5; ++step) {
+    report->figures.steps.at(static_cast<std::size_t>(step)).ranks[0].has_detail = false;
+  }
+  EXPECT_TRUE(contains(report_text(*report), "\nNo measured step was recorded in detail: "));
+  for (auto& step : report->figures.steps) step.ranks[0].has_detail = false;
+  EXPECT_TRUE(contains(report_text(*report), "\nNo details were recorded: "));
+}
+
 TEST_F(ReportText, SaysTrulyWhyNoStepWasMeasured) {
   const auto run = write_synthetic_run(folder_.path());
   auto report = load_report(run.folder);
