@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <iterator>
 
 #include "app/session/runs/run_banners.h"
@@ -30,12 +31,19 @@ std::vector<trace::analysis::OtherJob> why_other_job(const LibraryRun& a, const 
 }
 bool same_job(const LibraryRun& a, const LibraryRun& b) { return why_other_job(a, b).empty(); }
 
-// Of the job of `about`, from all runs that were recorded here.
+// Recorded here and over: the mean of one that goes on is not what it will be.
+bool tells_noise(const LibraryRun& record) {
+  return !record.is_bundled && record.info.status != RunStatus::kRunning;
+}
+
+// Of the job of `about`. What is judged counts, too, whatever it is: as in `compare`.
 trace::analysis::NoiseModel noise_model(const std::vector<LibraryRun>& records,
-                                        const LibraryRun& about) {
+                                        const LibraryRun& about,
+                                        std::initializer_list<const LibraryRun*> judged) {
   std::vector<trace::analysis::NoiseRun> runs;
   for (const auto& record : records) {
-    if (!record.is_bundled || &record == &about) runs.push_back(noise_run(record));
+    if (tells_noise(record) || std::ranges::find(judged, &record) != judged.end())
+      runs.push_back(noise_run(record));
   }
   return {noise_run(about), runs};
 }
@@ -139,7 +147,8 @@ ui::state::Ledger build_ledger(const std::vector<LibraryRun>& records,
   const auto common = base == nullptr ? INT64_MAX : last_common_step(sorted, *base);
 
   if (sorted.empty()) return {};
-  const auto model = noise_model(sorted, base != nullptr ? *base : sorted.back());
+  const LibraryRun& about = base != nullptr ? *base : sorted.back();
+  const auto model = noise_model(sorted, about, {&about});
   ui::state::Ledger ledger;
   ledger.spread_note = model.note();
   ledger.apart = model.apart();
@@ -151,7 +160,11 @@ ui::state::Ledger build_ledger(const std::vector<LibraryRun>& records,
     if (base != nullptr)
       row.not_compared = trace::analysis::other_job_label(why_other_job(record, *base));
     if (base != nullptr && !row.is_baseline) {
-      if (row.not_compared.empty()) compare_speed(row, record, *base, model);
+      if (row.not_compared.empty() && tells_noise(record)) {
+        compare_speed(row, record, *base, model);
+      } else if (row.not_compared.empty()) {
+        compare_speed(row, record, *base, noise_model(sorted, *base, {base, &record}));
+      }
       row.scaling = trace::analysis::scaling_between(noise_run(record).job, record.summary,
                                                      noise_run(*base).job, base->summary);
     }

@@ -251,6 +251,34 @@ TEST(Ledger, ASpreadOfTwoRunsOfWhichOneWasDisturbedIsNoPercentage) {
   EXPECT_THAT(ledger.spread_note, HasSubstr("from 2 runs"));
 }
 
+// As in `compare`: its first steps are slower, as they often are.
+TEST(Ledger, ARunThatGoesOnTellsNoNoiseOfOthers) {
+  auto other = record("other", 20, 110);
+  other.info.settings.bucket_cap_mb = 1;
+  auto running = record("running", 50, 120);
+  running.info.status = trace::model::RunStatus::kRunning;
+  const std::vector<LibraryRun> over{record("base", 10, 100), record("again", 15, 101),
+                                     record("third", 16, 100.5), other};
+  auto with = over;
+  with.push_back(running);
+  const LedgerQuestion question{.baseline_folder = "/runs/base", .shown_folder = ""};
+  const auto before = build_ledger(over, question), now = build_ledger(with, question);
+  EXPECT_EQ(row(before, "other").beyond_noise, true);
+  EXPECT_EQ(row(now, "other").beyond_noise, true);
+  EXPECT_EQ(now.spread_note, before.spread_note);
+  EXPECT_EQ(now.apart, before.apart);
+  EXPECT_TRUE(row(now, "running").beyond_noise.has_value()) << "it is itself judged, too";
+}
+
+TEST(Ledger, ARunThatGoesOnIsNotToldFromTheOnlyOtherOfItsSettings) {
+  auto running = record("running", 50, 120);
+  running.info.status = trace::model::RunStatus::kRunning;
+  const auto ledger = build_ledger({record("base", 10, 100), running},
+                                   {.baseline_folder = "/runs/base", .shown_folder = ""});
+  EXPECT_TRUE(row(ledger, "running").relative_to_baseline);
+  EXPECT_FALSE(row(ledger, "running").beyond_noise) << "no settings ran twice but these";
+}
+
 TEST(Ledger, OnAMachineThatDriftsTwoRunsSayNothing) {
   auto base = record("base", 10, 100), changed = record("changed", 30, 150);
   base.noise.estimates[trace::analysis::kStepTime]->drift = 9;
