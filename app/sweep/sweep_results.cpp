@@ -172,7 +172,9 @@ SweepGoal goal_of(const SweepPlan& plan, const SweepResults& results) {
   const bool has_tokens = std::ranges::all_of(results, [](const auto& entry) {
     return !entry.second.measure || entry.second.measure->tokens_per_s.value_or(0) > 0;
   });
-  return is_same || !has_tokens ? SweepGoal::kStepTime : SweepGoal::kTokenRate;
+  // A search says what it is for, whatever work its points do.
+  const bool is_of_tokens = plan.search ? plan.search->goal == Goal::kTokenRate : !is_same;
+  return is_of_tokens && has_tokens ? SweepGoal::kTokenRate : SweepGoal::kStepTime;
 }
 
 double cost_of(const RunMeasure& run, SweepGoal goal) {

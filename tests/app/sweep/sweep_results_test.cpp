@@ -158,6 +158,11 @@ TEST(SweepGoal, IsStepTimeForTheSameWorkAndTokensElse) {
   EXPECT_EQ(goal_of(plan, results), SweepGoal::kStepTime);
   plan.points.settings[1].batch_per_rank = 64;
   EXPECT_EQ(goal_of(plan, results), SweepGoal::kTokenRate);
+  for (const Goal goal : kGoals) {
+    plan.search = SearchPlan{.goal = goal};
+    EXPECT_EQ(goal_of(plan, results) == SweepGoal::kTokenRate, goal == Goal::kTokenRate)
+        << to_string(goal);
+  }
 }
 
 TEST(WorkLeft, IsWhatThePointsOwnRunsTook) {

@@ -73,6 +73,28 @@ TEST(ShownSearch, IsOfWhatItIsFor) {
   EXPECT_NEAR(*shown.points[0].step_ns, 50e6, 1);
 }
 
+// Larger batches: slower steps that do more, and need more memory.
+TEST(ShownSearch, ItsFrontIsOfTheTimeThatIsDrawn) {
+  search::MadeUpSearch made({10e6, 15e6, 25e6});
+  for (const std::size_t point : {0, 1, 2}) {
+    made.measure({point, 0}, made.costs[point]);
+    auto& measure = *made.results[{point, 0}].measure;
+    const double batch = 2 << point;
+    made.plan.points.settings[point].batch_per_rank = 2 << point;
+    measure.tokens_per_s = batch / measure.step_ns * 1e9;
+    measure.peak_tensor_bytes = measure.peak_memory_bytes = batch * (1 << 30);
+  }
+  const auto front = [&](search::Goal goal) {
+    made.job.goal = goal;
+    std::vector<bool> is_on_front;
+    for (const auto& point : shown_search(made).points) is_on_front.push_back(point.is_on_front);
+    return is_on_front;
+  };
+  EXPECT_EQ(front(search::Goal::kStepTime), (std::vector<bool>{true, false, false}));
+  EXPECT_EQ(front(search::Goal::kMemory), (std::vector<bool>{true, false, false}));
+  EXPECT_EQ(front(search::Goal::kTokenRate), (std::vector<bool>{true, true, true}));
+}
+
 TEST(ShownSearch, SaysHowItGoesOnInTheWindow) {
   search::MadeUpSearch made({100e6, 90e6});
   made.plan.search = sweep::SearchPlan{};
