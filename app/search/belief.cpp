@@ -176,17 +176,10 @@ trace::analysis::RoundNoise noise_of(const SearchJob& job, const sweep::SweepRes
   return trace::analysis::RoundNoise(std::move(values), trace::analysis::Rounds::kNone);
 }
 
-void tell_noise(const trace::analysis::RoundNoise& noise, std::size_t best,
-                std::vector<Belief>& beliefs) {
-  const auto measured = std::ranges::count_if(beliefs, [](const Belief& b) { return b.runs > 0; });
-  const double claims = trace::analysis::kFalseClaims /
-                        static_cast<double>(std::max<std::ptrdiff_t>(measured - 1, 1));
+void tell_noise(const trace::analysis::RoundNoise& noise, std::vector<Belief>& beliefs) {
   for (std::size_t i = 0; i < beliefs.size(); ++i) {
-    if (beliefs[i].runs == 0) continue;
-    const auto half_width = noise.half_width(i);
+    const auto half_width = beliefs[i].runs > 0 ? noise.half_width(i) : std::nullopt;
     if (half_width && *half_width < 1) beliefs[i].half_width = *half_width * *beliefs[i].cost;
-    const auto behind = i == best ? std::nullopt : noise.difference(i, best, claims);
-    if (behind) beliefs[i].is_behind = behind->low > 0;
   }
 }
 
@@ -231,12 +224,29 @@ std::vector<Belief> beliefs_of(const SearchJob& job, const sweep::SweepResults& 
   }
   const auto best = best_of(beliefs);
   if (!best) return beliefs;
-  tell_noise(noise_of(job, results), *best, beliefs);
+  tell_noise(noise_of(job, results), beliefs);
   for (Belief& belief : beliefs) {
     const bool is_open = belief.runs == 0 && !belief.has_failed && belief.fits;
     if (is_open) belief.chance = chance_of(belief, beliefs[*best], noise);
   }
   return beliefs;
+}
+
+std::vector<std::optional<bool>> behind(const SearchJob& job, const sweep::SweepResults& results,
+                                        std::size_t best) {
+  const auto noise = noise_of(job, results);
+  std::vector<std::optional<bool>> behind(job.plan->points.settings.size());
+  std::vector<std::size_t> others;
+  for (std::size_t i = 0; i < behind.size(); ++i) {
+    if (i != best && noise.level(i)) others.push_back(i);
+  }
+  const double claims =
+      trace::analysis::kFalseClaims / static_cast<double>(std::max<std::size_t>(others.size(), 1));
+  for (const std::size_t i : others) {
+    const auto difference = noise.difference(i, best, claims);
+    if (difference) behind[i] = difference->low > 0;
+  }
+  return behind;
 }
 
 std::vector<std::size_t> best_first(const std::vector<Belief>& beliefs) {

@@ -30,8 +30,6 @@ struct Belief {
   // Of a measured cost, 95 %: Student's t with the spread between runs of the same point, pooled
   // over points. None: no point ran twice, or it is as wide as the cost.
   std::optional<double> half_width;
-  // Whether it costs more than the best beyond noise. None: it is not measured, or not known.
-  std::optional<bool> is_behind;
   // Before it first ran; of one that has not, by all runs so far. None: nothing was predicted.
   std::optional<sweep::PredictedCost> predicted;
   bool fits = true;     // in memory, as far as that is known
@@ -60,6 +58,11 @@ std::vector<std::size_t> best_first(const std::vector<Belief>& beliefs);
 // Between runs of the same point, pooled over points, as a share of their cost.
 trace::analysis::RelativeSpread spread_between_runs(const SearchJob& job,
                                                     const sweep::SweepResults& results);
+
+// By point, whether it costs more than `best` beyond noise. None: it is that point, was not
+// measured, or the noise is not known.
+std::vector<std::optional<bool>> behind(const SearchJob& job, const sweep::SweepResults& results,
+                                        std::size_t best);
 
 // The lowest mean of those that were measured and did not fail.
 std::optional<std::size_t> best_of(const std::vector<Belief>& beliefs);

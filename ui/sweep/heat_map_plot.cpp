@@ -37,8 +37,9 @@ void draw_cell(const kit::Theme& theme, const state::Rect& box, const HeatMap::C
     kit::outline(box, kit::color(p.panel_edge), theme.px(3));
     if (!cell.text.empty()) ink = p.danger;
   }
-  if (cell.is_best || is_selected) {
-    kit::outline(box, kit::color(cell.is_best ? p.text : p.accent), theme.px(3), theme.px(2));
+  const bool is_best = !cell.mark.empty();
+  if (is_best || is_selected) {
+    kit::outline(box, kit::color(is_best ? p.text : p.accent), theme.px(3), theme.px(2));
   }
   struct Line {
     kit::Face face;
@@ -48,9 +49,7 @@ void draw_cell(const kit::Theme& theme, const state::Rect& box, const HeatMap::C
   const kit::Face figures = is_large ? kit::Face::kMono : kit::Face::kMonoSmall;
   std::vector<Line> lines{{figures, cell.text}};
   if (!cell.interval.empty()) lines.push_back({figures, cell.interval});
-  if (cell.is_best) {
-    lines.push_back({is_large ? kit::Face::kStrong : kit::Face::kSmall, "best mean"});
-  }
+  if (is_best) lines.push_back({is_large ? kit::Face::kStrong : kit::Face::kSmall, cell.mark});
   const float line_height = theme.px(is_large ? kLargeCellLine : kCellLine);
   const auto room = static_cast<std::size_t>(std::max(1.0f, box.h / line_height));
   if (lines.size() > room) lines.resize(room);

@@ -89,7 +89,7 @@ void draw_predicted(const kit::Theme& theme, const kit::Plot& plot, const SweepC
 
 // Below the point's intervals; above them where the plot ends.
 void draw_best_word(const kit::Theme& theme, const kit::Plot& plot, float x,
-                    const SweepCurve::Point& point) {
+                    const SweepCurve::Point& point, const std::string& mark) {
   float top = plot.y(point.measured->y), bottom = top;
   for (const auto& estimate : {point.measured, point.predicted}) {
     if (!estimate) continue;
@@ -100,7 +100,7 @@ void draw_best_word(const kit::Theme& theme, const kit::Plot& plot, float x,
   const bool has_room = below + theme.px(14) < plot.area.bottom() + theme.px(kEdge);
   const float y = has_room ? below : std::max(plot.area.y - theme.px(kEdge), top - theme.px(20));
   kit::text_in(theme, {x - theme.px(30), y, theme.px(60), theme.px(14)}, kit::Face::kSmall,
-               theme.colors().text, "best mean", kit::Align::kCenter);
+               theme.colors().text, mark, kit::Align::kCenter);
 }
 
 void draw_measured(const kit::Theme& theme, const kit::Plot& plot, const PlotInput& input,
@@ -124,7 +124,8 @@ void draw_measured(const kit::Theme& theme, const kit::Plot& plot, const PlotInp
     }
     if (!point.measured) continue;
     draw_mean(theme, {x, plot.y(point.measured->y)}, input.selected == point.point);
-    if (input.sweep.best == point.point) draw_best_word(theme, plot, x, point);
+    if (input.sweep.best == point.point)
+      draw_best_word(theme, plot, x, point, present::best_mark(input.sweep));
   }
 }
 
@@ -194,9 +195,7 @@ void explain_point(const kit::Theme& theme, const state::ShownSweep& sweep, std:
     scope.row(nullptr, "Peak of tensors", present::format_bytes(*of.peak_tensor_bytes).text());
   }
   scope.row(nullptr, "Runs", std::to_string(of.runs.size()));
-  scope.row(
-      nullptr, "Beside the best",
-      present::standing_text(of.standing, of.slower_by, sweep.is_for_memory() ? "more" : "slower"));
+  scope.row(nullptr, "Beside the best", present::beside_best_text(sweep, of));
   if (!of.reason.empty()) scope.note(of.reason);
   if (!of.failed_once.empty()) scope.note("Failed once: " + of.failed_once);
   if (!of.prediction.step_ns && !of.prediction.reason.empty()) {

@@ -90,9 +90,9 @@ void apply_point(const Shown& sweep, std::size_t point, const trace::job::Settin
   }
 }
 
-void draw_is_set(const kit::Theme& theme, state::Rect& row) {
+void draw_is_set(const kit::Theme& theme, state::Rect& row, const std::string& best) {
   const state::Palette& p = theme.colors();
-  const std::string text = "Settings of the best mean stand in Tune";
+  const std::string text = "Settings of the " + best + " stand in Tune";
   const float width = kit::text_width(theme, kit::Face::kSmall, text) + theme.px(22);
   state::Rect box = row.take_right(std::min(width, row.w / 2), theme.px(16));
   box.h = theme.px(kButtonHeight);
@@ -102,13 +102,14 @@ void draw_is_set(const kit::Theme& theme, state::Rect& row) {
   kit::text_in(theme, box, kit::Face::kSmall, p.text_secondary, text);
 }
 
-// The button that sets the settings of the best mean in Tune; takes its room from the right of
+// The button that sets the settings of the best in Tune; takes its room from the right of
 // `row`.
 void draw_apply(const kit::Theme& theme, state::Rect& row, const Shown& sweep,
                 const state::Snapshot& snapshot, state::Commands& commands) {
   if (!sweep.best) return;
   const trace::job::Settings& next = snapshot.knobs.next;
-  if (present::knobs_to_set(sweep, *sweep.best, next).empty()) return draw_is_set(theme, row);
+  const std::string best = present::keeps_start(sweep) ? "start" : "best mean";
+  if (present::knobs_to_set(sweep, *sweep.best, next).empty()) return draw_is_set(theme, row, best);
   const std::string label = "Apply " + present::sweep_point_text(sweep, *sweep.best);
   const float width =
       std::min(kit::button_width(theme, label, kit::ButtonKind::kPrimary), row.w / 2);
@@ -119,7 +120,7 @@ void draw_apply(const kit::Theme& theme, state::Rect& row, const Shown& sweep,
   }
   const std::string others = present::other_settings(sweep, next);
   kit::explain(theme, button, label,
-               "Sets all that the best mean was run with for the next run, in Tune" +
+               "Sets all that the " + best + " was run with for the next run, in Tune" +
                    (others.empty() ? "" : ": also " + others));
 }
 

@@ -48,13 +48,14 @@ ui::state::PointCost searched_cost(const search::SearchJob& job, const sweep::Sw
   return cost;
 }
 
-ui::state::SweepStanding standing_in(const search::Belief& belief, bool is_best) {
+ui::state::SweepStanding standing_in(const search::Belief& belief, bool is_best,
+                                     const std::optional<bool>& is_behind) {
   using ui::state::SweepStanding;
   if (belief.has_failed) return SweepStanding::kFailed;
   if (belief.runs == 0) return SweepStanding::kNotRun;
   if (is_best) return SweepStanding::kBest;
-  if (!belief.is_behind) return SweepStanding::kNotKnown;
-  return *belief.is_behind ? SweepStanding::kSlower : SweepStanding::kWithinNoise;
+  if (!is_behind) return SweepStanding::kNotKnown;
+  return *is_behind ? SweepStanding::kSlower : SweepStanding::kWithinNoise;
 }
 
 void show_means(search::Goal goal, ui::state::SweepPoint& point) {
@@ -109,11 +110,14 @@ void show_search(const search::Standing& standing, const sweep::SweepResults& re
   shown.best = outcome ? std::optional(outcome->chosen()) : std::nullopt;
   shown.by_tokens = job.goal == search::Goal::kTokenRate;
   shown.best_first = search::best_first(beliefs);
+  // The best that is shown may be the start, which is kept while another has the lower mean.
+  const auto behind = shown.best ? search::behind(job, results, *shown.best)
+                                 : std::vector<std::optional<bool>>(beliefs.size());
   for (std::size_t i = 0; i < shown.points.size(); ++i) {
     auto& point = shown.points[i];
     point.searched = searched_cost(job, results, beliefs[i], i);
     show_means(job.goal, point);
-    point.standing = standing_in(beliefs[i], shown.best == i);
+    point.standing = standing_in(beliefs[i], shown.best == i, behind[i]);
     if (point.standing != ui::state::SweepStanding::kFailed) {
       point.reason = search::why_not_text(beliefs[i], job.goal);
     }

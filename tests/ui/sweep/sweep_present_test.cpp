@@ -103,7 +103,7 @@ TEST(HeatMap, HasACellForEachCombination) {
   EXPECT_EQ(map->columns, (std::vector<std::string>{"1", "4", "25"}));
   EXPECT_EQ(map->rows, (std::vector<std::string>{"false", "true"}));
   const auto& best = map->at(0, 0);
-  EXPECT_TRUE(best.is_best);
+  EXPECT_EQ(best.mark, "best mean");
   EXPECT_FLOAT_EQ(*best.shade, 0);
   EXPECT_EQ(best.text, "240.0 ms");
   EXPECT_EQ(best.interval, "± 3.60 ms");
@@ -386,6 +386,22 @@ state::ShownSweep sample_search(const std::string& goal, double unit) {
   sweep.best = 1;
   sweep.best_first = {1, 0, 2, 5, 4, 3};
   return sweep;
+}
+
+TEST(SweepWords, AStartThatIsKeptIsNotCalledTheBestMean) {
+  auto sweep = sample_search("step_time", 1e6);
+  sweep.points[1].standing = state::SweepStanding::kBest;
+  EXPECT_FALSE(keeps_start(sweep));
+  EXPECT_EQ(beside_best_text(sweep, sweep.points[1]), "best mean");
+  sweep.points[1].standing = state::SweepStanding::kWithinNoise;
+  sweep.points[1].slower_by = -0.007;
+  sweep.points[0].standing = state::SweepStanding::kBest;
+  sweep.best = 0;
+  EXPECT_TRUE(keeps_start(sweep));
+  EXPECT_EQ(beside_best_text(sweep, sweep.points[0]), "start kept");
+  EXPECT_EQ(beside_best_text(sweep, sweep.points[1]),
+            format_signed_percent(-0.007) + " within noise");
+  EXPECT_EQ(heat_map(sweep)->at(0, 0).mark, "start kept");
 }
 
 std::vector<std::string> titles_of(const Table& table) {

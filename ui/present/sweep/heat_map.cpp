@@ -69,8 +69,9 @@ CostRange range_of_costs(const state::ShownSweep& sweep) {
 
 HeatMap::Cell heat_cell(const state::ShownSweep& sweep, std::size_t index, const CostRange& range) {
   const state::SweepPoint& point = sweep.points[index];
-  HeatMap::Cell cell{.point = index, .text = cell_text(sweep, point), .interval = {}, .shade = {}};
-  cell.is_best = sweep.best == index;
+  HeatMap::Cell cell{
+      .point = index, .text = cell_text(sweep, point), .interval = {}, .shade = {}, .mark = {}};
+  if (sweep.best == index) cell.mark = best_mark(sweep);
   if (const auto cost = point_cost(sweep, point).measured) {
     cell.interval = interval_text(sweep, point);
     const double share =

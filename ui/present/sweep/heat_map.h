@@ -15,8 +15,8 @@ struct HeatMap {
     std::string text;                  // "251.0 ms", "failed", "240 ms"
     std::string interval;              // "± 3.2 ms", "± 4 %": half of its 95 % one; "": not known
     std::optional<float> shade;        // 0 the best of the map, 1 the worst; none: no result
-    bool is_best = false;
-    bool is_prediction = false;  // the text is
+    std::string mark;                  // of the best; else ""
+    bool is_prediction = false;        // the text is
   };
   std::vector<std::string> columns, rows;  // values of the first and of the second knob
   std::vector<Cell> cells;                 // row by row

@@ -207,14 +207,13 @@ Table sweep_table(const std::shared_ptr<const state::ShownSweep>& sweep) {
                     const bool is_all = repeats.empty() || count == repeats;
                     return is_all ? count : count + " of " + repeats;
                   });
-  add_word_column(
-      columns, sweep->by_tokens ? "Time per token" : "Beside the best", "verdict", 130,
-      [more = sweep->is_for_memory() ? "more" : "slower"](const state::SweepPoint& point) {
-        const std::string text = standing_text(point.standing, point.slower_by, more);
-        const bool has_reason =
-            point.standing == state::SweepStanding::kNotRun && !point.reason.empty();
-        return has_reason ? text + ": " + point.reason : text;
-      });
+  add_word_column(columns, sweep->by_tokens ? "Time per token" : "Beside the best", "verdict", 130,
+                  [of = sweep.get()](const state::SweepPoint& point) {
+                    const std::string text = beside_best_text(*of, point);
+                    const bool has_reason =
+                        point.standing == state::SweepStanding::kNotRun && !point.reason.empty();
+                    return has_reason ? text + ": " + point.reason : text;
+                  });
   return table;
 }
 

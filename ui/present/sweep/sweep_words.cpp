@@ -107,6 +107,19 @@ std::string standing_text(state::SweepStanding standing, const std::optional<dou
   return "";
 }
 
+bool keeps_start(const state::ShownSweep& sweep) {
+  return sweep.best && !sweep.best_first.empty() && sweep.best_first.front() != *sweep.best;
+}
+
+std::string best_mark(const state::ShownSweep& sweep) {
+  return keeps_start(sweep) ? "start kept" : standing_text(state::SweepStanding::kBest, {});
+}
+
+std::string beside_best_text(const state::ShownSweep& sweep, const state::SweepPoint& point) {
+  if (point.standing == state::SweepStanding::kBest) return best_mark(sweep);
+  return standing_text(point.standing, point.slower_by, sweep.is_for_memory() ? "more" : "slower");
+}
+
 bool is_obeyed(const state::ShownSweep& sweep, std::size_t point, std::size_t knob) {
   const auto* strategy = trace::job::find_knob("sharding_strategy");
   const bool varies = std::ranges::find(sweep.varied, strategy) != sweep.varied.end();

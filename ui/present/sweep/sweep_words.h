@@ -14,6 +14,12 @@ namespace shardlens::ui::present {
 // Beside the best, in words of noise: "+3.1 % slower". `slower_by`: none: not known.
 std::string standing_text(state::SweepStanding standing, const std::optional<double>& slower_by,
                           std::string_view slower = "slower");
+// That a search keeps its start, as further runs did not confirm the point of the lowest mean.
+bool keeps_start(const state::ShownSweep& sweep);
+// What the best is marked with: "best mean", or "start kept".
+std::string best_mark(const state::ShownSweep& sweep);
+// How a point stands beside it: the mark, or as standing_text().
+std::string beside_best_text(const state::ShownSweep& sweep, const state::SweepPoint& point);
 // Whether it says something of a point: where strategies vary, not what the point's own disobeys.
 bool is_obeyed(const state::ShownSweep& sweep, std::size_t point, std::size_t knob);
 // "bucket_cap_mb=4, overlap_comm=false": where strategies vary, what the point's own obeys

@@ -73,6 +73,21 @@ TEST(ShownSearch, IsOfWhatItIsFor) {
   EXPECT_NEAR(*shown.points[0].step_ns, 50e6, 1);
 }
 
+// Its first run was lucky: the start is kept, though its mean is higher.
+TEST(ShownSearch, JudgesAllBesideTheStartThatItKeeps) {
+  search::MadeUpSearch made({100e6, 90e6, 150e6});
+  const double runs[3][3] = {{100, 101, 102}, {96, 102, 103}, {150, 151, 152}};
+  for (const std::size_t point : {0, 1, 2}) {
+    for (int round = 0; round < 3; ++round) made.measure({point, round}, runs[point][round] * 1e6);
+  }
+  const auto shown = shown_search(made);
+  EXPECT_EQ(shown.best, 0u);
+  EXPECT_EQ(shown.best_first, (std::vector<std::size_t>{1, 0, 2}));
+  EXPECT_LT(*shown.points[1].slower_by, 0);
+  EXPECT_EQ(shown.points[1].standing, SweepStanding::kWithinNoise) << "the noise is known";
+  EXPECT_EQ(shown.points[2].standing, SweepStanding::kSlower);
+}
+
 // Larger batches: slower steps that do more, and need more memory.
 TEST(ShownSearch, ItsFrontIsOfTheTimeThatIsDrawn) {
   search::MadeUpSearch made({10e6, 15e6, 25e6});
