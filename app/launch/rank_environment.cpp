@@ -13,6 +13,13 @@ namespace {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
+std::string_view name_of(std::string_view entry) { return entry.substr(0, entry.find('=')); }
+
+std::string_view value_of(const std::vector<std::string>& environment, std::string_view name) {
+  const auto found = std::ranges::find(environment, name, name_of);
+  return found == environment.end() ? "" : std::string_view(*found).substr(name.size() + 1);
+}
+
 std::int64_t threads_per_rank(const trace::model::RunInfo& run, int cores) {
   if (run.settings.threads_per_rank != trace::job::kAuto) return run.settings.threads_per_rank;
   return std::max<std::int64_t>(1, cores / std::max(1, run.world_size));
@@ -49,9 +56,7 @@ void add_library_variables(const std::vector<std::string>& inherited,
                            const trace::job::Settings& settings, Variables& variables,
                            std::vector<std::string>& removed) {
   const auto is_set = [&](std::string_view name) {
-    return std::ranges::any_of(inherited, [&](std::string_view entry) {
-      return entry.substr(0, entry.find('=')) == name;
-    });
+    return std::ranges::find(inherited, name, name_of) != inherited.end();
   };
   // What NCCL has to say against its use gets into the rank's log.
   if (!is_set("NCCL_DEBUG")) variables.emplace_back("NCCL_DEBUG", "WARN");
@@ -67,6 +72,14 @@ bool belongs_to_another_launcher(std::string_view name) {
          name == "ROLE_WORLD_SIZE";
 }
 
+// What `shardlens record` gave the program that started us: its library, which is not for ranks
+// that record themselves, and files in its folder.
+bool is_of_recording(const std::vector<std::string>& inherited, std::string_view value) {
+  const std::string folder(value_of(inherited, "SHARDLENS_RECORD_FOLDER"));
+  if (folder.empty() || value.empty()) return false;
+  return value == value_of(inherited, "CUDA_INJECTION64_PATH") || value.starts_with(folder + "/");
+}
+
 }  // namespace
 
 std::vector<std::string> rank_environment(const std::vector<std::string>& inherited,
@@ -77,11 +90,13 @@ std::vector<std::string> rank_environment(const std::vector<std::string>& inheri
   if (run.device == "cuda") add_library_variables(inherited, run.settings, ours, removed);
   std::vector<std::string> environment;
   for (const auto& entry : inherited) {
-    const std::string_view name = std::string_view(entry).substr(0, entry.find('='));
+    const std::string_view name = name_of(entry);
     const bool replaced =
         std::ranges::any_of(ours, [&](const auto& v) { return v.first == name; }) ||
         std::ranges::find(removed, name) != removed.end();
-    if (!replaced && !belongs_to_another_launcher(name)) environment.push_back(entry);
+    const bool is_theirs =
+        belongs_to_another_launcher(name) || is_of_recording(inherited, value_of(inherited, name));
+    if (!replaced && !is_theirs) environment.push_back(entry);
   }
   for (const auto& [name, value] : ours) environment.push_back(name + "=" + value);
   return environment;

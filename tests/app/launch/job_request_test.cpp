@@ -197,6 +197,30 @@ TEST(RankEnvironment, HoldsTheContractAndNothingOfAnotherLauncher) {
   }
 }
 
+// As in a program that `shardlens record` runs.
+TEST(RankEnvironment, HasNothingOfARecordingInWhichItWasStarted) {
+  trace::model::RunInfo run;
+  run.device = "cuda";
+  const std::string folder = "SHARDLENS_RECORD_FOLDER=/runs/outer";
+  const std::vector<std::string> of_recording{"CUDA_INJECTION64_PATH=/x/libshardlens-record.so",
+                                              "NVTX_INJECTION64_PATH=/x/libshardlens-record.so",
+                                              "NCCL_PROFILER_PLUGIN=/x/libshardlens-record.so",
+                                              "NCCL_DEBUG_FILE=/runs/outer/nccl.%h.%p.log"};
+  const std::vector<std::string> of_user{"NCCL_NET_PLUGIN=/x/other.so", "LOGS=/runs/outer2"};
+  const auto count = [&](const std::vector<std::string>& those, bool in_recording) {
+    std::vector<std::string> inherited = of_recording;
+    inherited.insert(inherited.end(), of_user.begin(), of_user.end());
+    if (in_recording) inherited.push_back(folder);
+    const auto environment = rank_environment(inherited, run, {.store_file = "s"});
+    return std::ranges::count_if(those, [&](const std::string& entry) {
+      return std::ranges::find(environment, entry) != environment.end();
+    });
+  };
+  EXPECT_EQ(count(of_recording, true), 0);
+  EXPECT_EQ(count(of_user, true), 2);
+  EXPECT_EQ(count(of_recording, false), 4) << "the user's own";
+}
+
 TEST(RankEnvironment, GivesRanksThatShareAGpuDifferentHosts) {
   trace::model::RunInfo run;
   run.world_size = 2;
