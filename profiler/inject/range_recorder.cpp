@@ -19,6 +19,12 @@ constexpr int kMostDepth = 64;
 
 std::atomic<std::uint64_t> next_id{1};
 
+bool computes(std::string_view name) {
+  using trace::base::Phase;
+  const auto phase = phase_named(name);
+  return phase == Phase::kForward || phase == Phase::kBackward || phase == Phase::kOptimizer;
+}
+
 }  // namespace
 
 // What one thread has open, in one domain after the other.
@@ -108,12 +114,20 @@ bool RangeRecorder::trains(const ThreadRanges& thread, int domain) const {
   return training_.load(std::memory_order_relaxed) == place_of(thread, domain);
 }
 
+// Other threads load data ahead or save checkpoints. Phases alone do not say who tells the steps:
+// whoever first names one does.
 void RangeRecorder::look_for_training(const ThreadRanges& thread, int domain,
                                       std::string_view name) {
-  std::uint64_t nobody = 0;
-  if (domain < 0 || training_.load(std::memory_order_relaxed) != nobody) return;
-  if (names_a_step(name) || phase_named(name))
-    training_.compare_exchange_strong(nobody, place_of(thread, domain));
+  if (domain < 0 || has_found_steps_.load(std::memory_order_relaxed)) return;
+  const std::uint64_t place = place_of(thread, domain);
+  const std::uint64_t before = training_.load(std::memory_order_relaxed);
+  if (before == place) return;
+  const bool may_be_it = before == 0 ? names_a_step(name) || computes(name) : names_a_step(name);
+  if (!may_be_it) return;
+  const std::lock_guard lock(mutex_);
+  if (training_ != before || steps_.has_found_steps()) return;
+  steps_.leave(recorder::Recorder::now_ns());
+  training_ = place;
 }
 
 int RangeRecorder::push(int domain, std::string_view name) {
@@ -127,7 +141,8 @@ int RangeRecorder::push(int domain, std::string_view name) {
   look_for_training(thread, domain, name);
   if (trains(thread, domain)) {
     const std::lock_guard lock(mutex_);
-    if (!is_finished_) steps_.opened(name, depth, open.start_ns);
+    if (!is_finished_ && trains(thread, domain)) steps_.opened(name, depth, open.start_ns);
+    has_found_steps_ = steps_.has_found_steps();
   }
   return depth;
 }
@@ -145,7 +160,7 @@ int RangeRecorder::pop(int domain) {
   add_event(state.lane, open.name, open.start_ns, depth);
   if (trains(thread, domain)) {
     const std::lock_guard lock(mutex_);
-    if (!is_finished_) steps_.closed(depth, recorder::Recorder::now_ns());
+    if (!is_finished_ && trains(thread, domain)) steps_.closed(depth, recorder::Recorder::now_ns());
   }
   return depth;
 }

@@ -52,7 +52,8 @@ class RangeRecorder {
   recorder::Recorder& recorder_;
   FoundSteps::Finder finder_;
   const std::uint64_t id_;
-  std::atomic<std::uint64_t> training_{0};  // thread and domain of the steps; 0: none yet
+  std::atomic<std::uint64_t> training_{0};    // thread and domain of the steps; 0: none yet
+  std::atomic<bool> has_found_steps_{false};  // there: it stays
   std::atomic<std::size_t> names_{0};
   std::atomic<std::uint64_t> next_range_{1};
 

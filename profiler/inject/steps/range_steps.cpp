@@ -56,6 +56,11 @@ void RangeSteps::closed(int depth, std::int64_t at_ns) {
   }
 }
 
+void RangeSteps::leave(std::int64_t at_ns) {
+  if (phase_depth_ != kNone) sink_.end_phase(at_ns);
+  phase_depth_ = kNone;
+}
+
 void RangeSteps::finish() {
   if (mode_ == Mode::kPhaseRanges && step_is_open_ && saw_backward_) {
     sink_.end_step(last_closed_ns_);

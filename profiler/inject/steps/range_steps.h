@@ -21,6 +21,10 @@ class RangeSteps {
   // `depth` of a range: how many are open around it.
   void opened(std::string_view name, int depth, std::int64_t at_ns);
   void closed(int depth, std::int64_t at_ns);
+  // Whether they tell steps: one has begun.
+  bool has_found_steps() const { return mode_ != Mode::kUndecided; }
+  // Before they do: another thread's or domain's ranges follow, and an open phase ends.
+  void leave(std::int64_t at_ns);
   // Ends a step that only the next one would have ended. Nothing is told afterwards.
   void finish();
 

@@ -115,6 +115,17 @@ TEST_F(InjectedProgram, TellsItsStepsPhasesAndRanges) {
               ElementsAre(ElementsAre("1")));
 }
 
+TEST_F(InjectedProgram, StepsAreToldByWhoNamesThemWhoeverNamesPhasesBefore) {
+  EXPECT_EQ(run("ahead"), 0) << said_;
+  EXPECT_THAT(ask("select step from step order by step"),
+              ElementsAre(ElementsAre("0"), ElementsAre("1"), ElementsAre("2")));
+  EXPECT_THAT(
+      ask("select phase, depth, count(*) from span where step >= 0 group by 1, 2 order by 1"),
+      ElementsAre(ElementsAre("backward", "0", "3"), ElementsAre("forward", "0", "3")));
+  EXPECT_THAT(ask("select phase from span where step < 0"), ElementsAre(ElementsAre("forward")))
+      << "that of the warm-up, and not what was loaded";
+}
+
 TEST_F(InjectedProgram, HasTheRankOfItsLauncher) {
   EXPECT_EQ(run("exit", {{"RANK", "3"}, {"LOCAL_RANK", "1"}, {"WORLD_SIZE", "4"}}), 0);
   EXPECT_THAT(ask("select rank, local_rank, device from rank"),

@@ -1,6 +1,6 @@
 // Uses NVTX in all the ways there are, three steps of it, and dies as its argument says: "exit"
 // (the default), "fork" (a child with ranges of its own), "abort", "fault" (which it mends: it goes
-// on and ends well).
+// on and ends well). "ahead": others have named phases before.
 #include <nvtx3/nvToolsExt.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -59,6 +59,19 @@ void step(int index, nvtxDomainHandle_t domain, nvtxStringHandle_t registered) {
   nvtxRangePop();
 }
 
+// A thread that loads data, and, in a domain of its own, a range that has not ended when steps
+// begin.
+void name_phases_ahead() {
+  std::thread([] {
+    nvtxRangePushA("load data");
+    nvtxRangePop();
+  }).join();
+  nvtxEventAttributes_t warm_up = attributes();
+  warm_up.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  warm_up.message.ascii = "forward to warm up";
+  nvtxDomainRangePushEx(nvtxDomainCreateA("mine"), &warm_up);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -67,6 +80,7 @@ int main(int argc, char** argv) {
   const nvtxRangeId_t whole = nvtxRangeStartA("whole program");
   const nvtxDomainHandle_t domain = nvtxDomainCreateA("NCCL");
   const nvtxStringHandle_t registered = nvtxDomainRegisterStringA(domain, "a library's range");
+  if (std::strcmp(how, "ahead") == 0) name_phases_ahead();
   for (int i = 0; i < 3; ++i) step(i, domain, registered);
   nvtxRangePop();  // one too many
   if (std::strcmp(how, "fork") == 0) {
