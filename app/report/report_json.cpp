@@ -249,7 +249,7 @@ Json collective_json(const trace::analysis::CollectiveGroupFigures& c, bool meas
           {"tag", text_or_null(c.tag)},
           {"bytes", known(trace::model::has_bytes(c), c.bytes)},
           {"count", c.count},
-          {"median_us", us(c.median_ns)},
+          {"median_us", known(c.median_ns >= 0, us(c.median_ns))},
           {"wait_us", known(c.matched > 0, us(c.wait_ns))},
           {"transfer_us", known(c.matched > 0, us(c.transfer_ns))},
           {"algbw_gbps", gb_per_s(c.algbw_bytes_per_s)},

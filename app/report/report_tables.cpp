@@ -69,7 +69,7 @@ std::string collectives_text(const trace::analysis::RunFigures& figures) {
                                         ? size_text(static_cast<double>(c.bytes))
                                         : std::string(ui::present::kUnknown),
                                     ui::present::format_integer(c.count),
-                                    time_text(c.median_ns),
+                                    known(c.median_ns >= 0, c.median_ns),
                                     known(c.matched > 0, c.wait_ns),
                                     known(c.matched > 0, c.transfer_ns),
                                     bandwidth(c.algbw_bytes_per_s),

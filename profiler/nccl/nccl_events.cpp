@@ -274,8 +274,7 @@ void NcclEvents::end_unseen(const NcclCallPool::Call& call) {
     lane_ =
         recorder_.add_lane(trace::model::LaneKind::kCommunication, "nccl, as called by the host");
   });
-  recorder_.observe_collective(call.collective, lane_, call.called_ns,
-                               recorder::Recorder::now_ns());
+  recorder_.observe_collective(call.collective, lane_, call.called_ns, call.called_ns);
 }
 
 template <typename CallEvent>

@@ -1,5 +1,5 @@
-// What traces of another program leave unknown, in the words in which import and reports say it and
-// what to do about it. Any thread.
+// What traces and recordings of another program leave unknown, in the words in which import and
+// reports say it and what to do about it. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +28,10 @@ inline constexpr std::string_view kUsedParameters = "used parameters";
 // Of which neither function nor name is known: a kernel of NCCL that runs any of them, launched
 // where the trace does not say for what.
 bool is_untold(const Collective& call);
+
+// Of a collective of several ranks, whether its times are known. If not, as where no GPU was
+// recorded, it starts and ends with the host's call.
+inline bool is_timed(const auto& collective) { return collective.end_ns > collective.start_ns; }
 
 // Behind what a rank's `sources` say, of a trace in which NCCL is asked for collectives and carries
 // none out, as without the GPU's activity. Its steps have no details then.

@@ -65,6 +65,30 @@ TEST(CollectiveStatistics, AStragglerIsWaitingNotASlowLink) {
   EXPECT_EQ(statistics.unmatched(), 0u);
 }
 
+// Where no GPU was recorded: a row begins and ends with the host's call.
+TEST(CollectiveStatistics, WithoutTimesThereIsNoDurationTransferOrBandwidth) {
+  CollectiveStatistics statistics;
+  const auto add = [&](int rank, std::int64_t sequence, std::int64_t start, std::int64_t end) {
+    return statistics.add(all_reduce(rank, sequence, start, end, 25 * kMiB), "", {0, 1});
+  };
+  add(0, 0, 1000, 1000);
+  const int row = add(1, 0, 1010, 1010);
+  EXPECT_GE(row, 0);
+  auto figures = statistics.figures({}).at(0);
+  EXPECT_EQ(figures.count, 2);
+  EXPECT_LT(figures.median_ns, 0);
+  EXPECT_EQ(figures.matched, 0);
+  EXPECT_EQ(figures.busbw_bytes_per_s, 0);
+  EXPECT_EQ(statistics.unmatched(), 0u);
+  add(0, 1, 2000, 2300);
+  add(1, 1, 2000, 2300);
+  figures = statistics.figures({}).at(0);
+  EXPECT_EQ(figures.median_ns, 300) << "of those that are known";
+  EXPECT_EQ(figures.matched, 2);
+  EXPECT_EQ(statistics.add(all_reduce(0, 5, 10, 10, kMiB), "alone", {0}), row + 1);
+  EXPECT_EQ(statistics.figures({}).back().median_ns, 0) << "nothing is sent";
+}
+
 TEST(CollectiveStatistics, NamesWhatNcclChoseAndAllOfItWhereItDiffers) {
   CollectiveStatistics statistics;
   const std::vector<int> members{0};

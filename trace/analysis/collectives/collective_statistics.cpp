@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "trace/model/traffic.h"
+#include "trace/model/untold.h"
 
 namespace shardlens::trace::analysis {
 
@@ -47,6 +48,7 @@ int CollectiveStatistics::add(const model::Collective& collective, const std::st
   ++row.count;
   row.algorithms.add(choice.algorithm);
   row.protocols.add(choice.protocol);
+  if (members.size() != 1 && !model::is_timed(collective)) return index;
   row.durations.add(collective.end_ns - collective.start_ns);
   if (members.empty() || (collective.sequence < 0 && members.size() > 1)) return index;
   match({collective.process_group, members.front(), collective.sequence, collective.function},
@@ -172,7 +174,7 @@ CollectiveGroupFigures CollectiveStatistics::figures_of(
   result.tag = std::get<2>(row.key);
   result.bytes = std::get<5>(row.key);
   result.count = row.count;
-  result.median_ns = row.durations.median();
+  result.median_ns = row.durations.count() > 0 ? row.durations.median() : model::kNotKnown;
   const bool is_known = std::ranges::all_of(
       row.hosts, [&](int hosts) { return transfers_are_known[static_cast<std::size_t>(hosts)]; });
   result.matched = is_known ? row.matched : 0;

@@ -178,7 +178,7 @@ struct CollectiveGroupFigures {  // a row per (function, executed, tag, bytes pe
   std::int64_t bytes = model::kNotKnown;
   std::int64_t count = 0;        // over all ranks and steps
   std::int64_t matched = 0;      // those with a wait and a transfer; 0: neither is known
-  double median_ns = 0;          // of own durations
+  double median_ns = 0;          // of own durations; negative: none is known
   double wait_ns = 0;            // mean: latest start − own start
   double transfer_ns = 0;        // mean: end − latest start
   double algbw_bytes_per_s = 0;  // S / t, t the median transfer; 0: nothing moved, or not known

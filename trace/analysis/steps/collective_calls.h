@@ -32,7 +32,7 @@ class CollectiveCalls {
  public:
   CollectiveCalls() = default;
   // Parts without a sequence number are left out: nothing says what they belong to; so are sends
-  // and receives, which wait for one other rank.
+  // and receives, which wait for one other rank, and those whose times are not known.
   explicit CollectiveCalls(std::vector<CollectivePart> parts);
 
   // Of all ranks, by rank, one of each; empty if the call is not known. `like`: any of them.

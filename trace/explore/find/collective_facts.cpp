@@ -43,7 +43,7 @@ class CollectiveFacts {
     sheet_.details.name = rows_.labels[rows_.collectives.labels[index_]];
     sheet_.details.subtitle = sheet_.subtitle(row_.step);
     add_kernel();
-    sheet_.add_times(row_.start_ns, row_.end_ns - row_.start_ns);
+    add_times();
     add_waits();
     add_size();
     add_choice();
@@ -67,6 +67,14 @@ class CollectiveFacts {
     const model::Collective& other = rows_.collectives.rows[at];
     return other.lane == row_.lane && other.function == row_.function &&
            rows_.collectives.labels[at] == rows_.collectives.labels[index_];
+  }
+
+  void add_times() {
+    if (row_.end_ns == row_.start_ns && part_of(rows_, index_).members != 1) {
+      return sheet_.add("Duration", "not known",
+                        "it lies where the host asked for it: what carried it was not found");
+    }
+    sheet_.add_times(row_.start_ns, row_.end_ns - row_.start_ns);
   }
 
   void add_kernel() {

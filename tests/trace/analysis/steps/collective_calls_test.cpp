@@ -42,6 +42,14 @@ TEST(CollectiveCalls, ARankThatHadLeftWaitedForNobody) {
   EXPECT_EQ(calls.wait_of(root, 2).time_ns, 130);
 }
 
+TEST(CollectiveCalls, WithoutTimesNobodyIsKnownToHaveComeLast) {
+  CollectivePart asked = part(0, 0, 7, 1, 130);
+  asked.end_ns = asked.start_ns;
+  const CollectiveCalls calls({asked, part(0, 0, 7, 0, 100)});
+  EXPECT_FALSE(calls.latest_start_ns(part(0, 0, 7, 0, 100), 2));
+  EXPECT_FALSE(calls.wait_of(asked, 2).time_ns);
+}
+
 TEST(CollectiveCalls, SayWhyAWaitIsNotKnown) {
   CollectiveCalls calls({part(0, 0, 7, 1, 130), part(0, 0, 7, 0, 100)});
   CollectivePart own = part(0, 0, 7, 0, 100);
