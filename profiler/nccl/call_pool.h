@@ -21,8 +21,6 @@ class NcclCallPool {
     std::uint64_t collective = 0;  // handle of Recorder::enter_collective
     bool is_foreign = false;       // nobody but us will tell when it has ended
     std::int64_t called_ns = 0;
-    bool ends_with_group = false;  // unless NCCL tells which kernel carries it
-    void* before = nullptr;        // of those that end with the same group
   };
 
   // nullptr: all slots are in use.

@@ -28,6 +28,9 @@ struct NcclCommunicator {
   int rank = 0;
   Group calls, graphs;
   CapturedGroup captured;  // the thread that calls NCCL
+  // Whether NCCL launches what it is asked for on a thread of its own, as where the communicator
+  // does not block: it may tell of a launch when the group has ended.
+  std::atomic<bool> is_launched_apart{false};
 };
 
 // Ids of process groups that are made from communicators start here, beyond a host's own.

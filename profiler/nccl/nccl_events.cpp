@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "profiler/nccl/nccl_names.h"
 #include "profiler/recorder/callback_cost.h"
@@ -17,10 +18,18 @@ struct ThreadState {
   const NcclCommunicator* communicator = nullptr;
   bool is_marked = false;
   bool is_captured = false;  // the launch
-  // Calls that end with the group that is open on this thread: the handle of the latest, and the
-  // mark around all that is launched for them; 0: none.
-  void* ends_with_group = nullptr;
-  std::uint64_t group_launch = 0;
+  // Calls whose kernel NCCL may not tell: of the outermost group that is open on this thread, and
+  // of earlier ones, of communicators that are launched apart.
+  struct GroupCall {
+    void* handle = nullptr;
+    const NcclCommunicator* communicator = nullptr;  // may have ended
+    bool is_launched_apart = false;
+  };
+  std::vector<GroupCall> group_calls, untold;
+  std::uint64_t group_of = 0;  // number of the NcclEvents that saw the group begin
+  bool is_group_open = false;
+  std::uint64_t group_launch = 0;         // the mark around all that is launched for it; 0: none
+  bool is_told_by_host_function = false;  // what the latest launch carries
 };
 thread_local ThreadState thread_state;
 
@@ -122,7 +131,7 @@ void* NcclEvents::start(NcclCommunicator& communicator, const nccl::Event& event
     case nccl::kPointToPointCall:
       return start_call(communicator, event.point_to_point_call);
     case nccl::kGroupCall:
-      communicator.captured.begin_group();
+      begin_group(communicator);
       return &group_event;
     case nccl::kKernelLaunch:
       return start_launch(communicator);
@@ -156,15 +165,14 @@ void* NcclEvents::start_call(NcclCommunicator& communicator, const CallEvent& ev
     return start_captured_call(communicator, event);
   }
   communicator.captured.end();
+  end_untold(communicator);
   NcclCallPool::Call call{thread_state.host_collective, false, recorder::Recorder::now_ns()};
   if (call.collective == 0) {
     call.is_foreign = true;
     call.collective = recorder_.enter_collective(call_in(communicator, NcclGroup::kCalls, event));
   }
-  if (nccl_function(text_of(event.function)) == trace::model::CollectiveFunction::kBroadcast)
-    await_group_end(call);
   if (void* handle = calls_.claim(call)) {
-    if (call.ends_with_group) thread_state.ends_with_group = handle;
+    await_group_end(communicator, handle);
     return handle;
   }
   calls_lost_.fetch_add(1, std::memory_order_relaxed);
@@ -184,6 +192,8 @@ void* NcclEvents::start_captured_call(NcclCommunicator& communicator, const Call
 
 void* NcclEvents::start_launch(NcclCommunicator& communicator) {
   end_mark();  // if a stop was missing
+  communicator.is_launched_apart.store(!has_open_group(), std::memory_order_relaxed);
+  thread_state.is_told_by_host_function = true;  // unless this thread is told at once
   thread_state.communicator = &communicator;
   thread_state.launch = 0;
   if (marker_.begin == nullptr) return &ignored_event;
@@ -209,15 +219,29 @@ void NcclEvents::end_mark() {
   if (marker_.end != nullptr) marker_.end();
 }
 
-// From 2.29.2 on NCCL queues broadcasts apart (bcastTaskQueue, unless NCCL_ALLGATHERV_ENABLE is 0),
-// and tells neither of their launch nor of what carries them: ncclProfilerStartKernelLaunchEvent
-// and ncclProfilerStartTaskEvents look at its other queues. What this thread launches before the
-// end of the group is marked in NCCL's place; a launch that NCCL does tell of has a mark of its own
-// inside.
-void NcclEvents::await_group_end(NcclCallPool::Call& call) {
-  if (is_told_of_broadcasts_.load(std::memory_order_relaxed)) return;
-  call.ends_with_group = true;
-  call.before = thread_state.ends_with_group;
+void NcclEvents::begin_group(NcclCommunicator& communicator) {
+  if (has_open_group()) end_group();  // if a stop was missing
+  if (std::exchange(thread_state.group_of, number_) != number_) thread_state.untold.clear();
+  thread_state.group_calls.clear();
+  thread_state.is_group_open = true;
+  thread_state.group_launch = 0;
+  thread_state.is_told_by_host_function = false;
+  communicator.captured.begin_group();
+}
+
+bool NcclEvents::has_open_group() const {
+  return thread_state.is_group_open && thread_state.group_of == number_;
+}
+
+// Of some calls NCCL tells neither their launch nor what carries them, since
+// ncclProfilerStartKernelLaunchEvent and ncclProfilerStartTaskEvents look at two of its queues
+// alone: of those on symmetric windows (2.28), and of broadcasts (2.29.2, bcastTaskQueue, unless
+// NCCL_ALLGATHERV_ENABLE is 0). What this thread launches before the end of the group is marked in
+// NCCL's place; a launch that NCCL does tell of has a mark of its own inside.
+void NcclEvents::await_group_end(const NcclCommunicator& communicator, void* call) {
+  if (!has_open_group()) return;
+  const bool is_launched_apart = communicator.is_launched_apart.load(std::memory_order_relaxed);
+  thread_state.group_calls.push_back({call, &communicator, is_launched_apart});
   if (marker_.begin == nullptr || thread_state.group_launch != 0) return;
   thread_state.group_launch = next_launch();
   marker_.begin(thread_state.group_launch, LaunchMarker::kNoOrder);
@@ -225,18 +249,36 @@ void NcclEvents::await_group_end(NcclCallPool::Call& call) {
 
 void NcclEvents::end_group() {
   end_mark();  // if a stop was missing
-  const std::uint64_t launch = std::exchange(thread_state.group_launch, 0);
+  if (!has_open_group()) return;
+  thread_state.is_group_open = false;
+  const std::uint64_t launch = thread_state.group_launch;
   if (launch != 0 && marker_.end != nullptr) marker_.end();
-  void* handle = std::exchange(thread_state.ends_with_group, nullptr);
-  while (const auto call = calls_.take(handle)) {
-    recorder_.launch_collective(call->collective, {.launch = launch});
-    if (call->is_foreign) end_unseen(*call);
-    handle = call->before;
+  if (thread_state.is_told_by_host_function) return;
+  for (const ThreadState::GroupCall& each : thread_state.group_calls) {
+    if (each.is_launched_apart) {
+      thread_state.untold.push_back(each);
+    } else if (const auto call = calls_.take(each.handle)) {
+      recorder_.launch_collective(call->collective, {.launch = launch});
+      if (call->is_foreign) end_unseen(*call);
+    }
   }
+}
+
+// NCCL takes no further call of a communicator before it has launched the earlier ones
+// (ncclCommEnsureReady), on whichever thread, and told of them what it tells.
+void NcclEvents::end_untold(const NcclCommunicator& communicator) {
+  if (thread_state.group_of != number_) return;
+  std::erase_if(thread_state.untold, [&](const ThreadState::GroupCall& each) {
+    if (each.communicator != &communicator) return false;
+    const auto call = calls_.take(each.handle);
+    if (call && call->is_foreign) end_unseen(*call);
+    return true;
+  });
 }
 
 void NcclEvents::carry_out(NcclCommunicator& communicator, void* parent,
                            queue::CollectiveLaunch launch) {
+  thread_state.is_told_by_host_function = false;
   if (const auto captured = captured_.take(parent))
     return carry_out_captured(communicator, *captured, launch);
   if (parent == &ignored_event && thread_state.host_collective == 0) return;
@@ -247,7 +289,6 @@ void NcclEvents::carry_out(NcclCommunicator& communicator, void* parent,
     parents_lost_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  if (call->ends_with_group) is_told_of_broadcasts_.store(true, std::memory_order_relaxed);
   // A host function of CUDA may tell of what another thread launched (NCCL uses one where it must
   // wait, as with CUDA_LAUNCH_BLOCKING): then the kernel stays unknown.
   if (thread_state.communicator == &communicator) launch.launch = thread_state.launch;
@@ -268,7 +309,8 @@ void NcclEvents::carry_out_captured(NcclCommunicator& communicator, const Captur
   recorder_.launch_captured(call.collective, launch);
 }
 
-// Nothing else may end it ever: it would be shown as pending, and kept, to the end of the run.
+// Nothing else may end it ever: it would be shown as pending, and kept, to the end of the run. What
+// the host's call took says nothing of how long it took.
 void NcclEvents::end_unseen(const NcclCallPool::Call& call) {
   std::call_once(has_lane_, [this] {
     lane_ =

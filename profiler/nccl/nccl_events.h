@@ -1,6 +1,7 @@
 // What NCCL's events mean for the recorder: which host call a kernel carries out, and how. NCCL's
 // threads; never blocks, and allocates only when a communicator, or the lane of calls whose kernels
-// nothing reports, is first used, and while a CUDA graph is captured.
+// nothing reports, is first used, where a group has more calls than any before on its thread, and
+// while a CUDA graph is captured.
 #pragma once
 
 #include <array>
@@ -57,8 +58,11 @@ class NcclEvents {
                           queue::CollectiveLaunch launch);
   void carry_out(NcclCommunicator& communicator, void* call, queue::CollectiveLaunch launch);
   void end_mark();
-  void await_group_end(NcclCallPool::Call& call);
+  void begin_group(NcclCommunicator& communicator);
+  bool has_open_group() const;
+  void await_group_end(const NcclCommunicator& communicator, void* call);
   void end_group();
+  void end_untold(const NcclCommunicator& communicator);
   void end_unseen(const NcclCallPool::Call& call);
   template <typename CallEvent>
   queue::CollectiveCall call_in(NcclCommunicator& communicator, NcclGroup which,
@@ -79,7 +83,6 @@ class NcclEvents {
   std::atomic<std::int64_t> calls_lost_{0};
   std::atomic<std::int64_t> parents_lost_{0};
   std::atomic<bool> told_of_graphs_{false};
-  std::atomic<bool> is_told_of_broadcasts_{false};  // by NCCL, which kernel carries them
 };
 
 // While it lives, what NCCL is asked for on this thread belongs to `collective`, a handle of

@@ -15,6 +15,29 @@
 
 namespace shardlens::profiler::nccl {
 
+// Stands for CUPTI: which launches were marked, in order, and how deep the marks are nested.
+struct FakeMarks {
+  static inline thread_local std::vector<std::uint64_t> launches;
+  static inline thread_local std::vector<std::uint64_t> told;  // of them, those that NCCL told of
+  static inline thread_local std::vector<std::uint64_t> orders;
+  static inline thread_local int depth = 0;
+  static inline thread_local int deepest = 0;
+
+  static void reset() {
+    launches.clear();
+    told.clear();
+    orders.clear();
+    depth = deepest = 0;
+  }
+  static void begin(std::uint64_t launch, std::uint64_t order) {
+    launches.push_back(launch);
+    orders.push_back(order);
+    deepest = std::max(deepest, ++depth);
+  }
+  static void end() { --depth; }
+  static constexpr LaunchMarker marker() { return {begin, end}; }
+};
+
 class FakeNccl {
  public:
   // What a communicator of `ranks` ranks does, `rank` being this process.
@@ -58,7 +81,12 @@ class FakeNccl {
     stop(handle);
     return handle;
   }
-  void* start_launch() { return start(of_type(nccl::kKernelLaunch)); }
+  void* start_launch() {
+    const std::size_t before = FakeMarks::launches.size();
+    void* handle = start(of_type(nccl::kKernelLaunch));
+    if (FakeMarks::launches.size() > before) FakeMarks::told.push_back(FakeMarks::launches.back());
+    return handle;
+  }
   void launch() { stop(start_launch()); }
   void carry_out(void* call, const char* algorithm = "RING", const char* protocol = "LL128",
                  std::uint8_t channels = 16) {
@@ -83,11 +111,15 @@ class FakeNccl {
     carry_out(task);
     stop(group);
   }
-  // From 2.29.2 on NCCL tells of a broadcast only that it was asked for.
-  void broadcast(std::size_t count, const char* type, bool is_captured = false) {
+  // Of a call on symmetric windows, and from 2.29.2 on of a broadcast, NCCL tells only that it was
+  // asked for. Of one whose communicator does not block it tells the rest later: returns its
+  // parent.
+  void* run_untold(const char* function, std::size_t count, const char* type,
+                   bool is_captured = false) {
     void* group = start(of_type(nccl::kGroupCall));
-    call("Broadcast", count, type, is_captured);
+    void* task = call(function, count, type, is_captured);
     stop(group);
+    return task;
   }
 
   static nccl::Event of_type(std::uint64_t type) {
@@ -101,27 +133,6 @@ class FakeNccl {
   const nccl::Profiler* plugin_;
   void* context_ = nullptr;
   int mask_ = 0;
-};
-
-// Stands for CUPTI: which launches were marked, in order, and how deep the marks are nested.
-struct FakeMarks {
-  static inline thread_local std::vector<std::uint64_t> launches;
-  static inline thread_local std::vector<std::uint64_t> orders;
-  static inline thread_local int depth = 0;
-  static inline thread_local int deepest = 0;
-
-  static void reset() {
-    launches.clear();
-    orders.clear();
-    depth = deepest = 0;
-  }
-  static void begin(std::uint64_t launch, std::uint64_t order) {
-    launches.push_back(launch);
-    orders.push_back(order);
-    deepest = std::max(deepest, ++depth);
-  }
-  static void end() { --depth; }
-  static constexpr LaunchMarker marker() { return {begin, end}; }
 };
 
 }  // namespace shardlens::profiler::nccl

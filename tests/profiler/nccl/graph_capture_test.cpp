@@ -87,7 +87,7 @@ TEST_F(GraphCaptureTest, EveryReplayIsARowOfWhatWasAskedFor) {
 // From 2.29.2 on NCCL tells of no launch for a broadcast, as of a model's buffers.
 TEST_F(GraphCaptureTest, ABroadcastWithoutALaunchIsNoneOfTheNextOne) {
   FakeNccl nccl(0xabc, 4, 1);
-  nccl.broadcast(1024, "ncclFloat32", /*is_captured=*/true);
+  nccl.run_untold("Broadcast", 1024, "ncclFloat32", /*is_captured=*/true);
   void* group = nccl.start(FakeNccl::of_type(nccl::kGroupCall));
   void* call = capture(nccl, "AllReduce", 512);
   nccl.launch();

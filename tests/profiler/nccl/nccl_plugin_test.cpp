@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <thread>
 
@@ -43,9 +44,9 @@ TEST_F(NcclPluginTest, GivesTheHostsCollectiveItsKernelAndWhatNcclChose) {
     const HostCollectiveScope scope(handle);
     nccl.run("AllReduce", 1024, "ncclFloat32");
   }
-  ASSERT_EQ(FakeMarks::launches.size(), 1u);
+  ASSERT_EQ(FakeMarks::told.size(), 1u);
   run_.recorder().observe_collective(handle, 1, 10, 900);
-  end_launch(FakeMarks::launches[0], 100, 250);
+  end_launch(FakeMarks::told[0], 100, 250);
   const auto content = finish();
   ASSERT_EQ(content.rows.collectives.size(), 1u);
   const trace::model::Collective& row = content.rows.collectives[0];
@@ -92,10 +93,10 @@ TEST_F(NcclPluginTest, MakesRowsOfAForeignCommunicator) {
   nccl.run("ReduceScatter", 1000, "ncclFloat32");
   run_.recorder().end_phase();
   run_.recorder().end_step({});
-  ASSERT_EQ(FakeMarks::launches.size(), 3u);
+  ASSERT_EQ(FakeMarks::told.size(), 3u);
   for (std::size_t i = 0; i < 3; ++i) {
     const auto time = static_cast<std::int64_t>(100 * (i + 1));
-    end_launch(FakeMarks::launches[i], time, time + 50);
+    end_launch(FakeMarks::told[i], time, time + 50);
   }
   const auto content = finish();
   const auto& rows = content.rows.collectives;
@@ -127,7 +128,7 @@ TEST_F(NcclPluginTest, CountsTheCollectivesOfEachCommunicatorApart) {
   world.run("AllReduce", 1, "ncclFloat32");
   split.run("AllReduce", 1, "ncclFloat32");
   split.run("AllReduce", 1, "ncclFloat32");
-  for (const std::uint64_t launch : FakeMarks::launches) end_launch(launch, 10, 20);
+  for (const std::uint64_t launch : FakeMarks::told) end_launch(launch, 10, 20);
   const auto content = finish();
   std::set<std::pair<int, std::int64_t>> seen;
   for (const trace::model::Collective& row : content.rows.collectives)
@@ -142,19 +143,17 @@ TEST_F(NcclPluginTest, CountsTheCollectivesOfEachCommunicatorApart) {
 TEST_F(NcclPluginTest, GivesAllOfAGroupTheTimesOfTheirCommonKernel) {
   attach();
   FakeNccl nccl(0xabc, 2, 0);
-  void* outer = nccl.start(FakeNccl::of_type(nccl::kGroupCall));
-  void* inner = nccl.start(FakeNccl::of_type(nccl::kGroupCall));
+  void* group = nccl.start(FakeNccl::of_type(nccl::kGroupCall));
   void* reduce = nccl.call("AllReduce", 8, "ncclFloat32");
   void* send = nccl.call_point_to_point("Send", 16, "ncclInt64");
   void* receive = nccl.call_point_to_point("Recv", 16, "ncclInt64");
-  nccl.stop(inner);
   nccl.launch();
   nccl.carry_out(reduce);
   nccl.carry_out_point_to_point(send);
   nccl.carry_out_point_to_point(receive);
-  nccl.stop(outer);
-  ASSERT_EQ(FakeMarks::launches.size(), 1u);
-  end_launch(FakeMarks::launches[0], 100, 300);
+  nccl.stop(group);
+  ASSERT_EQ(FakeMarks::told.size(), 1u);
+  end_launch(FakeMarks::told[0], 100, 300);
   const auto content = finish();
   ASSERT_EQ(content.rows.collectives.size(), 3u);
   for (const trace::model::Collective& row : content.rows.collectives) {
@@ -261,7 +260,7 @@ TEST_F(NcclPluginTest, WithoutAFreeSlotTheHostsCollectiveIsStillKnownOnItsThread
     const HostCollectiveScope scope(handle);
     nccl.run("AllReduce", 8, "ncclFloat32");
   }
-  end_launch(FakeMarks::launches.at(0), 100, 200);
+  end_launch(FakeMarks::told.at(0), 100, 200);
   const auto content = finish();
   ASSERT_EQ(content.rows.collectives.size(), 1u);
   EXPECT_EQ(content.rows.collectives[0].tag_index, 2);
@@ -288,9 +287,9 @@ TEST_F(NcclPluginTest, ABroadcastOfWhichNcclTellsNoKernelHasThatWhichItsGroupLau
   const auto handle = run_.recorder().enter_collective(bucket_call(3));
   {
     const HostCollectiveScope scope(handle);
-    nccl.broadcast(64, "ncclFloat32");
+    nccl.run_untold("Broadcast", 64, "ncclFloat32");
   }
-  nccl.broadcast(64, "ncclFloat32");
+  nccl.run_untold("Broadcast", 64, "ncclFloat32");
   EXPECT_EQ(FakeMarks::depth, 0);
   ASSERT_EQ(FakeMarks::launches.size(), 2u);
   end_launch(FakeMarks::launches[0], 100, 200);
@@ -326,19 +325,115 @@ TEST_F(NcclPluginTest, BroadcastsWithoutAKernelHaveTheHostsTimes) {
   }
 }
 
-TEST_F(NcclPluginTest, MarksNoGroupsWhereNcclTellsOfItsBroadcasts) {
+TEST_F(NcclPluginTest, EachCallOnSymmetricWindowsHasTheKernelThatItsGroupLaunched) {
   attach();
   FakeNccl nccl(0xabc, 2, 0);
-  nccl.run("Broadcast", 64, "ncclFloat32");
-  FakeMarks::reset();
-  nccl.run("Broadcast", 64, "ncclFloat32");
-  ASSERT_EQ(FakeMarks::launches.size(), 1u) << "the launch's";
-  EXPECT_EQ(FakeMarks::deepest, 1);
-  end_launch(FakeMarks::launches[0], 100, 200);
+  // As many as would fill the pool, were they kept.
+  constexpr std::size_t kCalls = NcclCallPool::kSlots + 8;
+  for (std::size_t i = 0; i < kCalls; ++i) {
+    nccl.run_untold("AllReduce", 64, "ncclFloat32");
+    if (i % 512 == 0) run_.wait_until_written();  // the queue is no larger
+  }
+  EXPECT_EQ(FakeMarks::depth, 0);
+  ASSERT_EQ(FakeMarks::launches.size(), kCalls);
+  for (std::size_t i = 0; i < kCalls; ++i) {
+    end_launch(FakeMarks::launches[i], 100, 200);
+    if (i % 512 == 0) run_.wait_until_written();
+  }
   const auto content = finish();
-  EXPECT_EQ(content.lost("NCCL collective of an unknown call"), 0);
-  EXPECT_EQ(std::ranges::count(content.rows.collectives, 200, &trace::model::Collective::end_ns),
-            1);
+  EXPECT_EQ(content.rows.collectives.size(), kCalls);
+  for (const trace::model::Collective& row : content.rows.collectives) {
+    ASSERT_EQ(row.start_ns, 100);
+    ASSERT_EQ(row.end_ns, 200);
+  }
+  EXPECT_TRUE(content.rows.pending->empty());
+  EXPECT_TRUE(content.rows.lost.empty());
+}
+
+TEST_F(NcclPluginTest, InAGroupEachCallHasTheLaunchThatNcclToldElseThatOfTheGroup) {
+  attach();
+  FakeNccl nccl(0xabc, 2, 0);
+  void* group = nccl.start(FakeNccl::of_type(nccl::kGroupCall));
+  nccl.call("AllGather", 64, "ncclFloat32");
+  void* told = nccl.call("AllReduce", 64, "ncclFloat32");
+  nccl.call("Broadcast", 64, "ncclFloat32");
+  nccl.launch();
+  nccl.carry_out(told);
+  nccl.stop(group);
+  EXPECT_EQ(FakeMarks::depth, 0);
+  ASSERT_EQ(FakeMarks::launches.size(), 2u) << "one for the group, and NCCL's inside";
+  end_launch(FakeMarks::launches[0], 100, 200);
+  end_launch(FakeMarks::told.at(0), 300, 400);
+  const auto content = finish();
+  std::map<CollectiveFunction, std::int64_t> ends;
+  for (const trace::model::Collective& row : content.rows.collectives)
+    ends[row.function] = row.end_ns;
+  EXPECT_EQ(ends,
+            (std::map<CollectiveFunction, std::int64_t>{{CollectiveFunction::kAllGather, 200},
+                                                        {CollectiveFunction::kAllReduce, 400},
+                                                        {CollectiveFunction::kBroadcast, 200}}));
+  EXPECT_TRUE(content.rows.lost.empty());
+}
+
+// NCCL ends the group of a communicator that does not block while its own thread has yet to launch.
+TEST_F(NcclPluginTest, OfACommunicatorThatDoesNotBlockLaunchesAreToldAfterTheGroup) {
+  attach();
+  FakeNccl nccl(0xabc, 2, 0);
+  std::uint64_t launch = 0;
+  for (int i = 0; i < 2; ++i) {
+    void* call = nccl.run_untold("Broadcast", 64, "ncclFloat32");
+    std::thread([&] {
+      FakeMarks::reset();
+      nccl.launch();
+      nccl.carry_out(call);
+      launch = FakeMarks::told.at(0);
+    }).join();
+  }
+  nccl.run_untold("Broadcast", 64, "ncclFloat32");  // from 2.29.2 on
+  nccl.run_untold("AllReduce", 64, "ncclFloat32");
+  end_launch(launch, 100, 200);
+  auto content = finish();
+  ASSERT_EQ(content.rows.collectives.size(), 3u);
+  std::ranges::sort(content.rows.collectives, {}, &trace::model::Collective::sequence);
+  const trace::model::Collective& told = content.rows.collectives[1];
+  EXPECT_EQ(told.start_ns, 100);
+  EXPECT_EQ(told.end_ns, 200);
+  EXPECT_EQ(content.text(told.algorithm), "RING");
+  const trace::model::Collective& untold = content.rows.collectives[2];
+  EXPECT_EQ(untold.end_ns, untold.start_ns) << "known once the next is asked for";
+  ASSERT_EQ(content.rows.pending->size(), 1u);
+  EXPECT_EQ(content.rows.pending->front().function, CollectiveFunction::kAllReduce);
+  EXPECT_EQ(content.lost("NCCL collective of an unknown call"), 1) << "the first";
+}
+
+// NCCL uses one where it must wait, as with CUDA_LAUNCH_BLOCKING.
+TEST_F(NcclPluginTest, WhatAHostFunctionTellsAfterTheGroupIsNotLost) {
+  attach();
+  FakeNccl nccl(0xabc, 2, 0);
+  void* group = nccl.start(FakeNccl::of_type(nccl::kGroupCall));
+  void* call = nccl.call("AllReduce", 64, "ncclFloat32");
+  nccl.launch();
+  nccl.stop(group);
+  std::thread([&] { nccl.carry_out(call); }).join();
+  const auto content = finish();
+  ASSERT_EQ(content.rows.collectives.size(), 1u);
+  EXPECT_EQ(content.text(content.rows.collectives[0].algorithm), "RING");
+  EXPECT_TRUE(content.rows.lost.empty());
+}
+
+TEST_F(NcclPluginTest, AGroupWhoseStopIsMissingEndsWithTheNext) {
+  attach();
+  FakeNccl nccl(0xabc, 2, 0);
+  nccl.start(FakeNccl::of_type(nccl::kGroupCall));
+  nccl.call("AllReduce", 64, "ncclFloat32");
+  nccl.run("AllReduce", 64, "ncclFloat32");
+  EXPECT_EQ(FakeMarks::depth, 0);
+  ASSERT_EQ(FakeMarks::launches.size(), 3u);
+  end_launch(FakeMarks::launches[0], 100, 200);
+  end_launch(FakeMarks::told.at(0), 300, 400);
+  const auto content = finish();
+  ASSERT_EQ(content.rows.collectives.size(), 2u);
+  EXPECT_EQ(content.rows.collectives[0].end_ns + content.rows.collectives[1].end_ns, 600);
 }
 
 TEST_F(NcclPluginTest, SaysOnceThatCapturedCollectivesAreNotRecorded) {

@@ -114,8 +114,8 @@ TEST_F(NcclExecutorTest, DoesNotOverwriteTheKernelsTimesWithWhatItObserves) {
   };
   executor.submit(std::move(job));
   executor.close();
-  ASSERT_EQ(profiler::nccl::FakeMarks::launches.size(), 1u);
-  run.recorder().end_launch(profiler::nccl::FakeMarks::launches[0], 7, 100, 200);
+  ASSERT_EQ(profiler::nccl::FakeMarks::told.size(), 1u);
+  run.recorder().end_launch(profiler::nccl::FakeMarks::told[0], 7, 100, 200);
   plugin->reset();
   const auto content = run.finish();
   ASSERT_EQ(content.rows.collectives.size(), 1u);
