@@ -29,7 +29,7 @@ class DeviceWatch {
   void watch(std::uint32_t device);
   // Samples nothing any more.
   void finish();
-  // After finish().
+  // Any thread.
   bool has_counters() const { return has_counters_; }
   std::string memory_source() const;
 
@@ -40,7 +40,7 @@ class DeviceWatch {
 
   recorder::Recorder& recorder_;
   const RankIdentity identity_;
-  bool has_counters_ = false;
+  std::atomic<bool> has_counters_{false};
   std::atomic<bool> tells_process_{false};  // NVML, what this process holds
   std::shared_ptr<const nvml::NvmlLibrary> nvml_;
   std::unique_ptr<nvml::NvmlSampler> counters_;

@@ -12,6 +12,7 @@
 #include "trace/base/text.h"
 #include "trace/base/this_machine.h"
 #include "trace/job/settings/schedule.h"
+#include "trace/model/recording_end.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::profiler::inject {
@@ -97,6 +98,7 @@ ProcessRecorder::ProcessRecorder(std::unique_ptr<recorder::Recorder> recorder,
     std::iota(everybody.begin(), everybody.end(), 0);
     recorder_->add_process_group(0, "world", "", std::move(everybody));
   }
+  recorder_->follow_sources([this] { return sources() + std::string(trace::model::kEndNotTold); });
 }
 
 ProcessRecorder::~ProcessRecorder() { finish(); }
@@ -121,8 +123,7 @@ void ProcessRecorder::start_gpu_activity() {
   cupti::CuptiOptions options = cupti_options();
   options.on_kernel = [this](const cupti::KernelActivity& kernel, trace::model::StringId name) {
     note_gpu_use(kernel.stream.device);
-    if (!has_nccl_kernels_ && nccl::NcclPlugin::communicators() == 0)
-      has_nccl_kernels_ = kernel.name.find("nccl") != std::string_view::npos;
+    check_nccl_plugin(kernel.name);
     streams_.add(kernel, name);
   };
   auto source = cupti::CuptiSource::start(*recorder_, std::move(options));
@@ -143,7 +144,7 @@ void ProcessRecorder::start_gpu_activity() {
 
 // CUPTI also starts where a program only asks how many GPUs there are, and computes without.
 void ProcessRecorder::note_gpu_use(std::uint32_t device) {
-  if (std::exchange(has_gpu_activity_, true)) return;
+  if (has_gpu_activity_.exchange(true)) return;
   steps_.note_activity();
   recorder_->update_rank_info(
       [&](trace::model::RankInfo& info) { info.device = "cuda:" + std::to_string(device); });
@@ -174,8 +175,11 @@ trace::base::Result<void> ProcessRecorder::stop_recorder(bool has_all) {
   return stopped;
 }
 
-void ProcessRecorder::check_nccl_plugin() const {
-  if (!has_nccl_kernels_ || nccl::NcclPlugin::communicators() > 0) return;
+// A communicator is told of before its first kernel runs.
+void ProcessRecorder::check_nccl_plugin(std::string_view kernel) {
+  if (has_nccl_kernels_ || nccl::NcclPlugin::communicators() > 0) return;
+  has_nccl_kernels_ = kernel.find("nccl") != std::string_view::npos;
+  if (!has_nccl_kernels_) return;
   recorder_->log(
       trace::model::LogLine::Level::kWarning,
       "Collectives are not recorded, only their kernels: NCCL did not load Shardlens as its "
@@ -209,7 +213,7 @@ void ProcessRecorder::finish() {
   device_.finish();
   streams_.finish();
   ranges_.finish();
-  check_nccl_plugin();
+  recorder_->follow_sources(nullptr);
   recorder_->update_rank_info([&](trace::model::RankInfo& info) { info.sources = sources(); });
   if (auto written = stop_recorder(true); !written) warn(written.error().message);
 }

@@ -2,9 +2,11 @@
 // called once each, by whichever thread CUDA, NVTX, NCCL or exit() is on.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "profiler/cupti/cupti_source.h"
 #include "profiler/inject/device_watch.h"
@@ -53,7 +55,7 @@ class ProcessRecorder {
   void note_gpu_use(std::uint32_t device);
   void save_before_death();
   trace::base::Result<void> stop_recorder(bool has_all);
-  void check_nccl_plugin() const;
+  void check_nccl_plugin(std::string_view kernel);
   std::string sources() const;
 
   std::unique_ptr<recorder::Recorder> recorder_;
@@ -68,8 +70,8 @@ class ProcessRecorder {
   std::unique_ptr<process::FatalSignals> fatal_signals_;
   std::string gpu_problem_;  // why there is none
   std::unique_ptr<process::WarningTail> nccl_warnings_;
-  bool has_gpu_activity_ = false;  // a kernel ran
-  bool has_nccl_kernels_ = false;  // one of NCCL's, which told of no communicator
+  std::atomic<bool> has_gpu_activity_{false};  // a kernel ran
+  bool has_nccl_kernels_ = false;              // one of NCCL's, which told of no communicator
   bool is_finished_ = false;
 };
 

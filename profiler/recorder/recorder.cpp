@@ -73,6 +73,10 @@ void Recorder::update_rank_info(const std::function<void(trace::model::RankInfo&
   state_->rare.update_rank_info(change);
 }
 
+void Recorder::follow_sources(std::function<std::string()> sources) {
+  state_->follow_sources(std::move(sources));
+}
+
 void Recorder::add_memory_sample(const trace::model::MemorySample& sample) {
   trace::model::MemorySample row = sample;
   row.rank = state_->rank;

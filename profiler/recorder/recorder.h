@@ -67,6 +67,9 @@ class Recorder final : public StepRecorder, public CollectiveRecorder {
                          std::vector<int> ranks);
   // Changes what RecorderOptions::rank_info said, once more is known.
   void update_rank_info(const std::function<void(trace::model::RankInfo&)>& change);
+  // `sources`: what RankInfo::sources says; asked by the recorder's thread, once a second and when
+  // it ends. nullptr: not any more.
+  void follow_sources(std::function<std::string()> sources);
   // Rank, time (if 0) and step (if negative) are filled in.
   void add_memory_sample(const trace::model::MemorySample& sample);
   void add_counter(trace::model::StringId name, trace::model::StringId unit, std::int64_t time_ns,

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kDrainInterval{50};
 constexpr std::int64_t kClockCheckIntervalNs = 1'000'000'000;
+constexpr std::int64_t kSourcesIntervalNs = 1'000'000'000;
 // Half of what is taken for a hang, so that the rows are there when somebody asks.
 constexpr std::int64_t kStandsStillNs = 5'000'000'000;
 
@@ -119,6 +120,7 @@ void RecorderState::record_once() {
   }
   check_writer();
   check_clock(now);
+  ask_sources(now);
   take_account(drained, batch);
   rare.take(batch);
   batch.strings = strings.take_new();
@@ -177,6 +179,22 @@ void RecorderState::check_clock(std::int64_t now_ns) {
   rare.add_log({rank, now_ns, trace::model::LogLine::Level::kWarning,
                 "The system clock was set by " + std::to_string(*moved_ns / 1'000'000) +
                     " ms: times across this moment do not compare."});
+}
+
+void RecorderState::follow_sources(std::function<std::string()> sources) {
+  const std::lock_guard lock(sources_mutex_);
+  sources_ = std::move(sources);
+}
+
+void RecorderState::ask_sources(std::int64_t now_ns) {
+  if (now_ns - sources_asked_ns_ < kSourcesIntervalNs && !is_ending_) return;
+  sources_asked_ns_ = now_ns;
+  const std::lock_guard lock(sources_mutex_);
+  if (!sources_) return;
+  std::string text = sources_();
+  if (text == told_sources_) return;
+  told_sources_ = std::move(text);
+  rare.update_rank_info([this](trace::model::RankInfo& info) { info.sources = told_sources_; });
 }
 
 trace::base::Result<void> RecorderState::stop(bool has_all) {

@@ -64,6 +64,7 @@ struct RecorderState {
   void update_windows(std::int64_t now_ns);        // after `step` has changed
   void update_detail();  // after `step` or what forbids detail has changed
   void tell_follower();  // after a step has begun or ended
+  void follow_sources(std::function<std::string()> sources);  // any thread
   bool push_row(const queue::RowRecord& row) { return queues.of_this_thread().rows.push(row); }
 
   // ---- the recorder's thread
@@ -77,6 +78,7 @@ struct RecorderState {
   void note_failure();
   void check_writer();
   void check_clock(std::int64_t now_ns);
+  void ask_sources(std::int64_t now_ns);
 
   std::unique_ptr<trace::store::TraceWriter> writer_;
   BatchBuilder builder_;
@@ -85,6 +87,10 @@ struct RecorderState {
   bool has_all_ = false;  // set before the thread is asked to stop
   ClockWatch clock_watch_;
   std::int64_t clock_checked_ns_ = 0;
+  std::mutex sources_mutex_;
+  std::function<std::string()> sources_;  // guarded by sources_mutex_
+  std::string told_sources_;
+  std::int64_t sources_asked_ns_ = 0;
   bool failed_ = false;
   mutable std::mutex failure_mutex_;
   std::string failure_;

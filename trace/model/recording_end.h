@@ -9,4 +9,7 @@ namespace shardlens::trace::model {
 // its recorder stopped. One that was killed, or that saved what it could in haste, lacks it.
 inline constexpr std::string_view kClosedInOrder = "shardlens: closed in order";
 
+// Behind the `sources` of a rank that does not know yet how its recording ends.
+inline constexpr std::string_view kEndNotTold = "; its end: not recorded";
+
 }  // namespace shardlens::trace::model

@@ -18,11 +18,6 @@ queue::StepResult unknown_result(bool has_activity) {
 
 }  // namespace
 
-StepSource FoundSteps::source() const {
-  const std::lock_guard lock(mutex_);
-  return source_;
-}
-
 const char* FoundSteps::text_of(StepSource source) {
   switch (source) {
     case StepSource::kRanges:

@@ -49,8 +49,8 @@ class FoundSteps {
   void watch_activity(std::function<bool()> uses_gpu);
   // A kernel ran.
   void note_activity() { has_activity_ = true; }
-  // Who told the steps so far.
-  StepSource source() const;
+  // Who told the steps so far. Takes no lock.
+  StepSource source() const { return source_; }
   // For people: "steps and phases: NVTX ranges".
   static const char* text_of(StepSource source);
 
@@ -65,13 +65,13 @@ class FoundSteps {
   void close_step(std::int64_t at_ns);
 
   recorder::Recorder& recorder_;
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   const Finder* believed_ = nullptr;
   const Finder* other_ = nullptr;  // who found steps since the believed one began its last
   int steps_of_other_ = 0;
   int open_phases_ = 0;
   std::int64_t phase_start_ns_ = 0;  // of the latest
-  StepSource source_ = StepSource::kNone;
+  std::atomic<StepSource> source_{StepSource::kNone};
   // Counted from the number that the program gives its first one, else from 0.
   std::int64_t next_step_ = 0;
   std::function<bool()> uses_gpu_;

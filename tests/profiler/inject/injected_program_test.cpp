@@ -168,6 +168,9 @@ TEST_F(InjectedProgram, WhatItRecordedOutlivesItsDeath) {
   EXPECT_EQ(WEXITSTATUS(status), 128 + SIGABRT);  // as the shell tells it
   EXPECT_FALSE(has_closed_in_order()) << "what its GPU did last may be lost";
   EXPECT_THAT(ask("select count(*) from step"), ElementsAre(ElementsAre("3")));
+  EXPECT_THAT(ask("select sources from rank"),
+              ElementsAre(ElementsAre(AllOf(HasSubstr("steps and phases: NVTX ranges"),
+                                            testing::EndsWith(trace::model::kEndNotTold)))));
 }
 
 TEST_F(InjectedProgram, AFaultThatItMendsEndsNeitherItNorItsRecording) {

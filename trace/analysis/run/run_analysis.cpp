@@ -355,12 +355,14 @@ const std::vector<StepFigures>& RunAnalysis::steps() const { return state_->step
 
 const model::StringTable& RunAnalysis::strings() const { return state_->strings; }
 
-// Files from before they said so have the sources of a rank that left in order alone.
+// Files from before they said so have the sources of a rank that left in order alone, and nothing
+// behind them.
 bool RunAnalysis::State::lacks_end() const {
   if (!model::was_recorded_from_outside(info) || more_follows()) return false;
   return std::ranges::any_of(ranks, [](const RankState& rank) {
     const model::RankInfo& told = rank.figures.info;
-    return !told.device.empty() && told.sources.empty() && !rank.is_closed;
+    const bool is_told = !told.sources.empty() && !told.sources.ends_with(model::kEndNotTold);
+    return !told.device.empty() && !is_told && !rank.is_closed;
   });
 }
 

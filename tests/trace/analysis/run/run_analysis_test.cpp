@@ -382,6 +382,8 @@ TEST(RunAnalysis, ARankThatNeverToldItsSourcesLacksItsEnd) {
   EXPECT_FALSE(analyse(run.info, run.ranks).recorder.lacks_end);
   run.ranks[1].rank_info->sources.clear();
   EXPECT_TRUE(analyse(run.info, run.ranks).recorder.lacks_end);
+  run.ranks[1].rank_info->sources = "NVTX ranges" + std::string(model::kEndNotTold);
+  EXPECT_TRUE(analyse(run.info, run.ranks).recorder.lacks_end) << "sources so far";
   model::Batch last;
   last.strings.push_back({.rank = 1, .id = 900, .text = std::string(model::kClosedInOrder)});
   run.ranks.push_back(last);
