@@ -8,9 +8,11 @@ std::uint64_t CollectiveRecorder::enter_collective(const queue::CollectiveCall& 
   queue::CollectiveEntered entered;
   entered.handle = state_.next_collective.fetch_add(1, std::memory_order_relaxed);
   entered.call = call;
-  entered.phase = state_.phase.load(std::memory_order_relaxed);
+  if (state_.tells_present.load(std::memory_order_relaxed)) {
+    entered.phase = state_.phase.load(std::memory_order_relaxed);
+    entered.step = state_.step.load(std::memory_order_relaxed);
+  }
   entered.detail = state_.detail.load(std::memory_order_relaxed);
-  entered.step = state_.step.load(std::memory_order_relaxed);
   entered.enqueued_ns = trace::base::wall_clock_ns();
   state_.push_row(entered);
   return entered.handle;

@@ -15,6 +15,7 @@ namespace {
 constexpr std::chrono::milliseconds kDrainInterval{50};
 constexpr std::int64_t kClockCheckIntervalNs = 1'000'000'000;
 constexpr std::int64_t kSourcesIntervalNs = 1'000'000'000;
+constexpr std::int64_t kLongestUnplacedNs = 5'000'000'000;
 // Half of what is taken for a hang, so that the rows are there when somebody asks.
 constexpr std::int64_t kStandsStillNs = 5'000'000'000;
 
@@ -41,6 +42,7 @@ RecorderState::RecorderState(RecorderOptions recorder_options,
   for (int i = 0; i < trace::base::kPhaseCount; ++i)
     phase_names[static_cast<std::size_t>(i)] =
         strings.intern(trace::base::to_string(static_cast<trace::base::Phase>(i)));
+  tells_present = !options.late_steps;
   update_detail();
   update_windows(0);
 }
@@ -115,9 +117,7 @@ void RecorderState::record_once() {
   const std::int64_t now = trace::base::wall_clock_ns();
   auto drained = builder_.drain(queues.all(), now, now - progress_ns > kStandsStillNs);
   trace::model::Batch batch = std::move(drained.batch);
-  if (options.late_steps) {
-    for (trace::model::Collective& row : batch.collectives) row.step = step_times.at(row.start_ns);
-  }
+  if (options.late_steps) set_steps(batch.collectives, now);
   check_writer();
   check_clock(now);
   ask_sources(now);
@@ -126,6 +126,21 @@ void RecorderState::record_once() {
   batch.strings = strings.take_new();
   batch.heartbeat = trace::model::Heartbeat{rank, now, progress_ns, last_step, phase};
   writer_->submit(std::move(batch));
+}
+
+// Steps that are found in what ran are told to have ended once the next one goes on.
+void RecorderState::set_steps(std::vector<trace::model::Collective>& rows, std::int64_t now_ns) {
+  for (const trace::model::Collective& row : rows) unplaced_.push_back({row, now_ns});
+  rows.clear();
+  const std::int64_t known_until_ns =
+      tells_present || is_ending_ ? INT64_MAX : step_times.latest_boundary_ns();
+  std::erase_if(unplaced_, [&](const Unplaced& each) {
+    if (each.row.start_ns >= known_until_ns && now_ns - each.since_ns < kLongestUnplacedNs)
+      return false;
+    rows.push_back(each.row);
+    rows.back().step = step_times.at(each.row.start_ns);
+    return true;
+  });
 }
 
 void RecorderState::take_account(const BatchBuilder::Drained& drained, trace::model::Batch& batch) {

@@ -41,6 +41,7 @@ struct RecorderState {
   std::atomic<std::int64_t> step{-1};
   std::atomic<std::int64_t> last_step{-1};
   std::atomic<trace::base::Phase> phase{trace::base::Phase::kOther};
+  std::atomic<bool> tells_present{false};  // step and phase are those of now
   std::atomic<std::int64_t> progress_ns{0};
   std::atomic<std::int64_t> callback_ns{0};  // told with what core_wait adds
   CoreWait core_wait;
@@ -73,7 +74,13 @@ struct RecorderState {
   trace::base::Result<void> stop(bool has_all);
 
  private:
+  // A finished collective, since when it waits for the end of the step that it may not be in.
+  struct Unplaced {
+    trace::model::Collective row;
+    std::int64_t since_ns = 0;
+  };
   bool schedule_wants_detail() const;
+  void set_steps(std::vector<trace::model::Collective>& rows, std::int64_t now_ns);
   void take_account(const BatchBuilder::Drained& drained, trace::model::Batch& batch);
   void note_failure();
   void check_writer();
@@ -82,6 +89,7 @@ struct RecorderState {
 
   std::unique_ptr<trace::store::TraceWriter> writer_;
   BatchBuilder builder_;
+  std::vector<Unplaced> unplaced_;
   std::int64_t events_ = 0;
   bool is_ending_ = false;
   bool has_all_ = false;  // set before the thread is asked to stop

@@ -82,6 +82,8 @@ void StepRecorder::end_phase(std::int64_t at_ns) {
   state_.push_row(row);
 }
 
+void StepRecorder::tell_in_time(bool is_in_time) { state_.tells_present = is_in_time; }
+
 void StepRecorder::set_bucket_plan(int plan, std::vector<trace::model::Bucket> buckets) {
   for (trace::model::Bucket& bucket : buckets) bucket.plan = plan;
   state_.rare.add_buckets(std::move(buckets));

@@ -23,6 +23,9 @@ class StepRecorder {
   void end_step(const queue::StepResult& result, std::int64_t at_ns = trace::base::wall_clock_ns());
   void begin_phase(trace::base::Phase phase, std::int64_t at_ns = trace::base::wall_clock_ns());
   void end_phase(std::int64_t at_ns = trace::base::wall_clock_ns());
+  // With late_steps: whether steps and phases are told while they go on, as by ranges, so that what
+  // the host does now belongs to the present ones. Any thread.
+  void tell_in_time(bool is_in_time);
   std::int64_t step_start_ns() const;
   std::int64_t step() const;         // -1 outside of steps; any thread
   trace::base::Phase phase() const;  // the innermost; kOther outside of phases; any thread

@@ -20,6 +20,13 @@ class StepTimes {
     const std::lock_guard lock(mutex_);
     if (!steps_.empty()) steps_.back().end_ns = at_ns;
   }
+  // Where the latest step began, or ended, if it has; INT64_MAX: there is none.
+  std::int64_t latest_boundary_ns() const {
+    const std::lock_guard lock(mutex_);
+    if (steps_.empty()) return INT64_MAX;
+    const Times& latest = steps_.back();
+    return latest.end_ns == INT64_MAX ? latest.start_ns : latest.end_ns;
+  }
   // The step in which a moment lies; -1: in none, or in one that is forgotten.
   std::int64_t at(std::int64_t time_ns) const {
     const std::lock_guard lock(mutex_);

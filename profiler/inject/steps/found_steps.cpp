@@ -70,6 +70,7 @@ void FoundSteps::begin_step(const Finder& finder, std::int64_t at_ns,
   }
   believed_ = &finder;
   other_ = nullptr;
+  recorder_.tell_in_time(source_ == StepSource::kRanges);
   recorder_.begin_step(next_step_++, at_ns);
 }
 
@@ -89,6 +90,7 @@ void FoundSteps::begin_phase(const Finder& finder, trace::base::Phase phase, std
   if (!is_believed(finder)) return;
   ++open_phases_;
   phase_start_ns_ = at_ns;
+  recorder_.tell_in_time(finder.source() == StepSource::kRanges);
   recorder_.begin_phase(phase, at_ns);
 }
 

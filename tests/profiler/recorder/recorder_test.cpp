@@ -296,6 +296,63 @@ TEST(Recorder, LateStepsHaveTheCollectivesOfTheirTime) {
   EXPECT_EQ(steps, (std::map<std::int64_t, std::int64_t>{{-50, -1}, {20, 0}, {120, 1}, {250, -1}}));
 }
 
+// What a GPU did is read when the host is steps ahead.
+TEST(Recorder, LateStepsSayNothingOfWhatTheHostAsksForNow) {
+  for (const bool is_in_time : {false, true}) {
+    RecorderOptions options;
+    options.late_steps = true;
+    RecordedRun run(options);
+    Recorder& recorder = run.recorder();
+    recorder.tell_in_time(is_in_time);
+    recorder.begin_step(0, 100);
+    recorder.begin_phase(trace::base::Phase::kBackward, 100);
+    const auto handle = recorder.enter_collective(bucket_call(0));
+    recorder.enter_collective(bucket_call(1));
+    recorder.end_phase(400);
+    recorder.end_step({}, 400);
+    recorder.begin_step(1, 400);
+    recorder.begin_phase(trace::base::Phase::kForward, 400);
+    recorder.launch_collective(handle, {.launch = 1});
+    recorder.end_launch(1, 9, 500, 600);
+    const auto content = run.finish();
+    using trace::base::Phase;
+    const Phase phase = is_in_time ? Phase::kBackward : Phase::kOther;
+    ASSERT_EQ(content.rows.collectives.size(), 1u);
+    EXPECT_EQ(content.rows.collectives[0].step, 1) << "that of its time";
+    EXPECT_EQ(content.rows.collectives[0].phase, phase);
+    ASSERT_EQ(content.rows.pending->size(), 1u);
+    EXPECT_EQ(content.rows.pending->front().step, is_in_time ? 0 : -1);
+    EXPECT_EQ(content.rows.pending->front().phase, phase);
+  }
+}
+
+TEST(Recorder, ALateStepThatHadEndedBeforeACollectiveDoesNotHaveIt) {
+  for (const bool is_in_time : {false, true}) {
+    RecorderOptions options;
+    options.late_steps = true;
+    RecordedRun run(options);
+    Recorder& recorder = run.recorder();
+    recorder.tell_in_time(is_in_time);
+    recorder.begin_step(0, 100);
+    for (const std::uint64_t launch : {1, 2}) {
+      const auto handle = recorder.enter_collective(bucket_call(static_cast<int>(launch)));
+      recorder.launch_collective(handle, {.launch = launch});
+    }
+    recorder.end_launch(1, 9, 50, 60);
+    recorder.end_launch(2, 9, 500, 600);
+    run.wait_until_written();
+    EXPECT_EQ(run.read().rows.collectives.size(), is_in_time ? 2u : 1u);
+    recorder.end_step({}, 400);
+    recorder.begin_step(1, 400);
+    recorder.begin_step(2, 900);
+    run.wait_until_written();
+    const auto rows = run.read().rows.collectives;
+    ASSERT_EQ(rows.size(), 2u);
+    EXPECT_EQ(rows[0].step, -1);
+    EXPECT_EQ(rows[1].step, is_in_time ? 0 : 1);
+  }
+}
+
 // The host asks before anybody knows of the steps, and a GPU works for one before it is told.
 TEST(Recorder, LateStepsHaveTheDetailOfTheirTime) {
   RecorderOptions options;

@@ -29,7 +29,7 @@ std::string size_and(const CollectiveCallFigures& call) {
 }
 
 std::string where_text(const CollectiveCallFigures& call) {
-  if (call.step < 0) return "outside any step";
+  if (call.step < 0) return "in no step that was told";
   return std::string(base::to_string(call.phase)) + " of step " + std::to_string(call.step);
 }
 
