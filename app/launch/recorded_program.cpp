@@ -308,8 +308,8 @@ void RecordedProgram::name_unclosed() {
       std::ssize(trace::store::rank_files(folder())) - (closed == nullptr ? 0 : *closed);
   if (open <= 0) return;
   tell_incomplete("the last records of " + trace::base::counted(open, "rank") +
-                  ", about those of a tenth of a second (collectives: of up to five), are lost, "
-                  "as where a process ends by os._exit, exec or SIGKILL: let it end by itself");
+                  ", about those of 0.1 s (of collectives up to 5 s), are lost, as where a process "
+                  "ends by os._exit, exec or SIGKILL: let it end by itself");
 }
 
 // Each rank counts from the number in its own first range: one that puts none there, from 0. One
