@@ -241,7 +241,6 @@ void name_the_rest(ShapeBuilder& build, StepShape& shape) {
       build.intern("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)");
   shape.world = build.intern("world");
   shape.nccl = build.intern("nccl");
-  shape.bfloat16 = build.intern("bfloat16");
   shape.float32 = build.intern("float32");
   shape.loss = build.intern("loss");
   for (int i = 0; i < base::kPhaseCount; ++i) {

@@ -44,7 +44,7 @@ struct StepShape {
   ModelStage optimizer;
   std::vector<GradientBucket> buckets;
   model::StringId launch = 0, synchronize = 0, copy_in = 0, copy_out = 0, fill = 0, all_reduce = 0;
-  model::StringId world = 0, nccl = 0, bfloat16 = 0, float32 = 0, loss = 0;
+  model::StringId world = 0, nccl = 0, float32 = 0, loss = 0;
   std::array<model::StringId, base::kPhaseCount> phases{};
   std::array<model::StringId, 6> lanes{};
   model::StringId ring = 0, simple = 0, low_latency = 0;  // NCCL's choices

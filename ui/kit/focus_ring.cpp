@@ -178,7 +178,7 @@ FocusRing::Visit FocusRing::visit(std::string_view name, const state::Rect& rect
   if (entered_ && hidden && window->ScrollMax.y > 0) {
     ImGui::SetScrollFromPosY(window, rect.center_y() - window->Pos.y, 0.5f);
   }
-  return {true, entered_, activated_, asks_menu_, false};
+  return {entered_, activated_, asks_menu_, false};
 }
 
 void FocusRing::end_frame(const Theme& theme) {

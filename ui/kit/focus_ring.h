@@ -22,7 +22,6 @@ class FocusRing {
   void begin_frame(bool keys);
   // Each control, in the order in which they are drawn, under a name of its own.
   struct Visit {
-    bool focused = false;
     bool entered = false;    // since this frame
     bool activated = false;  // by Enter
     bool asks_menu = false;

@@ -32,7 +32,7 @@ struct Palette {
   // Where time goes; one meaning each, everywhere.
   Rgb compute, overlapped, exposed, optimizer, idle, idle_edge, copy;
   // Host phases: quiet fills under their labels, with an edge that carries the contrast.
-  Rgb phase_fill, phase_edge, phase_optimizer_fill, phase_optimizer_edge, phase_text;
+  Rgb phase_fill, phase_edge, phase_optimizer_fill, phase_optimizer_edge;
   // A changed knob or a prediction, and nothing else.
   Rgb changed;
   // Memory: one quiet scale, in the order of trace::MemoryCategory; any two of them can be told

@@ -34,7 +34,6 @@ class TableView {
                    const std::shared_ptr<const present::Table>& table, const TableOptions& options);
 
   const present::TableSort& sort() const { return sort_; }
-  const std::vector<std::uint32_t>& order() const { return order_; }
   // As it stands on screen: sorted and filtered.
   std::string csv() const { return table_ ? present::csv_of(*table_, order_) : std::string(); }
 

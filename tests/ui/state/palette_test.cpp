@@ -80,8 +80,6 @@ TEST_P(PaletteTest, HasReadableTextOnEverySurface) {
   EXPECT_GE(contrast_ratio(c.on_primary, c.primary), 4.5);
   EXPECT_GE(contrast_ratio(c.on_primary, c.primary_hover), 4.5);
   EXPECT_GE(contrast_ratio(c.on_danger, c.danger_field), 4.5);
-  EXPECT_GE(contrast_ratio(c.phase_text, c.phase_fill), 4.5);
-  EXPECT_GE(contrast_ratio(c.phase_text, c.phase_optimizer_fill), 4.5);
 }
 
 TEST_P(PaletteTest, HasMarksThatStandOutFromThePanel) {

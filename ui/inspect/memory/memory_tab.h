@@ -29,7 +29,6 @@ class MemoryTab {
     run_ = {};
   }
   void choose_step(std::int64_t step) { wanted_.step = step; }
-  const trace::timeline::StepMemoryRequest& wanted() const { return wanted_; }
   const TimeWindow& window() const { return run_.window; }
 
  private:
