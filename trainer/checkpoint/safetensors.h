@@ -69,10 +69,6 @@ class SafetensorsFile {
   const Metadata& metadata() const { return header_.metadata; }
   const TensorEntry* find(std::string_view name) const;  // null: there is none of that name
 
-  std::int64_t file_bytes() const { return file_.size(); }
-  // Where the tensor's bytes begin in the file.
-  std::int64_t position_of(const TensorEntry& tensor) const { return data_start_ + tensor.begin; }
-
   // The elements [first, first + bytes.size() / width) of the flattened tensor of this file.
   trace::base::Result<void> read(const TensorEntry& tensor, std::int64_t first,
                                  std::span<std::byte> bytes) const;

@@ -1,7 +1,6 @@
 #include "trainer/huggingface/folder_source.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "trace/base/file_system.h"
@@ -20,36 +19,21 @@ namespace {
 
 // So many at the beginning, in the middle and at the end tell two matrices apart.
 constexpr std::int64_t kComparedValues = 4096;
-
-// A view of bytes of a file, or a copy where they do not lie as values of this type must.
-torch::Tensor as_tensor(std::span<const std::byte> bytes, torch::ScalarType type) {
-  const auto width = static_cast<std::int64_t>(c10::elementSize(type));
-  const std::int64_t numel = std::ssize(bytes) / width;
-  // LibTorch has no views of constant memory; nobody writes.
-  void* data = const_cast<std::byte*>(bytes.data());
-  if (reinterpret_cast<std::uintptr_t>(data) % static_cast<std::uintptr_t>(width) == 0) {
-    return torch::from_blob(data, {numel}, torch::dtype(type));
-  }
-  torch::Tensor copy = torch::empty({numel}, torch::dtype(type));
-  std::memcpy(copy.mutable_data_ptr(), bytes.data(), bytes.size());
-  return copy;
-}
+constexpr std::int64_t kPieceBytes = 4 << 20;  // that are read at once
 
 }  // namespace
 
 Result<FolderSource> FolderSource::open(const std::filesystem::path& folder,
                                         const trace::job::ModelShape& shape) {
-  TRY_ASSIGN(const auto files, open_weight_files(folder));
+  FolderSource source;
+  TRY_ASSIGN(source.files_, open_weight_files(folder));
   std::vector<StoredTensor> stored;
   std::vector<Place> places;
-  FolderSource source;
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    for (const checkpoint::TensorEntry& tensor : files[i].tensors()) {
+  for (std::size_t i = 0; i < source.files_.size(); ++i) {
+    for (const checkpoint::TensorEntry& tensor : source.files_[i].tensors()) {
       stored.push_back({tensor.name, tensor.sizes, std::string(checkpoint::name_of(tensor.type))});
-      places.push_back({i, tensor, files[i].position_of(tensor)});
+      places.push_back({i, tensor});
     }
-    TRY_ASSIGN(MappedFile mapped, MappedFile::open(files[i].path(), files[i].file_bytes()));
-    source.files_.push_back(std::move(mapped));
   }
   TRY_ASSIGN(MatchedNames matched, match_names(shape, stored, quoted(folder)));
   std::map<checkpoint::DataType, std::int64_t> values;
@@ -111,21 +95,19 @@ Result<void> FolderSource::read(const std::string& name, std::int64_t begin,
 
 Result<void> FolderSource::read_place(const Place& place, std::int64_t begin,
                                       const torch::Tensor& into) {
-  const std::int64_t width = checkpoint::bytes_of(place.tensor.type), numel = into.numel();
-  if (begin < 0 || numel > place.tensor.numel() - begin) {
-    return fail(ErrorKind::kFailed, "tensor '" + place.tensor.name + "' has no such range");
-  }
   const torch::NoGradGuard no_grad;
-  const torch::ScalarType type = checkpoint::scalar_type_of(place.tensor.type);
   const torch::Tensor flat = into.view({-1});
-  std::int64_t done = 0;
-  const std::int64_t first = place.position + begin * width;
-  return files_[place.file].visit(first, first + numel * width, width,
-                                  [&](std::span<const std::byte> piece) {
-                                    const torch::Tensor values = as_tensor(piece, type);
-                                    flat.narrow(0, done, values.numel()).copy_(values);
-                                    done += values.numel();
-                                  });
+  const std::int64_t numel = flat.numel();
+  const torch::Tensor piece =
+      torch::empty({std::min(numel, kPieceBytes / checkpoint::bytes_of(place.tensor.type))},
+                   torch::dtype(checkpoint::scalar_type_of(place.tensor.type)));
+  for (std::int64_t done = 0; done < numel; done += piece.numel()) {
+    const torch::Tensor values = piece.narrow(0, 0, std::min(numel - done, piece.numel()));
+    TRY(files_[place.file].read(place.tensor, begin + done,
+                                checkpoint::writable_bytes_of_tensor(values)));
+    flat.narrow(0, done, values.numel()).copy_(values);
+  }
+  return {};
 }
 
 }  // namespace shardlens::trainer::huggingface

@@ -1,5 +1,5 @@
-// The values of a model folder, read range by range through mappings: a rank's memory holds what it
-// keeps and a few MiB. The training thread.
+// The values of a model folder, read range by range: a rank's memory holds what it keeps and a few
+// MiB. The training thread.
 #pragma once
 
 #include <torch/types.h>
@@ -14,7 +14,6 @@
 #include "trace/job/settings/settings.h"
 #include "trace/job/shape/model_shape.h"
 #include "trainer/checkpoint/safetensors.h"
-#include "trainer/huggingface/mapped_file.h"
 #include "trainer/model/layers/parameter_source.h"
 
 namespace shardlens::trainer::huggingface {
@@ -46,7 +45,6 @@ class FolderSource final : public model::ParameterSource {
   struct Place {
     std::size_t file = 0;
     checkpoint::TensorEntry tensor;
-    std::int64_t position = 0;  // of its first byte in the file
   };
   FolderSource() = default;
   // Of a matrix that is there twice, tied, both must say the same.
@@ -55,7 +53,7 @@ class FolderSource final : public model::ParameterSource {
   trace::base::Result<void> read_place(const Place& place, std::int64_t begin,
                                        const torch::Tensor& into);
 
-  std::vector<MappedFile> files_;
+  std::vector<checkpoint::SafetensorsFile> files_;
   std::map<std::string, Place> places_;
   std::vector<std::string> fresh_;
   std::int64_t other_classes_ = 0;
