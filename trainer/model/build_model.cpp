@@ -7,8 +7,6 @@
 #include <string_view>
 
 #include "trainer/model/encoder_classifier.h"
-#include "trainer/model/gpt2_model.h"
-#include "trainer/model/llama_model.h"
 #include "trainer/tensor/named_tensor.h"
 #include "trainer/tensor/tensor_memory.h"
 
@@ -54,12 +52,8 @@ void initialize(const torch::nn::Module& model, const ModelShape& shape, std::ui
 
 std::shared_ptr<DecoderModel> build_model(const ModelShape& shape, const ModelOptions& options) {
   TORCH_CHECK(!trace::job::is_encoder(shape.layout), shape.name, " is no decoder");
-  std::shared_ptr<DecoderModel> model;
-  if (shape.layout == ModelLayout::kGpt2) {
-    model = std::make_shared<Gpt2Model>(shape, options.dropout, options.place());
-  } else {
-    model = std::make_shared<LlamaModel>(shape, options.dropout, options.place());
-  }
+  const auto make = shape.layout == ModelLayout::kGpt2 ? gpt2_model : llama_model;
+  std::shared_ptr<DecoderModel> model = make(shape, options.dropout, options.place());
   if (options.has_memory) initialize(*model, shape, options.seed);
   return model;
 }

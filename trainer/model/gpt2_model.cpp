@@ -1,16 +1,17 @@
-#include "trainer/model/gpt2_model.h"
-
 #include <cmath>
 #include <optional>
 #include <string>
 
+#include "trainer/model/decoder_model.h"
 #include "trainer/model/layers/attention.h"
 
 namespace shardlens::trainer::model {
 
-struct Gpt2Model::Attention : Layer {
-  Attention(const ModelShape& shape, std::int64_t layer, double dropout_probability,
-            ParameterPlace place)
+namespace {
+
+struct Gpt2Attention : Layer {
+  Gpt2Attention(const ModelShape& shape, std::int64_t layer, double dropout_probability,
+                ParameterPlace place)
       : heads(shape.heads), dropout(dropout_probability) {
     if (!shape.scales_attention || shape.scales_attention_by_layer) {
       const auto width = static_cast<double>(shape.head_width());
@@ -40,8 +41,8 @@ struct Gpt2Model::Attention : Layer {
   std::shared_ptr<Conv1d> c_attn, c_proj;
 };
 
-struct Gpt2Model::Mlp : Layer {
-  Mlp(const ModelShape& shape, double dropout_probability, ParameterPlace place)
+struct Gpt2Mlp : Layer {
+  Gpt2Mlp(const ModelShape& shape, double dropout_probability, ParameterPlace place)
       : activation(shape.activation), dropout(dropout_probability) {
     c_fc = register_module("c_fc", std::make_shared<Conv1d>(shape.width, shape.mlp_width, place));
     c_proj =
@@ -58,13 +59,13 @@ struct Gpt2Model::Mlp : Layer {
   std::shared_ptr<Conv1d> c_fc, c_proj;
 };
 
-struct Gpt2Model::Block : Layer {
-  Block(const ModelShape& shape, std::int64_t layer, double dropout, ParameterPlace place) {
+struct Gpt2Block : Layer {
+  Gpt2Block(const ModelShape& shape, std::int64_t layer, double dropout, ParameterPlace place) {
     const double epsilon = shape.norm_epsilon;
     ln_1 = register_module("ln_1", std::make_shared<LayerNorm>(shape.width, epsilon, place));
-    attn = register_module("attn", std::make_shared<Attention>(shape, layer, dropout, place));
+    attn = register_module("attn", std::make_shared<Gpt2Attention>(shape, layer, dropout, place));
     ln_2 = register_module("ln_2", std::make_shared<LayerNorm>(shape.width, epsilon, place));
-    mlp = register_module("mlp", std::make_shared<Mlp>(shape, dropout, place));
+    mlp = register_module("mlp", std::make_shared<Gpt2Mlp>(shape, dropout, place));
   }
 
   torch::Tensor compute(const torch::Tensor& x) override {
@@ -73,11 +74,11 @@ struct Gpt2Model::Block : Layer {
   }
 
   std::shared_ptr<LayerNorm> ln_1, ln_2;
-  std::shared_ptr<Attention> attn;
-  std::shared_ptr<Mlp> mlp;
+  std::shared_ptr<Gpt2Attention> attn;
+  std::shared_ptr<Gpt2Mlp> mlp;
 };
 
-struct Gpt2Model::Transformer : Layer {
+struct Transformer : Layer {
   Transformer(const ModelShape& shape, double dropout_probability, ParameterPlace place)
       : dropout(dropout_probability) {
     wte = register_module("wte", std::make_shared<Embedding>(shape.vocabulary, shape.width, place));
@@ -85,7 +86,7 @@ struct Gpt2Model::Transformer : Layer {
     auto list = std::make_shared<torch::nn::Module>();
     for (std::int64_t i = 0; i < shape.layers; ++i) {
       h.push_back(list->register_module(std::to_string(i),
-                                        std::make_shared<Block>(shape, i, dropout, place)));
+                                        std::make_shared<Gpt2Block>(shape, i, dropout, place)));
     }
     register_module("h", list);
     ln_f = register_module("ln_f",
@@ -104,22 +105,17 @@ struct Gpt2Model::Transformer : Layer {
 
   double dropout;
   std::shared_ptr<Embedding> wte, wpe;
-  std::vector<std::shared_ptr<Block>> h;
+  std::vector<std::shared_ptr<Layer>> h;
   std::shared_ptr<LayerNorm> ln_f;
 };
 
-Gpt2Model::Gpt2Model(const ModelShape& shape, double dropout, ParameterPlace place) {
-  transformer_ =
-      register_module("transformer", std::make_shared<Transformer>(shape, dropout, place));
-  head_ = register_module("lm_head", OutputHead::create(shape, transformer_->wte->weight, place));
-}
+}  // namespace
 
-std::vector<std::shared_ptr<Layer>> Gpt2Model::blocks() const {
-  return {transformer_->h.begin(), transformer_->h.end()};
-}
-
-torch::Tensor Gpt2Model::hidden(const torch::Tensor& tokens) {
-  return transformer_->forward(tokens);
+std::shared_ptr<DecoderModel> gpt2_model(const ModelShape& shape, double dropout,
+                                         ParameterPlace place) {
+  const auto body = std::make_shared<Transformer>(shape, dropout, place);
+  return std::make_shared<DecoderModel>("transformer", body, body->h,
+                                        OutputHead::create(shape, body->wte->weight, place));
 }
 
 }  // namespace shardlens::trainer::model

@@ -1,20 +1,22 @@
-#include "trainer/model/llama_model.h"
-
 #include <string>
 
+#include "trainer/model/decoder_model.h"
 #include "trainer/model/layers/attention.h"
+#include "trainer/model/layers/rotary.h"
 
 namespace shardlens::trainer::model {
 
+namespace {
+
 // What blocks share to know where tokens are.
-struct LlamaModel::Positions {
+struct LlamaPositions {
   std::shared_ptr<Rotary> rotary;
   std::shared_ptr<SlidingWindow> window;
 };
 
-struct LlamaModel::Attention : Layer {
-  Attention(const ModelShape& shape, double dropout_probability, const Positions& positions,
-            ParameterPlace place)
+struct LlamaAttention : Layer {
+  LlamaAttention(const ModelShape& shape, double dropout_probability,
+                 const LlamaPositions& positions, ParameterPlace place)
       : head_width(shape.head_width()),
         dropout(dropout_probability),
         rotary(positions.rotary),
@@ -56,8 +58,8 @@ struct LlamaModel::Attention : Layer {
   std::shared_ptr<RmsNorm> q_norm, k_norm;  // null: there are none
 };
 
-struct LlamaModel::Mlp : Layer {
-  Mlp(const ModelShape& shape, ParameterPlace place) {
+struct LlamaMlp : Layer {
+  LlamaMlp(const ModelShape& shape, ParameterPlace place) {
     const auto width = shape.width, hidden = shape.mlp_width;
     auto add = [&](const char* name, std::int64_t in, std::int64_t out) {
       return register_module(name, std::make_shared<Projection>(in, out, place, shape.mlp_bias));
@@ -76,11 +78,12 @@ struct LlamaModel::Mlp : Layer {
   std::shared_ptr<Projection> gate_proj, up_proj, down_proj;
 };
 
-struct LlamaModel::Block : Layer {
-  Block(const ModelShape& shape, double dropout, const Positions& positions, ParameterPlace place) {
-    self_attn =
-        register_module("self_attn", std::make_shared<Attention>(shape, dropout, positions, place));
-    mlp = register_module("mlp", std::make_shared<Mlp>(shape, place));
+struct LlamaBlock : Layer {
+  LlamaBlock(const ModelShape& shape, double dropout, const LlamaPositions& positions,
+             ParameterPlace place) {
+    self_attn = register_module("self_attn",
+                                std::make_shared<LlamaAttention>(shape, dropout, positions, place));
+    mlp = register_module("mlp", std::make_shared<LlamaMlp>(shape, place));
     auto norm = [&] { return std::make_shared<RmsNorm>(shape.width, shape.norm_epsilon, place); };
     input_layernorm = register_module("input_layernorm", norm());
     post_attention_layernorm = register_module("post_attention_layernorm", norm());
@@ -91,23 +94,23 @@ struct LlamaModel::Block : Layer {
     return attended + mlp->forward(post_attention_layernorm->forward(attended));
   }
 
-  std::shared_ptr<Attention> self_attn;
-  std::shared_ptr<Mlp> mlp;
+  std::shared_ptr<LlamaAttention> self_attn;
+  std::shared_ptr<LlamaMlp> mlp;
   std::shared_ptr<RmsNorm> input_layernorm, post_attention_layernorm;
 };
 
-struct LlamaModel::Decoder : Layer {
-  Decoder(const ModelShape& shape, double dropout, const std::shared_ptr<Rotary>& rotary,
-          ParameterPlace place) {
+struct Decoder : Layer {
+  Decoder(const ModelShape& shape, double dropout, ParameterPlace place) {
+    const auto rotary = std::make_shared<Rotary>(shape, place.device);
     embed_tokens = register_module(
         "embed_tokens",
         std::make_shared<Embedding>(shape.vocabulary, shape.width, place, shape.padding_token));
     auto list = std::make_shared<torch::nn::Module>();
     const auto window = shape.window > 0 ? std::make_shared<SlidingWindow>(shape.window) : nullptr;
     for (std::int64_t i = 0; i < shape.layers; ++i) {
-      const Positions positions{rotary, i < shape.full_layers ? nullptr : window};
+      const LlamaPositions positions{rotary, i < shape.full_layers ? nullptr : window};
       layers.push_back(list->register_module(
-          std::to_string(i), std::make_shared<Block>(shape, dropout, positions, place)));
+          std::to_string(i), std::make_shared<LlamaBlock>(shape, dropout, positions, place)));
     }
     register_module("layers", list);
     register_module("rotary_emb", rotary);
@@ -122,21 +125,17 @@ struct LlamaModel::Decoder : Layer {
   }
 
   std::shared_ptr<Embedding> embed_tokens;
-  std::vector<std::shared_ptr<Block>> layers;
+  std::vector<std::shared_ptr<Layer>> layers;
   std::shared_ptr<RmsNorm> norm;
 };
 
-LlamaModel::LlamaModel(const ModelShape& shape, double dropout, ParameterPlace place)
-    : rotary_(std::make_shared<Rotary>(shape, place.device)) {
-  decoder_ = register_module("model", std::make_shared<Decoder>(shape, dropout, rotary_, place));
-  head_ =
-      register_module("lm_head", OutputHead::create(shape, decoder_->embed_tokens->weight, place));
-}
+}  // namespace
 
-std::vector<std::shared_ptr<Layer>> LlamaModel::blocks() const {
-  return {decoder_->layers.begin(), decoder_->layers.end()};
+std::shared_ptr<DecoderModel> llama_model(const ModelShape& shape, double dropout,
+                                          ParameterPlace place) {
+  const auto body = std::make_shared<Decoder>(shape, dropout, place);
+  return std::make_shared<DecoderModel>(
+      "model", body, body->layers, OutputHead::create(shape, body->embed_tokens->weight, place));
 }
-
-torch::Tensor LlamaModel::hidden(const torch::Tensor& tokens) { return decoder_->forward(tokens); }
 
 }  // namespace shardlens::trainer::model

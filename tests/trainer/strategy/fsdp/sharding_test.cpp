@@ -104,24 +104,29 @@ struct Spare : model::Layer {
   torch::Tensor weight, spare;
 };
 
-struct SpareModel : model::DecoderModel {
+struct SpareModel : model::Model {
   SpareModel() {
     input = register_parameter("input", torch::arange(20, torch::kFloat32).view({5, 4}) * 0.1);
     for (int i = 0; i < 2; ++i) {
       layers.push_back(register_module(std::to_string(i), std::make_shared<Spare>(uses)));
     }
   }
-  torch::Tensor hidden(const torch::Tensor& tokens) override {
-    auto x = at::embedding(input, tokens);
+  torch::Tensor loss(const model::TokenBatch& batch, double divisor,
+                     const std::optional<model::ChunkedLossOptions>&) override {
+    auto x = at::embedding(input, batch.inputs);
     for (const auto& layer : layers) x = layer->forward(x);
-    return x;
+    return at::cross_entropy_loss(x.flatten(0, 1), batch.targets.flatten(), {},
+                                  at::Reduction::Sum) /
+           divisor;
+  }
+  torch::Tensor score(const model::TokenBatch&,
+                      const std::optional<model::ChunkedLossOptions>&) override {
+    return {};
   }
   std::vector<std::shared_ptr<model::Layer>> blocks() const override {
     return {layers.begin(), layers.end()};
   }
-  model::OutputHead& head() override { return identity; }
   bool uses = false;
-  model::OutputHead identity{torch::eye(4)};  // none of the model's modules
   torch::Tensor input;
   std::vector<std::shared_ptr<Spare>> layers;
 };
@@ -132,7 +137,7 @@ bool uses_spare(int step, int rank) { return step > 0 && rank == 1; }
 torch::Tensor spare_loss(SpareModel& model, int step, int rank) {
   model.uses = uses_spare(step, rank);
   const auto tokens = (torch::arange(6, torch::kLong) + step + rank).remainder(4).view({2, 3});
-  return model.loss(tokens, tokens);
+  return model.loss({.inputs = tokens, .targets = tokens}, 6.0, {});
 }
 
 TEST(FullySharded, AParameterWithoutGradientOnAllRanksIsLeftAlone) {
