@@ -3,7 +3,6 @@
 #include <pthread.h>
 
 #include <cstdio>
-#include <ctime>
 #include <utility>
 
 #include "trace/base/wall_clock.h"
@@ -18,12 +17,6 @@ constexpr std::int64_t kSourcesIntervalNs = 1'000'000'000;
 constexpr std::int64_t kLongestUnplacedNs = 5'000'000'000;
 // Half of what is taken for a hang, so that the rows are there when somebody asks.
 constexpr std::int64_t kStandsStillNs = 5'000'000'000;
-
-std::int64_t thread_cpu_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
-}
 
 }  // namespace
 
@@ -151,7 +144,7 @@ void RecorderState::take_account(const BatchBuilder::Drained& drained, trace::mo
   if (over_limit) rare.add_lost("size limit", drained.undetailed);
   trace::model::RecorderCost cost;
   cost.rank = rank;
-  cost.writer_ns = thread_cpu_ns() + writer_->cpu_ns();
+  cost.writer_ns = trace::base::thread_cpu_ns() + writer_->cpu_ns();
   // What a program that was not written for us marks is recorded without measuring.
   const bool is_measured = callback_ns > 0 || !options.late_steps;
   const std::int64_t waited =

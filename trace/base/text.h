@@ -21,7 +21,8 @@ namespace shardlens::trace::base {
 // Without the white space around it.
 std::string_view trimmed(std::string_view text);
 
-// Of ASCII letters.
+// Both of ASCII letters; other bytes stay as they are.
+std::string lower_case(std::string_view text);
 bool equal_but_for_case(std::string_view a, std::string_view b);
 
 // The parts between separators, one more than there are separators. Views of `text`.

@@ -6,20 +6,13 @@
 #include <utility>
 
 #include "trace/base/number_text.h"
+#include "trace/base/text.h"
 
 namespace shardlens::ui::present {
 
-namespace {
+using trace::base::lower_case;
 
-// Bytes beyond ASCII stay as they are: names of kernels are ASCII, and those of people are compared
-// as written.
-std::string lower_case(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
+namespace {
 
 std::vector<std::string> words_of(std::string_view filter) {
   std::vector<std::string> words;

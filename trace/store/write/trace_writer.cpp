@@ -1,7 +1,6 @@
 #include "trace/store/write/trace_writer.h"
 
 #include <atomic>
-#include <ctime>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -32,12 +31,6 @@ constexpr std::pair<const char*, std::int64_t model::UnwrittenRecords::*> kNotWr
     {"write failed: phases", &model::UnwrittenRecords::spans},
     {"write failed: events", &model::UnwrittenRecords::events},
     {"write failed: other records", &model::UnwrittenRecords::others}};
-
-std::int64_t thread_cpu_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
-}
 
 }  // namespace
 
@@ -135,7 +128,7 @@ void TraceWriter::State::work() {
   while (true) {
     const bool last = queue.closed();
     handle(queue.take(Clock::now() + options.commit_interval));
-    cpu_ns = thread_cpu_ns();
+    cpu_ns = base::thread_cpu_ns();
     if (last) break;
   }
   finish();

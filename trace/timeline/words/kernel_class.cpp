@@ -146,18 +146,10 @@ std::string_view without_parameters(std::string_view name) {
   return name;
 }
 
-std::string lower_case(std::string_view name) {
-  std::string text(name);
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
-}
-
 }  // namespace
 
 KernelClass kernel_class_of(std::string_view name) {
-  const std::string text = lower_case(without_parameters(name.substr(0, kLongestName)));
+  const std::string text = base::lower_case(without_parameters(name.substr(0, kLongestName)));
   const auto found = std::ranges::find_if(
       kNameParts, [&](const NamePart& part) { return text.find(part.text) != std::string::npos; });
   return found == kNameParts.end() ? KernelClass::kOther : found->kernel_class;

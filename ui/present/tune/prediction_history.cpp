@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "trace/base/median.h"
 #include "trace/base/number_text.h"
 #include "ui/present/format.h"
 #include "ui/present/tables/ledger_cells.h"
@@ -50,8 +51,7 @@ double median_miss(const std::vector<TestedPrediction>& tested) {
   std::vector<double> misses;
   for (const auto& each : tested) misses.push_back(miss(each));
   std::ranges::sort(misses);
-  const std::size_t half = misses.size() / 2;
-  return misses.size() % 2 == 1 ? misses[half] : (misses[half - 1] + misses[half]) / 2;
+  return trace::base::quantile(misses, 0.5);
 }
 
 std::string percent_text(double part) { return format_number(100 * part) + " %"; }
