@@ -126,10 +126,10 @@ std::string settings_text(const ComparedRuns& compared) {
 std::string signed_text(double difference, FigureUnit unit) {
   // Of two shares, which the relative difference beside it is in, too.
   if (unit == FigureUnit::kFraction) {
-    return trace::timeline::signed_text(
+    return trace::base::signed_text(
         difference, ui::present::format_number(std::abs(100 * difference)) + " points");
   }
-  return trace::timeline::signed_text(difference, figure_text(std::abs(difference), unit));
+  return trace::base::signed_text(difference, figure_text(std::abs(difference), unit));
 }
 
 std::vector<TextTable::Column> pair_columns(std::string title, const RunFigures& first,
@@ -186,7 +186,7 @@ std::string details_text(const RunFigures& first, const RunFigures& second,
     const bool is_size = detail.unit == FigureUnit::kBytes;
     const std::string changed =
         is_size ? signed_text(detail.difference(), detail.unit)
-                : trace::timeline::format_signed_duration(detail.difference(), detail.half_width);
+                : trace::base::format_signed_duration(detail.difference(), detail.half_width);
     table.add_row({detail.name, figure_text(detail.first, detail.unit),
                    figure_text(detail.second, detail.unit), changed, "",
                    ui::present::detail_verdict_text(detail, "the first", "the second")});

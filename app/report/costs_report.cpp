@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "app/report/text_table.h"
+#include "trace/base/quantity.h"
 #include "trace/model/traffic.h"
-#include "trace/timeline/words/quantity.h"
 #include "ui/present/format.h"
 
 namespace shardlens::app::report {

@@ -5,7 +5,7 @@
 
 #include "trace/analysis/noise/noise_model.h"
 #include "trace/analysis/noise/same_job.h"
-#include "trace/timeline/words/quantity.h"
+#include "trace/base/quantity.h"
 
 namespace shardlens::app::sweep {
 namespace {
@@ -22,7 +22,7 @@ double others_of(const SweepPlan& plan) {
   return static_cast<double>(std::max<std::size_t>(plan.points.settings.size(), 2)) - 1;
 }
 
-std::string percent_of(double relative) { return trace::timeline::format_percent(relative).text(); }
+std::string percent_of(double relative) { return trace::base::format_percent(relative).text(); }
 
 // The bounds need what scatters within rounds, which one round does not tell.
 void stop_what_cannot_win(const SweepPlan& plan, const SweepResults& results, int rounds,

@@ -5,8 +5,8 @@
 #include <functional>
 
 #include "app/sweep/sweep_front.h"
+#include "trace/base/quantity.h"
 #include "trace/timeline/words/interval_text.h"
-#include "trace/timeline/words/quantity.h"
 
 namespace shardlens::app::sweep {
 namespace {
@@ -104,7 +104,7 @@ Standing standing_of(const PointState& state, const PointVerdict& verdict, bool 
 
 std::string cost_text(const PointVerdict& point, SweepGoal goal) {
   if (goal == SweepGoal::kTokenRate) {
-    return trace::timeline::format_rate(*point.tokens_per_s, "tokens/s").text();
+    return trace::base::format_rate(*point.tokens_per_s, "tokens/s").text();
   }
   return trace::timeline::mean_duration_text(*point.step_ns, point.half_width_ns) + " per step";
 }

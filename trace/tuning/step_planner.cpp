@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "trace/analysis/figures/memory_figures.h"
+#include "trace/base/quantity.h"
 #include "trace/job/shape/parameter_shapes.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/job/units/partition.h"
@@ -13,7 +14,6 @@
 #include "trace/predict/schedule/bucket_program.h"
 #include "trace/predict/schedule/update_program.h"
 #include "trace/predict/sizes/optimizer_state.h"
-#include "trace/timeline/words/quantity.h"
 #include "trace/tuning/cores.h"
 #include "trace/tuning/disturbed_costs.h"
 #include "trace/tuning/predictable.h"
@@ -362,7 +362,7 @@ void StepPlanner::add_update(const Settings& settings, double slower, StepPlan& 
 
 std::string StepPlanner::no_such_size(const predict::PlannedCall& call) const {
   return "The run moved no sizes near " +
-         timeline::format_bytes(static_cast<double>(call.bytes)).text() + " (" + call.what +
+         base::format_bytes(static_cast<double>(call.bytes)).text() + " (" + call.what +
          "), so what that takes is not known. " +
          (model::has_settings(info_)
               ? "`shardlens calibrate` measures it, or name"

@@ -7,25 +7,25 @@
 #include <string>
 #include <string_view>
 
-#include "trace/timeline/words/quantity.h"
+#include "trace/base/quantity.h"
 
 namespace shardlens::ui::present {
 
-using trace::timeline::duration_unit;
-using trace::timeline::format_bandwidth;
-using trace::timeline::format_bytes;
-using trace::timeline::format_count;
-using trace::timeline::format_duration;
-using trace::timeline::format_duration_in;
-using trace::timeline::format_integer;
-using trace::timeline::format_number;
-using trace::timeline::format_percent;
-using trace::timeline::format_plain;
-using trace::timeline::format_rate;
-using trace::timeline::format_signed_percent;
-using trace::timeline::kUnknown;
-using trace::timeline::one_digit_fewer;
-using trace::timeline::Quantity;
+using trace::base::duration_unit;
+using trace::base::format_bandwidth;
+using trace::base::format_bytes;
+using trace::base::format_count;
+using trace::base::format_duration;
+using trace::base::format_duration_in;
+using trace::base::format_integer;
+using trace::base::format_number;
+using trace::base::format_percent;
+using trace::base::format_plain;
+using trace::base::format_rate;
+using trace::base::format_signed_percent;
+using trace::base::kUnknown;
+using trace::base::one_digit_fewer;
+using trace::base::Quantity;
 
 std::string format_seconds_left(double seconds);  // "38 s left", "4 min left"
 // Traces of other programs may count from the start of the machine, which is no date.

@@ -37,7 +37,7 @@ TEST(FormatDuration, DoesNotShowAThousandOfAUnitThatHasALargerOne) {
 }
 
 TEST(FormatDuration, GivesADifferenceAsManyDigitsAsItIsKnownTo) {
-  using trace::timeline::format_signed_duration;
+  using trace::base::format_signed_duration;
   EXPECT_EQ(format_signed_duration(23.41e6, 7.19e6), "+23.4 ms ± 7.2");
   EXPECT_EQ(format_signed_duration(-4.2e6, 1.58e6), "−4.2 ms ± 1.6");
   EXPECT_EQ(format_signed_duration(123.4e6, 45.6e6), "+123 ms ± 46");

@@ -1,6 +1,6 @@
 #include "trace/advice/facts/what_if.h"
 
-#include "trace/timeline/words/quantity.h"
+#include "trace/base/quantity.h"
 
 namespace shardlens::trace::advice {
 
@@ -56,7 +56,7 @@ bool add_gain(const RunFacts& run, Advice& advice) {
     advice.gain_unknown = "The run has too few steps to say how sure a prediction is.";
     return true;
   }
-  const std::string difference = timeline::format_signed_duration(
+  const std::string difference = base::format_signed_duration(
       prediction.difference_ns(),
       (prediction.difference->high_ns - prediction.difference->low_ns) / 2);
   advice.gain_unknown = answer.is_slower()

@@ -3,23 +3,23 @@
 #include <cstdlib>
 
 #include "trace/base/number_text.h"
-#include "trace/timeline/words/quantity.h"
+#include "trace/base/quantity.h"
 
 namespace shardlens::trace::advice {
 
-std::string time_words(double ns) { return timeline::format_duration(ns).text(); }
+std::string time_words(double ns) { return base::format_duration(ns).text(); }
 
 std::string size_words(std::int64_t bytes) {
-  return timeline::format_bytes(static_cast<double>(bytes)).text();
+  return base::format_bytes(static_cast<double>(bytes)).text();
 }
 
-std::string percent_words(double fraction) { return timeline::format_percent(fraction).text(); }
+std::string percent_words(double fraction) { return base::format_percent(fraction).text(); }
 
 std::string count_words(std::int64_t count, std::string_view one) {
   return base::counted(count, one);
 }
 
-std::string mib_value(double mib) { return timeline::format_plain(mib); }
+std::string mib_value(double mib) { return base::format_plain(mib); }
 
 std::string memory_words(std::int64_t more_bytes) {
   if (more_bytes == 0) return "";

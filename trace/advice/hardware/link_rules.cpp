@@ -2,7 +2,7 @@
 
 #include "trace/advice/facts/words.h"
 #include "trace/advice/rules.h"
-#include "trace/timeline/words/quantity.h"
+#include "trace/base/quantity.h"
 
 namespace shardlens::trace::advice {
 
@@ -43,7 +43,7 @@ SlowRow slow_row(const RunFacts& run) {
 }
 
 std::string bandwidth_words(double bytes_per_second) {
-  return timeline::format_bandwidth(bytes_per_second).text();
+  return base::format_bandwidth(bytes_per_second).text();
 }
 
 std::string choice_words(const analysis::CollectiveGroupFigures& row) {

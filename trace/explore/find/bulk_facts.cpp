@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "trace/analysis/steps/step_breakdown.h"
+#include "trace/base/quantity.h"
 #include "trace/base/saturated.h"
 #include "trace/explore/find/event_facts.h"
 #include "trace/explore/find/event_finder.h"
@@ -11,7 +12,6 @@
 #include "trace/explore/run/window_activity.h"
 #include "trace/timeline/pieces/collective_parts.h"
 #include "trace/timeline/words/kernel_class.h"
-#include "trace/timeline/words/quantity.h"
 
 namespace shardlens::trace::explore::detail {
 
@@ -103,10 +103,10 @@ class BulkFacts {
     if (kind() == model::EventKind::kAllocation)
       return sheet_.add("Allocated", bytes_figure(bytes));
     if (bytes == 0) return;
-    sheet_.add("Size", bytes_figure(bytes), timeline::format_integer(bytes) + " bytes");
+    sheet_.add("Size", bytes_figure(bytes), base::format_integer(bytes) + " bytes");
     if (event().duration_ns <= 0) return;
     const double rate = static_cast<double>(bytes) / static_cast<double>(event().duration_ns) * 1e9;
-    sheet_.add("Bandwidth", timeline::format_bandwidth(rate).text(), "size ÷ duration");
+    sheet_.add("Bandwidth", base::format_bandwidth(rate).text(), "size ÷ duration");
   }
 
   // Operator → launch → kernel or copy, from whichever of them was picked.
@@ -169,7 +169,7 @@ class BulkFacts {
           timeline::drawn_event_time(found.event.start_ns, found.event.duration_ns);
       total_ns = base::saturated_add(total_ns, time.length());
     }
-    return timeline::format_integer(static_cast<std::int64_t>(events.size())) + " · " +
+    return base::format_integer(static_cast<std::int64_t>(events.size())) + " · " +
            duration_figure(total_ns);
   }
 
@@ -191,7 +191,7 @@ class BulkFacts {
     const auto ordinal = static_cast<std::size_t>(self - own.begin());
     sheet_.add("In this step",
                std::to_string(ordinal + 1) + " of " +
-                   timeline::format_integer(static_cast<std::int64_t>(own.size())),
+                   base::format_integer(static_cast<std::int64_t>(own.size())),
                "events of this name on this lane");
     const auto link = [&](const char* label, const model::Step& of) {
       const auto likes = finder_.same_name(found_, {of.start_ns, of.end_ns});

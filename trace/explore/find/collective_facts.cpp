@@ -5,6 +5,7 @@
 #include "trace/analysis/collectives/process_groups.h"
 #include "trace/analysis/figures/labels.h"
 #include "trace/base/number_text.h"
+#include "trace/base/quantity.h"
 #include "trace/base/saturated.h"
 #include "trace/base/text.h"
 #include "trace/explore/find/event_facts.h"
@@ -14,7 +15,6 @@
 #include "trace/explore/run/window_activity.h"
 #include "trace/model/traffic.h"
 #include "trace/timeline/pieces/collective_parts.h"
-#include "trace/timeline/words/quantity.h"
 #include "trace/timeline/words/row_labels.h"
 
 namespace shardlens::trace::explore::detail {
@@ -171,14 +171,14 @@ class CollectiveFacts {
     if (row_.bytes <= 0) return;
     const double rate = static_cast<double>(row_.bytes) / static_cast<double>(transfer_ns) * 1e9;
     const double factor = model::bus_factor(row_.function, ranks);
-    sheet_.add("Algorithm bandwidth", timeline::format_bandwidth(rate).text(), "size ÷ transfer");
+    sheet_.add("Algorithm bandwidth", base::format_bandwidth(rate).text(), "size ÷ transfer");
     if (factor <= 0) return;
-    std::string text = timeline::format_bandwidth(rate * factor).text();
+    std::string text = base::format_bandwidth(rate * factor).text();
     if (const double best = best_rate(); best > 0) {
-      text += " · " + timeline::format_percent(rate / best).text() + " of the best seen";
+      text += " · " + base::format_percent(rate / best).text() + " of the best seen";
     }
     sheet_.add("Bus bandwidth", text,
-               "algorithm bandwidth × " + timeline::format_plain(factor) +
+               "algorithm bandwidth × " + base::format_plain(factor) +
                    " (nccl-tests); the best of " + "the same function and size on this rank");
     add_link(rate * factor);
   }
@@ -189,8 +189,8 @@ class CollectiveFacts {
     if (info.link.empty()) return;
     const double peak = info.link_bytes_per_second;
     sheet_.add("Link",
-               peak > 0 ? timeline::format_bandwidth(bus_rate).text() + " of " +
-                              timeline::format_bandwidth(peak).text() + " " + info.link
+               peak > 0 ? base::format_bandwidth(bus_rate).text() + " of " +
+                              base::format_bandwidth(peak).text() + " " + info.link
                         : info.link,
                peak > 0 ? "bus bandwidth against the link's peak in one direction; the switch "
                           "adds up for NVLS, which may go beyond"
@@ -229,7 +229,7 @@ class CollectiveFacts {
       const auto type = rows_.text(row_.data_type);
       if (!type.empty()) text += " " + std::string(type);
       sheet_.add("Size", text,
-                 timeline::format_integer(row_.bytes) + " bytes; of a gather or scatter the " +
+                 base::format_integer(row_.bytes) + " bytes; of a gather or scatter the " +
                      "total over all ranks");
     }
     if (row_.executed != row_.function) {
@@ -245,7 +245,7 @@ class CollectiveFacts {
     const std::int64_t overlapped_ns = base::length_within(activity.compute, time);
     const auto figure = [&](std::int64_t ns) {
       return duration_figure(ns) + " (" +
-             timeline::format_percent(static_cast<double>(ns) / static_cast<double>(time.length()))
+             base::format_percent(static_cast<double>(ns) / static_cast<double>(time.length()))
                  .text() +
              ")";
     };
@@ -261,7 +261,7 @@ class CollectiveFacts {
     std::string text = group == nullptr || rows_.text(group->name).empty()
                            ? "group " + std::to_string(row_.process_group)
                            : std::string(rows_.text(group->name));
-    if (row_.sequence >= 0) text += " · " + timeline::format_integer(row_.sequence);
+    if (row_.sequence >= 0) text += " · " + base::format_integer(row_.sequence);
     sheet_.add("Group, sequence", text, "calls of one sequence number belong together");
     if (group == nullptr) return;
     sheet_.add("Ranks", members_text(*group));
@@ -320,7 +320,7 @@ class CollectiveFacts {
     }
     if (names.empty()) return;
     sheet_.add(row_.tag_kind == model::TagKind::kUnit ? "Unit" : "Bucket",
-               timeline::format_integer(static_cast<std::int64_t>(names.size())) +
+               base::format_integer(static_cast<std::int64_t>(names.size())) +
                    (names.size() == 1 ? " tensor, " : " tensors, ") + bytes_figure(bytes));
   }
 

@@ -4,16 +4,16 @@
 #include <utility>
 
 #include "trace/base/number_text.h"
-#include "trace/timeline/words/quantity.h"
+#include "trace/base/quantity.h"
 
 namespace shardlens::trace::explore {
 
 std::string duration_figure(std::int64_t ns) {
-  return timeline::format_duration(static_cast<double>(ns)).text();
+  return base::format_duration(static_cast<double>(ns)).text();
 }
 
 std::string bytes_figure(std::int64_t bytes) {
-  return timeline::format_bytes(static_cast<double>(bytes)).text();
+  return base::format_bytes(static_cast<double>(bytes)).text();
 }
 
 std::string clock_figure(std::int64_t realtime_ns) {
@@ -68,6 +68,6 @@ void FactSheet::add_link(std::string_view label, const timeline::EventPlace& pla
   details.links.push_back({std::string(label), place});
 }
 
-std::string grouped_ns(std::int64_t ns) { return timeline::format_integer(ns) + " ns"; }
+std::string grouped_ns(std::int64_t ns) { return base::format_integer(ns) + " ns"; }
 
 }  // namespace shardlens::trace::explore

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "trace/base/quantity.h"
 #include "trace/explore/run/lane_events.h"
-#include "trace/timeline/words/quantity.h"
 #include "trace/timeline/words/row_catalogue.h"
 
 namespace shardlens::trace::explore {
@@ -19,7 +19,7 @@ std::optional<std::uint32_t> index_of(const RankRows& rows, const analysis::Coll
 
 std::string share_figure(std::int64_t ns, const model::Step& step) {
   const auto whole = static_cast<double>(step.end_ns - step.start_ns);
-  return timeline::format_percent(static_cast<double>(ns) / whole).text();
+  return base::format_percent(static_cast<double>(ns) / whole).text();
 }
 
 namespace {

@@ -7,9 +7,9 @@
 #include <numeric>
 #include <utility>
 
+#include "trace/base/quantity.h"
 #include "trace/base/side_by_side.h"
 #include "trace/timeline/values/drawn_event.h"
-#include "trace/timeline/words/quantity.h"
 
 namespace shardlens::trace::explore {
 
@@ -188,7 +188,7 @@ std::string LaneScan::problem() const {
     if (first.empty()) first = state.problem;
   }
   if (unreadable < 2) return first;
-  return timeline::format_integer(unreadable) + " parts cannot be read, among them: " + first;
+  return base::format_integer(unreadable) + " parts cannot be read, among them: " + first;
 }
 
 int LaneScan::operator_levels(int rank, int lane) const {

@@ -24,7 +24,7 @@ constexpr double kNearlyAllOfPart = 0.8;
 
 // "−13.4 ± 1.1 ms"
 std::string signed_amount(double ns, const std::optional<double>& half_width) {
-  std::string text = trace::timeline::format_signed_duration(ns, half_width);
+  std::string text = trace::base::format_signed_duration(ns, half_width);
   if (!half_width) return text;
   const std::string unit = " " + std::string(duration_unit(std::max(std::abs(ns), *half_width)));
   if (const auto at = text.find(unit + " "); at != std::string::npos) text.erase(at, unit.size());
@@ -212,7 +212,7 @@ std::string_view share_title(const ShareDifference& share) {
 }
 
 std::string share_text(const ShareDifference& share) {
-  return trace::timeline::format_signed_duration(share.difference(), share.half_width);
+  return trace::base::format_signed_duration(share.difference(), share.half_width);
 }
 
 std::string_view verdict_text(const std::optional<bool>& beyond_noise) {

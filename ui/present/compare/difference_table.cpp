@@ -101,7 +101,7 @@ TableCell difference_cell(const DifferenceRow& row) {
   const double difference = row.difference();
   TableCell cell = TableCell::figure(quantity_of(row, std::abs(difference)));
   if (difference == 0) return cell;
-  cell.text = trace::timeline::signed_text(difference, cell.text);
+  cell.text = trace::base::signed_text(difference, cell.text);
   if (row.beyond_noise == false) cell.tone = state::Tone::kMuted;
   return cell;
 }

@@ -85,7 +85,7 @@ Waterfall waterfall_of(const trace::analysis::StepExplanation& explanation, Wate
   for (std::size_t i = alone; i < shares.size(); ++i) rest += shares[i].difference();
   if (alone < shares.size()) {
     add({.title = "the rest",
-         .text = trace::timeline::format_signed_duration(rest),
+         .text = trace::base::format_signed_duration(rest),
          .time_class = TimeClass::kOtherPhase},
         rest);
   }

@@ -11,7 +11,7 @@ using trace::advice::Advice;
 
 // "21.4 ms ± 3.0"
 std::string saved_text(const trace::advice::Gain& gain) {
-  std::string text = trace::timeline::format_signed_duration(
+  std::string text = trace::base::format_signed_duration(
       gain.ns, (gain.interval.high_ns - gain.interval.low_ns) / 2);
   if (text.starts_with('+')) text.erase(0, 1);
   return text;

@@ -121,8 +121,8 @@ std::string change_text(const trace::tuning::Change& change) {
 }
 
 std::string difference_text(double ns, const std::optional<trace::tuning::Interval>& interval) {
-  if (!interval) return trace::timeline::format_signed_duration(ns);
-  return trace::timeline::format_signed_duration(ns, (interval->high_ns - interval->low_ns) / 2);
+  if (!interval) return trace::base::format_signed_duration(ns);
+  return trace::base::format_signed_duration(ns, (interval->high_ns - interval->low_ns) / 2);
 }
 
 std::string difference_text(const trace::tuning::Prediction& prediction) {
@@ -132,7 +132,7 @@ std::string difference_text(const trace::tuning::Prediction& prediction) {
 }
 
 std::string per_token_text(const trace::tuning::Prediction& prediction) {
-  return trace::timeline::format_signed_percent(prediction.change_per_token());
+  return trace::base::format_signed_percent(prediction.change_per_token());
 }
 
 std::string bound_text(const PredictedStep& step) {
@@ -238,7 +238,7 @@ std::string from_to(const trace::tuning::Interval& interval) {
 
 // No step gets shorter by more than it takes.
 std::string from_to_signed(const trace::tuning::Interval& difference, double recorded_ns) {
-  using trace::timeline::format_signed_duration;
+  using trace::base::format_signed_duration;
   return format_signed_duration(std::max(difference.low_ns, -recorded_ns)) + " to " +
          format_signed_duration(difference.high_ns);
 }

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace shardlens::trace::timeline {
+namespace shardlens::trace::base {
 
 struct Quantity {
   std::string value;
@@ -41,4 +41,4 @@ Quantity format_bandwidth(double bytes_per_second);  // GB/s, 10⁹; below 0.01 
 Quantity format_percent(double fraction);            // "67" "%"
 std::string format_signed_percent(double fraction);  // "+14.6 %", "−0.2 %"
 
-}  // namespace shardlens::trace::timeline
+}  // namespace shardlens::trace::base

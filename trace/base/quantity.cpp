@@ -1,4 +1,4 @@
-#include "trace/timeline/words/quantity.h"
+#include "trace/base/quantity.h"
 
 #include <algorithm>
 #include <array>
@@ -7,13 +7,13 @@
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"
 
-namespace shardlens::trace::timeline {
+namespace shardlens::trace::base {
 
 namespace {
 
 // With the minus sign that figures have everywhere; none before what is shown as zero.
 std::string fixed_text(double value, int decimals) {
-  const std::string magnitude = base::formatted("%.*f", decimals, std::abs(value));
+  const std::string magnitude = formatted("%.*f", decimals, std::abs(value));
   const bool is_zero = magnitude.find_first_of("123456789") == std::string::npos;
   return (value < 0 && !is_zero ? "−" : "") + magnitude;
 }
@@ -50,12 +50,12 @@ std::string format_number(double value) {
 }
 
 std::string format_integer(std::int64_t value) {
-  return value < 0 ? "−" + base::grouped(-value) : base::grouped(value);
+  return value < 0 ? "−" + grouped(-value) : grouped(value);
 }
 
 std::string format_plain(double value) {
   if (!std::isfinite(value)) return std::string(kUnknown);
-  return base::formatted("%.4g", value);
+  return formatted("%.4g", value);
 }
 
 std::string_view duration_unit(double ns) {
@@ -150,4 +150,4 @@ std::string format_signed_percent(double fraction) {
   return (is_none ? "" : fraction > 0 ? "+" : "−") + percent + " %";
 }
 
-}  // namespace shardlens::trace::timeline
+}  // namespace shardlens::trace::base
