@@ -116,6 +116,10 @@ Quantity format_bytes(double bytes) {
   return result;
 }
 
+std::string bytes_text(std::int64_t bytes) {
+  return format_bytes(static_cast<double>(bytes)).text();
+}
+
 Quantity format_count(double count) { return scaled(count, 1000, {"", "k", "M", "G", "T"}); }
 
 Quantity format_rate(double per_second, std::string_view unit) {

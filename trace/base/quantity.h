@@ -33,8 +33,9 @@ std::string signed_text(double value, const std::string& magnitude);
 // where it is not known.
 std::string format_signed_duration(double ns, std::optional<double> uncertainty_ns = std::nullopt);
 Quantity format_duration_in(double ns, std::string_view unit);  // one unit for a whole axis
-std::string_view duration_unit(double ns);  // the unit that format_duration would take
-Quantity format_bytes(double bytes);        // B, KiB, MiB, GiB or TiB
+std::string_view duration_unit(double ns);   // the unit that format_duration would take
+Quantity format_bytes(double bytes);         // B, KiB, MiB, GiB or TiB
+std::string bytes_text(std::int64_t bytes);  // the same as one text: "147 MiB"
 Quantity format_rate(double per_second, std::string_view unit);  // "138.7" "k/s"
 Quantity format_count(double count);                             // "10.2" "M"
 Quantity format_bandwidth(double bytes_per_second);  // GB/s, 10⁹; below 0.01 of it MB/s or kB/s

@@ -3,10 +3,9 @@
 #include <c10/core/AllocatorConfig.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 
-#include "trace/base/number_text.h"
+#include "trace/base/quantity.h"
 #include "trace/base/text.h"
 #include "trace/predict/memory/memory_model.h"
 #include "trace/predict/plan/remedies.h"
@@ -16,18 +15,9 @@ namespace shardlens::trainer::loop {
 
 namespace {
 
-constexpr std::array<const char*, 6> kUnits{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
-constexpr std::size_t kMostRemedies = 3;
+using trace::base::bytes_text;
 
-std::string size_text(std::int64_t bytes) {
-  auto value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  while (value >= 1024 && unit + 1 < kUnits.size()) {
-    value /= 1024;
-    ++unit;
-  }
-  return trace::base::formatted("%.*f %s", unit == 0 ? 0 : 1, value, kUnits[unit]);
-}
+constexpr std::size_t kMostRemedies = 3;
 
 std::int64_t outside_of(const trace::model::MemorySample& sample) {
   return sample.bytes[static_cast<std::size_t>(trace::model::MemoryCategory::kOutside)];
@@ -40,10 +30,10 @@ std::string held_text(const trace::model::MemorySample& held) {
     const std::int64_t bytes = held.bytes[static_cast<std::size_t>(i)];
     if (category == trace::model::MemoryCategory::kOutside || bytes == 0) continue;
     parts += (parts.empty() ? "" : ", ") + std::string(trace::model::to_string(category)) + " " +
-             size_text(bytes);
+             bytes_text(bytes);
   }
   const std::int64_t total = held.total_bytes() - outside_of(held);
-  return size_text(total) + (parts.empty() ? "" : " (" + parts + ")");
+  return bytes_text(total) + (parts.empty() ? "" : " (" + parts + ")");
 }
 
 // What the caching allocator holds in pieces that were too small, where that would have sufficed.
@@ -51,7 +41,7 @@ std::string unused_text(const profiler::pytorch::FailedAllocation& failed) {
   const std::int64_t unused =
       failed.held.reserved_bytes - (failed.held.total_bytes() - outside_of(failed.held));
   if (unused <= 0 || unused < failed.asked_bytes) return "";
-  return "; " + size_text(unused) + " more are reserved but in pieces" +
+  return "; " + bytes_text(unused) + " more are reserved but in pieces" +
          (c10::CachingAllocator::AcceleratorAllocatorConfig::use_expandable_segments()
               ? ""
               : ": allocator_conf=expandable_segments:True joins them");
@@ -64,9 +54,9 @@ std::string remedies_text(const trace::predict::PlannedJob& job, std::int64_t us
   const bool fits = peak <= usable;
   auto remedies = trace::predict::changes_that_would_fit(job, fits ? peak - 1 : usable);
   if (fits) std::ranges::stable_sort(remedies, {}, &trace::predict::Remedy::peak_bytes);
-  const std::string aim = fits ? "need less" : "fit into " + size_text(usable);
-  const std::string text = fits ? "The job is estimated to need " + size_text(peak) +
-                                      ", which fits into " + size_text(usable) + ". "
+  const std::string aim = fits ? "need less" : "fit into " + bytes_text(usable);
+  const std::string text = fits ? "The job is estimated to need " + bytes_text(peak) +
+                                      ", which fits into " + bytes_text(usable) + ". "
                                 : "";
   if (remedies.empty()) {
     return text + "No change of strategy, recomputation, batch or offload is estimated to " + aim +
@@ -74,7 +64,7 @@ std::string remedies_text(const trace::predict::PlannedJob& job, std::int64_t us
   }
   if (remedies.size() > kMostRemedies) remedies.resize(kMostRemedies);
   const auto named = [](const trace::predict::Remedy& remedy) {
-    return remedy.text() + " (peak " + size_text(remedy.peak_bytes) + ")";
+    return remedy.text() + " (peak " + bytes_text(remedy.peak_bytes) + ")";
   };
   return text + "Estimated to " + aim + ": " + trace::base::joined(remedies, "; ", named) + ".";
 }
@@ -112,8 +102,8 @@ std::string explain_out_of_memory(const profiler::pytorch::FailedAllocation& fai
                                   ? failed.held.device_total_bytes - outside_of(failed.held)
                                   : held;
   return "out of memory" + (unit.empty() ? "" : " in " + unit) + ": asked for " +
-         size_text(failed.asked_bytes) + " beside " + held_text(failed.held) + unused_text(failed) +
-         ". " + remedies_text(job, usable);
+         bytes_text(failed.asked_bytes) + " beside " + held_text(failed.held) +
+         unused_text(failed) + ". " + remedies_text(job, usable);
 }
 
 }  // namespace shardlens::trainer::loop

@@ -37,7 +37,7 @@ profiler::pytorch::FailedAllocation failed_with(std::int64_t activations) {
 TEST(OutOfMemory, SaysWhatWasAskedForAndHeldAndWhatIsEstimatedToFit) {
   const auto text =
       explain_out_of_memory(failed_with(71 * kMiB), job_of(trace::job::Strategy::kDdp), "");
-  EXPECT_THAT(text, HasSubstr("asked for 3.0 MiB beside 80.0 MiB (parameters 9.0 MiB, "
+  EXPECT_THAT(text, HasSubstr("asked for 3.00 MiB beside 80.0 MiB (parameters 9.00 MiB, "
                               "activations 71.0 MiB). Estimated to fit into 80.0 MiB: "));
   EXPECT_THAT(text, HasSubstr("activation_checkpointing="));
   EXPECT_THAT(text, HasSubstr("(peak "));

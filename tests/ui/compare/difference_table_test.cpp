@@ -48,7 +48,7 @@ std::shared_ptr<const RunDifference> listed_difference() {
                           .half_width = {},
                           .beyond_noise = false},
                          {.kind = DetailKind::kCollective,
-                          .name = "all_reduce 4.0 MiB",
+                          .name = "all_reduce 4.00 MiB",
                           .first = 0.5e6,
                           .second = 0,
                           .half_width = {},
@@ -73,7 +73,7 @@ TEST(DifferenceTable, ListsTheGreatestFirstAndSizesBehindTimes) {
   EXPECT_EQ(cell(1, 5), "not known");
   EXPECT_EQ(cell(2, 0), "compute");
   EXPECT_EQ(cell(2, 5), "within noise");
-  EXPECT_EQ(cell(3, 0), "all_reduce 4.0 MiB");
+  EXPECT_EQ(cell(3, 0), "all_reduce 4.00 MiB");
   EXPECT_EQ(cell(3, 5), "only in A");
   EXPECT_EQ(cell(4, 0), "gradients");
   EXPECT_EQ(cell(4, 3), "−2.00 MiB");

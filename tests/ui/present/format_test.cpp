@@ -76,6 +76,7 @@ TEST(FormatInteger, GroupsThousandsWithATrueMinus) {
 TEST(FormatBytes, UsesBinaryUnits) {
   EXPECT_EQ(format_bytes(0).text(), "0 B");
   EXPECT_EQ(format_bytes(512).text(), "512 B");
+  EXPECT_EQ(bytes_text(512), "512 B");
   EXPECT_EQ(format_bytes(1024).text(), "1.00 KiB");
   EXPECT_EQ(format_bytes(147.0 * 1048576).text(), "147 MiB");
   EXPECT_EQ(format_bytes(9.7 * 1073741824).text(), "9.70 GiB");

@@ -9,9 +9,7 @@ namespace shardlens::trace::advice {
 
 std::string time_words(double ns) { return base::format_duration(ns).text(); }
 
-std::string size_words(std::int64_t bytes) {
-  return base::format_bytes(static_cast<double>(bytes)).text();
-}
+std::string size_words(std::int64_t bytes) { return base::bytes_text(bytes); }
 
 std::string percent_words(double fraction) { return base::format_percent(fraction).text(); }
 

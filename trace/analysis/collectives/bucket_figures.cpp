@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "trace/analysis/figures/labels.h"
+#include "trace/base/quantity.h"
 #include "trace/model/acting_settings.h"
 #include "trace/model/events.h"
 
@@ -44,7 +44,7 @@ std::string oversize_reason(const BucketFigures& bucket, double cap_bytes) {
   if (static_cast<double>(*largest) <= cap_bytes) return {};
   const auto index = static_cast<std::size_t>(largest - bucket.parameter_bytes.begin());
   const auto name = index < bucket.parameters.size() ? bucket.parameters[index] : "a tensor";
-  return name + " " + bytes_text(*largest) + ": a tensor is never split";
+  return name + " " + base::bytes_text(*largest) + ": a tensor is never split";
 }
 
 int BucketTable::add(const model::Bucket& bucket) {

@@ -4,6 +4,7 @@
 
 #include "trace/analysis/figures/labels.h"
 #include "trace/analysis/figures/run_summary.h"
+#include "trace/base/quantity.h"
 #include "trace/model/activity.h"
 #include "trace/model/unit_tag.h"
 
@@ -70,7 +71,7 @@ void NamedTimesReader::add_collective(const model::Collective& collective) {
       static_cast<double>(std::max<std::int64_t>(collective.end_ns - collective.start_ns, 0));
   std::string name(model::to_string(collective.function));
   has_all_sizes_ = has_all_sizes_ && collective.bytes != model::kNotKnown;
-  name += " " + bytes_text(std::max<std::int64_t>(collective.bytes, 0));
+  name += " " + base::bytes_text(std::max<std::int64_t>(collective.bytes, 0));
   series_of(DetailKind::kCollective, std::move(name))[at] += ns;
   const bool is_tagged = collective.tag_kind == model::TagKind::kBucket ||
                          collective.tag_kind == model::TagKind::kUnit;

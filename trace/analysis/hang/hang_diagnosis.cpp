@@ -7,6 +7,7 @@
 #include "trace/analysis/hang/group_calls.h"
 #include "trace/analysis/hang/group_waits.h"
 #include "trace/base/number_text.h"
+#include "trace/base/quantity.h"
 
 namespace shardlens::trace::analysis {
 
@@ -23,9 +24,13 @@ std::string what_text(const CollectiveCallFigures& call) {
   return std::string(model::to_string(call.function)) + tag;
 }
 
-// "4.0 MiB, "; "": its size is not known.
+std::string time_text(std::int64_t ns) {
+  return base::format_duration(static_cast<double>(ns)).text();
+}
+
+// "4.00 MiB, "; "": its size is not known.
 std::string size_and(const CollectiveCallFigures& call) {
-  return model::has_bytes(call) ? bytes_text(call.bytes) + ", " : "";
+  return model::has_bytes(call) ? base::bytes_text(call.bytes) + ", " : "";
 }
 
 std::string where_text(const CollectiveCallFigures& call) {
@@ -33,7 +38,7 @@ std::string where_text(const CollectiveCallFigures& call) {
   return std::string(base::to_string(call.phase)) + " of step " + std::to_string(call.step);
 }
 
-// "all_reduce bucket 3 (4.0 MiB, collective 17 of world, backward of step 5)"
+// "all_reduce bucket 3 (4.00 MiB, collective 17 of world, backward of step 5)"
 std::string full_text(const CollectiveCallFigures& call, const std::string& group) {
   return what_text(call) + " (" + size_and(call) + "collective " + std::to_string(call.sequence) +
          " of " + group + ", " + where_text(call) + ")";
@@ -150,9 +155,10 @@ class Diagnoser {
     if (found.function == expected.function && found.tag == expected.tag) {
       return conclude(HangCause::kMismatch, rank,
                       ranks_text({usual, rank}) + " entered " + full_text(expected, group.name) +
-                          " with different sizes: " + bytes_text(expected.bytes) + " (" +
-                          std::to_string(expected.bytes) + " B) and " + bytes_text(found.bytes) +
-                          " (" + std::to_string(found.bytes) + " B)");
+                          " with different sizes: " + base::bytes_text(expected.bytes) + " (" +
+                          std::to_string(expected.bytes) + " B) and " +
+                          base::bytes_text(found.bytes) + " (" + std::to_string(found.bytes) +
+                          " B)");
     }
     return conclude(HangCause::kMismatch, rank,
                     "the first mismatch is collective " + std::to_string(expected.sequence) +
@@ -211,7 +217,7 @@ class Diagnoser {
     const auto& beat = heartbeat(stopped.front());
     std::string text = ranks_text(stopped) + (stopped.size() == 1 ? " has" : " have") +
                        " stopped or ended: no sign of life for " +
-                       duration_text(now_ns_ - beat.alive_ns) + ", last seen " + seen_text(beat);
+                       time_text(now_ns_ - beat.alive_ns) + ", last seen " + seen_text(beat);
     if (!waiting.empty()) {
       text += "; " + ranks_text(waiting) + (waiting.size() == 1 ? " waits in " : " wait in ") +
               full_text(call, group.name);
@@ -231,7 +237,7 @@ class Diagnoser {
       const auto still_ns = now_ns_ - beat.progress_ns;
       if (beat.progress_ns > 0 && still_ns > kWorthMentioning) {
         text += std::string(is_live_ ? " and has" : " and had") + " not moved on for " +
-                duration_text(still_ns);
+                time_text(still_ns);
       }
     }
     return conclude(HangCause::kNotArrived, absent.front(), std::move(text));

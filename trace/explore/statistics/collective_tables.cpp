@@ -8,6 +8,7 @@
 #include "trace/analysis/figures/distinct_texts.h"
 #include "trace/analysis/figures/distribution.h"
 #include "trace/analysis/figures/labels.h"
+#include "trace/base/quantity.h"
 #include "trace/base/saturated.h"
 #include "trace/explore/tally/duration_bins.h"
 #include "trace/explore/tally/name_totals.h"
@@ -90,7 +91,7 @@ std::string label_of(const RangeCall& call, timeline::GroupBy group_by) {
     case timeline::GroupBy::kShape: {
       const std::string_view type = call.of->text(row.data_type);
       const std::string size =
-          model::has_bytes(row) ? analysis::bytes_text(row.bytes) : "size not known";
+          model::has_bytes(row) ? base::bytes_text(row.bytes) : "size not known";
       return function + " · " + size + (type.empty() ? "" : " " + std::string(type));
     }
     case timeline::GroupBy::kUnit:

@@ -13,10 +13,6 @@ namespace {
 
 constexpr std::size_t kMostNamedSteps = 6;
 
-std::string size_text(std::int64_t bytes) {
-  return present::format_bytes(static_cast<double>(bytes)).text();
-}
-
 std::string place_text(const trace::timeline::StepMemory& memory, std::int64_t time_ns) {
   std::string text =
       present::length_text(time_ns - memory.allocations->start_ns) + " into the step";
@@ -71,13 +67,13 @@ std::string freed_text(const trace::timeline::StepMemory& memory,
 
 std::string small_text(std::int64_t count, std::int64_t bytes) {
   return present::format_integer(count) + (count == 1 ? " smaller one, " : " smaller ones, ") +
-         size_text(bytes);
+         present::bytes_text(bytes);
 }
 
 std::string memory_summary(const trace::timeline::StepMemory& memory) {
   if (!memory.allocations) return "";
   const auto count = static_cast<std::int64_t>(memory.allocations->all.size());
-  return "Step's peak of tensors " + size_text(memory.peak.bytes) + ", " +
+  return "Step's peak of tensors " + present::bytes_text(memory.peak.bytes) + ", " +
          place_text(memory, memory.peak.time_ns) + " · " + present::format_integer(count) +
          (count == 1 ? " allocation" : " allocations");
 }
@@ -87,13 +83,14 @@ std::string peak_sources(const trace::timeline::StepMemory& memory) {
   if (memory.counted_peak_bytes >= 0) {
     text = memory.counted_peak_bytes == memory.peak.bytes
                ? "The bytes counted while the step ran have the same peak. "
-               : "While the step ran, a peak of " + size_text(memory.counted_peak_bytes) +
+               : "While the step ran, a peak of " + present::bytes_text(memory.counted_peak_bytes) +
                      " was counted: allocations were lost, or belong to no step. ";
   }
   const std::int64_t unused = memory.reserved_bytes - memory.peak.bytes;
   if (memory.reserved_bytes >= 0 && unused > 0) {
-    text += "The caching allocator held " + size_text(memory.reserved_bytes) + " then, " +
-            size_text(unused) + " of it unused: rounded up, cached, or between allocations. ";
+    text += "The caching allocator held " + present::bytes_text(memory.reserved_bytes) + " then, " +
+            present::bytes_text(unused) +
+            " of it unused: rounded up, cached, or between allocations. ";
   }
   return text + "An allocation counts from the request until its memory can be given out again";
 }

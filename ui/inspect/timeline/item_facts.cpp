@@ -16,9 +16,6 @@ using trace::base::TimeClass;
 using trace::timeline::DrawnCollective;
 
 std::string share_text(double share) { return present::format_percent(share).text(); }
-std::string size_text(std::int64_t bytes) {
-  return present::format_bytes(static_cast<double>(bytes)).text();
-}
 
 // "wte.weight, wpe.weight, … 12 in all"
 std::string parameters_text(const std::vector<std::string>& parameters) {
@@ -99,7 +96,7 @@ class FactMaker {
       out_.what += ", run as " + std::string(trace::model::to_string(call.executed));
     }
     if (call.sequence >= 0) out_.what += " · sequence " + std::to_string(call.sequence);
-    if (call.bytes >= 0) add("Size", size_text(call.bytes));
+    if (call.bytes >= 0) add("Size", present::bytes_text(call.bytes));
     if (call.unit) add_unit(*call.unit);
     if (call.gather != DrawnCollective::Gather::kNone) {
       add("Prefetched", call.is_prefetched ? "yes" : "no");
@@ -107,8 +104,8 @@ class FactMaker {
   }
 
   void add_unit(const trace::analysis::UnitFigures& unit) {
-    add("Unit, gathered", size_text(unit.bytes));
-    add("Shard of a rank", size_text(unit.shard_bytes));
+    add("Unit, gathered", present::bytes_text(unit.bytes));
+    add("Shard of a rank", present::bytes_text(unit.shard_bytes));
     const std::string parameters = parameters_text(unit.parameters);
     if (!parameters.empty()) out_.notes.push_back("Parameters: " + parameters);
   }
@@ -192,7 +189,7 @@ class FactMaker {
     const trace::timeline::ReadyPoint& ready = *item_.ready;
     out_.title = "Gradients of " + item_.name + " are ready";
     out_.what = "Its last gradient has arrived; its reduction follows those before it";
-    if (ready.bytes > 0) add("Size", size_text(ready.bytes));
+    if (ready.bytes > 0) add("Size", present::bytes_text(ready.bytes));
     add_start(ready.time_ns);
     if (!item_.collective) return;
     if (item_.collective->unit) add_unit(*item_.collective->unit);
@@ -217,7 +214,7 @@ ItemFacts item_facts(const trace::timeline::TimelineRows& rows, const StepIndex&
 CollectiveLabel collective_label(const DrawnCollective& collective, const std::string& name) {
   switch (collective.tag_kind) {
     case trace::model::TagKind::kBucket:
-      return {collective.bytes < 0 ? name : name + " · " + size_text(collective.bytes),
+      return {collective.bytes < 0 ? name : name + " · " + present::bytes_text(collective.bytes),
               std::to_string(collective.tag_index)};
     case trace::model::TagKind::kUnit: {
       // "3" of "blocks.3" and "module 3"; the root has no number.

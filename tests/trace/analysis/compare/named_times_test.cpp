@@ -89,7 +89,7 @@ TEST(NamedTimes, SumsWhatBeginsInEachMeasuredStepAndTakesTheMeanOverRanks) {
   ASSERT_EQ(times.ns.size(), 3u);
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_NEAR(times.ns.at({DetailKind::kWork, "aten::mm"})[i], mm[i], 1e-6);
-    EXPECT_NEAR(times.ns.at({DetailKind::kCollective, "all_reduce 4.0 MiB"})[i], reduced[i], 1e-6);
+    EXPECT_NEAR(times.ns.at({DetailKind::kCollective, "all_reduce 4.00 MiB"})[i], reduced[i], 1e-6);
     EXPECT_NEAR(times.ns.at({DetailKind::kTag, "bucket 3"})[i], reduced[i], 1e-6);
   }
 }

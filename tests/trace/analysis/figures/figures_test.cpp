@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "tests/trace/analysis/synthetic_run.h"
-#include "trace/analysis/figures/labels.h"
 #include "trace/analysis/figures/memory_figures.h"
 #include "trace/analysis/run/run_analysis.h"
 #include "trace/job/shape/model_shape.h"
@@ -369,15 +368,6 @@ TEST(TheoreticalTraffic, HalvesWithACompressingHookAndCountsSynchronisedMicroBat
   for (const auto& rank : run.ranks) lazy.add(rank), eager.add(rank);
   EXPECT_EQ(lazy.figures().summary.bytes_sent_per_step_theory, 2000.0);
   EXPECT_EQ(eager.figures().summary.bytes_sent_per_step_theory, 8000.0);
-}
-
-TEST(Labels, UseUnitsBySize) {
-  EXPECT_EQ(bytes_text(16), "16 B");
-  EXPECT_EQ(bytes_text(4 << 20), "4.0 MiB");
-  EXPECT_EQ(bytes_text(std::int64_t{147} << 20), "147 MiB");
-  EXPECT_EQ(duration_text(42'100'000), "42.1 ms");
-  EXPECT_EQ(duration_text(3'250'000'000), "3.25 s");
-  EXPECT_EQ(duration_text(850), "850 ns");
 }
 
 }  // namespace

@@ -95,8 +95,8 @@ TEST_F(HangDiagnosisTest, NamesAStoppedRank) {
   EXPECT_EQ(diagnosis.cause, HangCause::kStopped);
   EXPECT_EQ(diagnosis.rank, 1);
   EXPECT_EQ(diagnosis.sentence,
-            "rank 1 has stopped or ended: no sign of life for 12.00 s, last seen in forward of "
-            "step 5; ranks 0 and 2 wait in all_reduce bucket 1 (2.0 MiB, collective 10 of world, "
+            "rank 1 has stopped or ended: no sign of life for 12.0 s, last seen in forward of "
+            "step 5; ranks 0 and 2 wait in all_reduce bucket 1 (2.00 MiB, collective 10 of world, "
             "backward of step 5)");
   // The same from the file of a run that has ended, without a clock.
   EXPECT_EQ(diagnose(0).rank, 1);
@@ -134,9 +134,9 @@ TEST_F(HangDiagnosisTest, NamesARankThatIsAliveButDoesNotArrive) {
   EXPECT_EQ(diagnosis.cause, HangCause::kNotArrived);
   EXPECT_EQ(diagnosis.rank, 1);
   EXPECT_EQ(diagnosis.sentence,
-            "rank 1 did not arrive in all_reduce bucket 1 (2.0 MiB, collective 10 of world, "
+            "rank 1 did not arrive in all_reduce bucket 1 (2.00 MiB, collective 10 of world, "
             "backward of step 5), where rank 0 waits; rank 1 is in forward of step 5 and has not "
-            "moved on for 31.00 s");
+            "moved on for 31.0 s");
   // Of a run that has ended it is told where the rank was seen last: it may have gone on since.
   EXPECT_THAT(diagnose(0).sentence,
               HasSubstr("; rank 1 was last seen in forward of step 5 and had not moved on for"));
@@ -149,7 +149,7 @@ TEST_F(HangDiagnosisTest, FindsASkippedCollectiveByTheShiftOfWhatFollows) {
   const auto diagnosis = diagnose();
   EXPECT_EQ(diagnosis.cause, HangCause::kSkipped);
   EXPECT_EQ(diagnosis.rank, 1);
-  EXPECT_THAT(diagnosis.sentence, HasSubstr("rank 1 left out all_reduce bucket 1 (2.0 MiB, "
+  EXPECT_THAT(diagnosis.sentence, HasSubstr("rank 1 left out all_reduce bucket 1 (2.00 MiB, "
                                             "collective 10 of world, backward of step 5)"));
 }
 
@@ -179,7 +179,7 @@ TEST_F(HangDiagnosisTest, NamesTheRankWithAnotherSizeAgainstTheMajority) {
   EXPECT_EQ(diagnosis.cause, HangCause::kMismatch);
   EXPECT_EQ(diagnosis.rank, 0);
   EXPECT_THAT(diagnosis.sentence,
-              HasSubstr("with different sizes: 2.0 MiB (2097152 B) and 1.0 MiB (1048576 B)"));
+              HasSubstr("with different sizes: 2.00 MiB (2097152 B) and 1.00 MiB (1048576 B)"));
 }
 
 TEST_F(HangDiagnosisTest, NamesTheFirstMismatchOfFunctions) {
@@ -224,8 +224,8 @@ TEST_F(HangDiagnosisTest, ListsTheLastEnteredAndCompletedCallOfEveryRank) {
   const auto states = diagnose().states;
   ASSERT_EQ(states.size(), 2u);
   EXPECT_EQ(state_text(states[0]),
-            "rank 0, world: last entered #10 all_reduce bucket 1, 2.0 MiB, backward of step 5; "
-            "last completed #9 all_reduce bucket 0, 1.0 MiB, backward of step 3");
+            "rank 0, world: last entered #10 all_reduce bucket 1, 2.00 MiB, backward of step 5; "
+            "last completed #9 all_reduce bucket 0, 1.00 MiB, backward of step 3");
   EXPECT_EQ(states[1].last_entered->sequence, 9);
 }
 
