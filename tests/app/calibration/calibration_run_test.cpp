@@ -60,8 +60,9 @@ class ReadCalibration : public testing::Test {
 
   void write(int rank, std::int64_t late_ns) {
     Batch batch;
-    batch.process_groups.push_back({rank, 0, 0, 0, {0, 1}});
+    batch.process_groups.push_back({rank, 0, 0, 0, group_});
     batch.rank_info = rank_info(rank);
+    batch.rank_info->host = host_;
     for (std::int64_t step = 0; step < 2; ++step) {
       trace::model::Collective call;
       call.rank = rank;
@@ -71,6 +72,11 @@ class ReadCalibration : public testing::Test {
       call.bytes = 4096;
       call.start_ns = info_.start_ns + 1'000'000 * step + late_ns;
       call.end_ns = info_.start_ns + 1'000'000 * step + 50'000 * (2 - step);
+      batch.collectives.push_back(call);
+    }
+    for (trace::model::Collective call : more_) {
+      call.rank = rank;
+      call.sequence = std::ssize(batch.collectives);
       batch.collectives.push_back(call);
     }
     auto writer = trace::store::TraceWriter::create(trace::store::rank_file(run_, rank), rank);
@@ -92,6 +98,10 @@ class ReadCalibration : public testing::Test {
   trace::base::TemporaryFolder folder_ = *trace::base::TemporaryFolder::create();
   const fs::path run_ = folder_.path() / "run";
   trace::model::RunInfo info_;
+  // What is written.
+  std::vector<int> group_{0, 1};
+  std::string host_ = "here";
+  std::vector<trace::model::Collective> more_;  // beside what counts
 };
 
 TEST_F(ReadCalibration, GivesTransfersOfMeasuredSteps) {
@@ -108,6 +118,49 @@ TEST_F(ReadCalibration, GivesTransfersOfMeasuredSteps) {
   EXPECT_EQ(measured->file.seed, 11);
   EXPECT_EQ(measured->file.measured_ns, info_.start_ns);
   EXPECT_EQ(measured->largest_bytes, 4000);
+}
+
+TEST_F(ReadCalibration, GroupsOfTheSameNumberAreApart) {
+  info_.world_size = 4;
+  EXPECT_TRUE(trace::store::update_run(run_, info_));
+  write(0, 0);
+  write(1, 20'000);
+  group_ = {2, 3};
+  write(2, 10'000);
+  write(3, 0);
+  const auto measured = read_calibration(run_, 10);
+  ASSERT_TRUE(measured) << measured.error().message;
+  ASSERT_EQ(measured->file.rows.size(), 1u);
+  EXPECT_EQ(measured->file.rows[0].kind,
+            (trace::predict::CollectiveKind{CollectiveFunction::kAllReduce, 2}));
+  EXPECT_EQ(measured->file.rows[0].count, 2);
+}
+
+TEST_F(ReadCalibration, WhatTellsNoTransferDoesNotCount) {
+  trace::model::Collective outside;
+  outside.function = outside.executed = CollectiveFunction::kAllReduce;
+  outside.bytes = 8192;
+  outside.start_ns = info_.start_ns;
+  outside.end_ns = info_.start_ns + 100;
+  trace::model::Collective unknown = outside, reversed = outside, sent = outside;
+  outside.step = -1;
+  unknown.step = reversed.step = sent.step = 1;
+  unknown.bytes = trace::model::kNotKnown;
+  std::swap(reversed.start_ns, reversed.end_ns);
+  sent.function = sent.executed = CollectiveFunction::kSend;
+  more_ = {outside, unknown, reversed, sent};
+  write(0, 0);
+  write(1, 0);
+  const auto measured = read_calibration(run_, 10);
+  ASSERT_TRUE(measured) << measured.error().message;
+  EXPECT_EQ(measured->file.rows.size(), 1u);
+}
+
+TEST_F(ReadCalibration, CallsBetweenHostsDoNotCount) {
+  write(0, 0);
+  host_ = "there";
+  write(1, 0);
+  EXPECT_FALSE(read_calibration(run_, 10)) << "two clocks";
 }
 
 TEST_F(ReadCalibration, IsFoundForATrainingOfTheSameRanks) {

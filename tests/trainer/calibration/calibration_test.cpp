@@ -7,7 +7,7 @@
 #include <map>
 
 #include "tests/trainer/comm/rank_threads.h"
-#include "trace/analysis/collectives/call_transfers.h"
+#include "trace/predict/costs/matched_calls.h"
 
 namespace shardlens::trainer::calibration {
 namespace {
@@ -118,17 +118,23 @@ Measured calibrate(int ranks, CalibrationOptions options, comm::CommunicatorOpti
         EXPECT_GT(steps, Calibration::kLeastRounds);
       },
       link);
-  trace::analysis::CallTransfers transfers(ranks, Calibration::kFirstMeasuredStep);
+  using trace::predict::MatchedCalls;
+  MatchedCalls calls(ranks);
   for (int rank = 0; rank < ranks; ++rank) {
     // Each of the threads' recorders took itself for rank 0.
-    trace::model::Batch rows = measured.recordings[static_cast<std::size_t>(rank)].rows;
-    for (auto& group : rows.process_groups) group.rank = rank;
-    for (auto& call : rows.collectives) call.rank = rank;
-    rows.rank_info.reset();
-    rows.strings.clear();
-    transfers.add(rows);
+    const trace::model::Batch& rows = measured.recordings[static_cast<std::size_t>(rank)].rows;
+    for (auto group : rows.process_groups) {
+      group.rank = rank;
+      calls.add(group);
+    }
+    for (auto call : rows.collectives) {
+      call.rank = rank;
+      const bool counts = call.step >= Calibration::kFirstMeasuredStep && call.bytes > 0;
+      if (counts) calls.add(call);
+    }
   }
-  measured.costs = transfers.measured();
+  measured.costs =
+      calls.measured([](const MatchedCalls::Key&, const MatchedCalls::Call&) { return true; });
   return measured;
 }
 
