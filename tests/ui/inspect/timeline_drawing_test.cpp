@@ -337,7 +337,7 @@ TEST(TimelineOfManySteps, SaysThatWhatIsDrawnIsAMean) {
     many.window().move_to(many.snapshot(), plot.center_x(),
                           plot.y + ribbon->y + ribbon->height / 2);
     many.window().frames(many.snapshot(), 2);
-    return many.probe().shows("as long as a step");
+    return many.probe().shows("around it");
   };
   EXPECT_TRUE(tells_mean());
   many.state().window.show(many.run().step_start(0, 20), many.run().step_end(0, 60));

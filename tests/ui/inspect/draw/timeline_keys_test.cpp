@@ -336,9 +336,12 @@ TEST_F(AlignedKeysTest, ACallIsShownWhereItsRanksAreDrawn) {
   call.latest_start_ns = late_.start_ns;
   call.end_ns = late_.end_ns;
   call.last_rank = 1;
-  const std::int64_t length_ns = late_.end_ns - late_.start_ns;
-  call.parts = {{.rank = 0, .start_ns = shown_ns_, .end_ns = shown_ns_ + length_ns},
-                {.rank = 1, .start_ns = late_.start_ns, .end_ns = late_.end_ns}};
+  call.parts.resize(2);
+  call.parts[0].start_ns = shown_ns_;
+  call.parts[0].end_ns = shown_ns_ + late_.end_ns - late_.start_ns;
+  call.parts[1].rank = 1;
+  call.parts[1].start_ns = late_.start_ns;
+  call.parts[1].end_ns = late_.end_ns;
   figures->matched = 1;
   auto range = std::make_shared<trace::timeline::RangeFigures>();
   range->stragglers = figures;
@@ -350,13 +353,11 @@ TEST_F(AlignedKeysTest, ACallIsShownWhereItsRanksAreDrawn) {
 }
 
 TEST_F(AlignedKeysTest, AStepOfTheMemoryTabIsShownWhereItsRankIsDrawn) {
-  auto allocations = std::make_shared<trace::timeline::StepAllocations>();
+  auto memory = std::make_shared<trace::timeline::StepMemory>(*sample_memory());
+  auto allocations = std::make_shared<trace::timeline::StepAllocations>(*memory->allocations);
   allocations->start_ns = late_.start_ns;
   allocations->end_ns = late_.end_ns;
-  auto memory = std::make_shared<trace::timeline::StepMemory>(*sample_memory());
   memory->allocations = allocations;
-  memory->flame = std::make_shared<trace::timeline::MemoryFlame>();
-  memory->peak = {};
   memory->rank = 1;
   inspect_.change().memory = memory;
   window().view().inspect().tabs().show(InspectTab::kMemory);
