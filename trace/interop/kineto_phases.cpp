@@ -53,7 +53,9 @@ base::Phase phase_named(std::string_view name) {
 
 }  // namespace
 
-KinetoPhases::KinetoPhases(std::vector<Annotation> annotations, const base::Interval& recorded) {
+KinetoPhases::KinetoPhases(std::vector<Annotation> annotations, const base::Interval& recorded,
+                           BackwardTimes backward)
+    : backward_(std::move(backward)) {
   for (Annotation& annotation : annotations) {
     const base::Phase phase = phase_named(annotation.name);
     marked_.push_back({std::move(annotation), phase});
@@ -180,7 +182,34 @@ void KinetoPhases::name_units(const UnitMarks& marks) {
   }
 }
 
+// One that is given a closure runs the passes itself, as Lightning's: its own work lies behind
+// them.
+void KinetoPhases::take_passes_from_optimizers() {
+  base::Intervals passes = backward_.nodes;
+  for (const auto& [annotation, phase] : marked_) {
+    if (phase != base::Phase::kForward && phase != base::Phase::kBackward) continue;
+    passes.push_back({annotation.start_ns, annotation.end_ns});
+  }
+  passes = base::normalize(std::move(passes));
+  std::vector<Marked> added;
+  for (auto& [annotation, phase] : marked_) {
+    if (phase != base::Phase::kOptimizer) continue;
+    const auto behind =
+        std::ranges::lower_bound(passes, annotation.end_ns, {}, &base::Interval::start_ns);
+    if (behind == passes.begin()) continue;
+    const base::Interval& last = *std::prev(behind);
+    if (last.start_ns < annotation.start_ns) continue;
+    phase = base::Phase::kOther;
+    added.push_back({{"optimizer", annotation.thread, last.end_ns, annotation.end_ns},
+                     base::Phase::kOptimizer});
+  }
+  std::erase_if(
+      added, [](const Marked& each) { return each.annotation.start_ns >= each.annotation.end_ns; });
+  marked_.insert(marked_.end(), added.begin(), added.end());
+}
+
 void KinetoPhases::finish(RowIds& ids) {
+  take_passes_from_optimizers();
   std::ranges::sort(marked_, {}, [](const Marked& each) {
     return std::pair(each.annotation.start_ns, -each.annotation.end_ns);
   });

@@ -29,7 +29,8 @@ class KinetoPhases {
  public:
   // Without a ProfilerStep steps end where the optimizer's end, if there is one, else the whole of
   // `recorded` is one step.
-  KinetoPhases(std::vector<Annotation> annotations, const base::Interval& recorded);
+  KinetoPhases(std::vector<Annotation> annotations, const base::Interval& recorded,
+               BackwardTimes backward);
 
   // Where the program marks no forward or backward itself. `ends_ns`: until when the host may
   // be in each backward, at the latest until what its thread does next is annotated.
@@ -59,9 +60,11 @@ class KinetoPhases {
   void make_steps(const base::Interval& recorded);
   void add_marked_steps();
   void add_steps_of_optimizer(const base::Interval& recorded);
+  void take_passes_from_optimizers();
   // When a thread begins to do what is annotated.
   std::set<std::pair<std::string, std::int64_t>> begins_by_thread() const;
 
+  BackwardTimes backward_;
   std::vector<Marked> marked_;
   std::vector<model::Step> steps_;
   std::string_view where_from_;

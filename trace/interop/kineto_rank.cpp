@@ -262,7 +262,7 @@ void KinetoRank::collect(int world_size, bool beside_nccl, const KinetoJob& job)
   if (!uses_gpu()) mark_compute(ids_.strings(), communicating(), runs_);
   collectives_.emplace(std::move(carried_out_), runs_, host_calls_, nccl_calls_, uses_gpu());
   collectives_->make_groups(job, world_size, beside_nccl, ids_);
-  phases_.emplace(std::move(annotations_), recorded_);
+  phases_.emplace(std::move(annotations_), recorded_, autograd_.times());
 }
 
 UnnamedCalls KinetoRank::unnamed_calls(Carrier carrier, int rank) const {

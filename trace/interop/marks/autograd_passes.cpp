@@ -59,6 +59,16 @@ std::vector<DdpGradient> AutogradPasses::gradients_within(const base::Interval& 
   return gradients;
 }
 
+BackwardTimes AutogradPasses::times() const {
+  BackwardTimes times;
+  for (const Node& node : nodes_) {
+    times.nodes.push_back(node.time);
+    if (node.is_gradient) times.gradients_ns.push_back(node.time.start_ns);
+  }
+  times.nodes = base::normalize(std::move(times.nodes));
+  return times;
+}
+
 std::vector<TrainingPass> AutogradPasses::passes() const {
   std::vector<TrainingPass> passes;
   auto node = nodes_.begin();

@@ -3,6 +3,7 @@
 // owner.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -24,6 +25,12 @@ struct TrainingPass {
   std::vector<DdpGradient> gradients;
 };
 
+// When autograd worked, whether or not a forward pass is marked.
+struct BackwardTimes {
+  base::Intervals nodes;                   // on whatever thread
+  std::vector<std::int64_t> gradients_ns;  // when each began to be accumulated, in order
+};
+
 class AutogradPasses {
  public:
   // Takes what it looks for.
@@ -35,6 +42,7 @@ class AutogradPasses {
   // In order. A forward pass without a backward one, of an evaluation, is none. On the host: a
   // backward pass ends with its last node, before it waits for reductions. After finish().
   std::vector<TrainingPass> passes() const;
+  BackwardTimes times() const;  // after finish()
 
  private:
   struct Node {
