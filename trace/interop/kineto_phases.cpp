@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -75,25 +78,54 @@ void KinetoPhases::add_marked_steps() {
   }
 }
 
-// Of several optimizers nothing tells which ends a step.
+// Of several optimizers nothing tells which ends a step, but where no backward pass comes between
+// them: so one updates its groups of parameters one by one, and is called within another. One that
+// works within backward passes, for a parameter as soon as it has its gradient, ends no step.
 void KinetoPhases::add_steps_of_optimizer(const base::Interval& recorded) {
   std::vector<const Annotation*> updates;
   for (const auto& [annotation, phase] : marked_) {
     if (annotation.name.starts_with(kOptimizerPrefix)) updates.push_back(&annotation);
   }
-  std::ranges::sort(updates, {}, &Annotation::start_ns);
+  std::ranges::sort(updates, {}, [](const Annotation* update) {
+    return std::pair(update->start_ns, -update->end_ns);
+  });
+  const base::Intervals& nodes = backward_.nodes;
   std::int64_t start_ns = recorded.start_ns;
   for (const Annotation* update : updates) {
+    if (base::length_within(nodes, {update->start_ns, update->start_ns + 1}) > 0) {
+      return steps_.clear();
+    }
+    const bool belongs_to_last = !steps_.empty() && !nodes.empty() &&
+                                 base::length_within(nodes, {start_ns, update->end_ns}) == 0;
     const bool is_another = update->name != updates.front()->name ||
                             update->thread != updates.front()->thread ||
                             update->start_ns < start_ns;
-    if (is_another) return steps_.clear();
-    model::Step step;
-    step.index = std::ssize(steps_);
-    step.start_ns = start_ns;
-    step.end_ns = start_ns = update->end_ns;
-    steps_.push_back(step);
+    if (!belongs_to_last && is_another) return steps_.clear();
+    if (!belongs_to_last) {
+      model::Step step;
+      step.index = std::ssize(steps_);
+      step.start_ns = start_ns;
+      steps_.push_back(step);
+    }
+    steps_.back().end_ns = start_ns = std::max(start_ns, update->end_ns);
   }
+  if (!have_same_gradients()) steps_.clear();
+}
+
+// As those of one optimizer have, or several times as many where they are accumulated. The first
+// step may have begun before the recording.
+bool KinetoPhases::have_same_gradients() const {
+  const auto before = [&](std::int64_t time_ns) {
+    return std::ranges::lower_bound(backward_.gradients_ns, time_ns) -
+           backward_.gradients_ns.begin();
+  };
+  std::ptrdiff_t least = PTRDIFF_MAX, divisor = 0;
+  for (std::size_t i = 1; i < steps_.size(); ++i) {
+    const auto gradients = before(steps_[i].end_ns) - before(steps_[i].start_ns);
+    least = std::min(least, gradients);
+    divisor = std::gcd(divisor, gradients);
+  }
+  return steps_.size() < 2 || least == divisor;
 }
 
 void KinetoPhases::make_steps(const base::Interval& recorded) {

@@ -60,6 +60,7 @@ class KinetoPhases {
   void make_steps(const base::Interval& recorded);
   void add_marked_steps();
   void add_steps_of_optimizer(const base::Interval& recorded);
+  bool have_same_gradients() const;
   void take_passes_from_optimizers();
   // When a thread begins to do what is annotated.
   std::set<std::pair<std::string, std::int64_t>> begins_by_thread() const;

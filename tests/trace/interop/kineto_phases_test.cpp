@@ -30,11 +30,28 @@ class KinetoPhasesTest : public KinetoImport {
                     end_us - start_us);
   }
   void add(const std::string& event) { events_.push_back(event); }
+  // Nodes of 10 µs each, of which so many accumulate a gradient.
+  void add_backward(double begin_us, int gradients) {
+    add(node(begin_us, begin_us + 10, "MmBackward0"));
+    for (int i = 0; i < gradients; ++i) {
+      begin_us += 10;
+      add(node(begin_us, begin_us + 10, "torch::autograd::AccumulateGrad"));
+    }
+  }
   Run imported() {
     return open(
         import_of({trace_of(events_, "\"backend\":\"nccl\",\"rank\":0,\"world_size\":1")}).folder);
   }
   // In µs.
+  std::vector<std::pair<int, int>> steps() {
+    std::vector<std::pair<int, int>> times;
+    for (const model::Batch& batch : imported().batches) {
+      for (const model::Step& step : batch.steps) {
+        times.emplace_back(step.start_ns / 1000, step.end_ns / 1000);
+      }
+    }
+    return times;
+  }
   std::vector<std::tuple<Phase, int, int>> phases() {
     std::vector<std::tuple<Phase, int, int>> times;
     for (const model::Batch& batch : imported().batches) {
@@ -76,6 +93,64 @@ TEST_F(KinetoPhasesTest, OfAnOptimizerBehindItsPassesAreAllOfIt) {
   EXPECT_THAT(phases(), ElementsAre(std::tuple(Phase::kForward, 110, 300),
                                     std::tuple(Phase::kBackward, 310, 700),
                                     std::tuple(Phase::kOptimizer, 710, 900)));
+}
+
+// DeepSpeed updates groups of parameters one by one; some programs give each an optimizer.
+TEST_F(KinetoPhasesTest, StepsEndWithTheLastUpdateBehindABackwardPass) {
+  for (const char* second : {"FusedAdam", "Muon"}) {
+    events_.resize(1);
+    for (int step = 0; step < 4; ++step) {
+      add_backward(1000 * step + 20, 3);
+      add(update(1000 * step + 500, 1000 * step + 510));
+      add(update(1000 * step + 520, 1000 * step + 530, second));
+    }
+    const std::vector<std::pair<int, int>> expected{
+        {0, 530}, {530, 1530}, {1530, 2530}, {2530, 3530}};
+    EXPECT_EQ(steps(), expected) << second;
+  }
+}
+
+// As ZeroRedundancyOptimizer's, which calls the one that it shards; with a closure or without.
+TEST_F(KinetoPhasesTest, AnOptimizerWithinAnotherEndsNoStepOfItsOwn) {
+  for (int step = 0; step < 3; ++step) {
+    add(update(1000 * step + (step == 1 ? 10 : 500), 1000 * step + 900, "ZeroRedundancyOptimizer"));
+    add_backward(1000 * step + 20, 3);
+    add(update(1000 * step + 510, 1000 * step + 890, "AdamW"));
+  }
+  const std::vector<std::pair<int, int>> expected{{0, 900}, {900, 1900}, {1900, 2900}};
+  EXPECT_EQ(steps(), expected);
+}
+
+TEST_F(KinetoPhasesTest, StepsMayAccumulateGradientsOfSeveralPasses) {
+  add_backward(20, 1);  // the recording began within it
+  add(update(500, 510));
+  for (const int step : {1, 2, 3}) {
+    add_backward(1000 * step + 20, 3);
+    if (step != 2) add_backward(1000 * step + 120, 3);
+    add(update(1000 * step + 500, 1000 * step + 510));
+  }
+  EXPECT_EQ(steps().size(), 4u);
+}
+
+// A generator and a discriminator: two optimizers of one class.
+TEST_F(KinetoPhasesTest, OptimizersOfOtherGradientsAreSeveral) {
+  for (int step = 0; step < 4; ++step) {
+    add_backward(1000 * step + 20, step % 2 == 0 ? 4 : 7);
+    add(update(1000 * step + 500, 1000 * step + 510));
+  }
+  EXPECT_THAT(steps(), ElementsAre(std::pair(0, 3510)));
+}
+
+// One for each parameter, called by a hook as soon as it has its gradient.
+TEST_F(KinetoPhasesTest, OptimizersWithinBackwardPassesEndNoSteps) {
+  for (int step = 0; step < 2; ++step) {
+    for (int parameter = 0; parameter < 3; ++parameter) {
+      const double begin_us = 1000 * step + 100 * parameter + 20;
+      add(node(begin_us, begin_us + 50, "torch::autograd::AccumulateGrad"));
+      add(update(begin_us + 10, begin_us + 40));
+    }
+  }
+  EXPECT_THAT(steps(), ElementsAre(std::pair(0, 1270)));
 }
 
 }  // namespace
