@@ -55,9 +55,7 @@ int named_ranks(const std::vector<CarriedOut>& collectives) {
     const std::string& list = made.event.group_ranks;
     if (before != nullptr && *before == list) continue;
     before = &list;
-    for (const int rank : ranks_in(list)) {
-      if (rank >= 0 && rank < job::kMostRunRanks) most = std::max(most, rank + 1);
-    }
+    for (const int rank : ranks_in(list)) most = std::max(most, rank + 1);
   }
   return most;
 }
@@ -143,9 +141,9 @@ void KinetoCollectives::make_groups(const KinetoJob& job, int world_size, bool b
                                     RowIds& ids) {
   if (job.groups.empty() && calls_.empty()) return;
   const bool on_host = !calls_.empty() && !on_gpu_ && !beside_nccl;
-  groups_.list(job, beside_nccl, on_host ? "gloo" : "nccl", ids);
+  groups_.list(job, world_size, beside_nccl, on_host ? "gloo" : "nccl", ids);
   if (!groups_.empty() || calls_.empty() || world_size == 0 || job.group_count > 1) return;
-  groups_.list_world(world_size, ids);
+  groups_.list_world(ids);
 }
 
 std::int64_t KinetoCollectives::ranks_of(const Call& call, int group) const {

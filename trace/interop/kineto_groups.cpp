@@ -1,13 +1,13 @@
 #include "trace/interop/kineto_groups.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <numeric>
 #include <utility>
 
 #include "trace/interop/json/nccl_names.h"
 #include "trace/interop/marks/call_groups.h"
+#include "trace/job/run_limits.h"
 
 namespace shardlens::trace::interop {
 
@@ -34,19 +34,6 @@ std::string backend_of(const Backends& backends, Carrier carrier, std::string_vi
 
 }  // namespace
 
-std::vector<int> ranks_in(const std::string& list) {
-  std::vector<int> ranks;
-  const char* at = list.data();
-  const char* const end = at + list.size();
-  while (at != end) {
-    int rank = 0;
-    const auto [rest, error] = std::from_chars(at, end, rank);
-    if (error == std::errc()) ranks.push_back(rank);
-    at = error == std::errc() ? rest : at + 1;
-  }
-  return ranks;
-}
-
 int GroupNumbers::number_of(const std::string& name, const std::vector<int>& ranks) {
   const int next = static_cast<int>(numbers_.size());
   return numbers_.try_emplace({name, ranks}, next).first->second;
@@ -56,16 +43,34 @@ bool KinetoGroups::Group::is_open_to(Carrier carrier) const {
   return backends.empty() || !backend_of(backends, carrier, "").empty();
 }
 
+// Of more than 30 PyTorch writes down the first and the last.
+std::vector<int> KinetoGroups::members_of(const Group& group) {
+  constexpr std::int64_t kMostTold = 64 * std::int64_t{job::kMostRunRanks};  // by nonsense
+  const bool is_whole = group.size <= std::ssize(group.listed);
+  if (is_whole || group.size > world_size_ || told_ + group.size > kMostTold) return group.listed;
+  told_ += group.size;
+  std::vector<int> members(static_cast<std::size_t>(group.size), model::kNotKnown);
+  if (group.size == world_size_) {
+    std::iota(members.begin(), members.end(), 0);
+  } else {
+    members.back() = rank_;
+  }
+  return members;
+}
+
 int KinetoGroups::add(Group group, std::string_view backend, RowIds& ids) {
   const int place = static_cast<int>(groups_.size());
+  group.row.ranks = members_of(group);
   group.row.name = ids.intern(group.title);
   group.row.backend = ids.intern(backend);
   groups_.push_back(std::move(group));
   return place;
 }
 
-void KinetoGroups::list(const KinetoJob& job, bool beside_nccl, std::string_view backend,
-                        RowIds& ids) {
+void KinetoGroups::list(const KinetoJob& job, int world_size, bool beside_nccl,
+                        std::string_view backend, RowIds& ids) {
+  rank_ = job.rank;
+  world_size_ = world_size;
   beside_nccl_ = beside_nccl;
   const Carrier carrier = beside_nccl ? Carrier::kGpu : Carrier::kHost;
   const Backends of_job = backends_in(job.backend);
@@ -79,16 +84,17 @@ void KinetoGroups::list(const KinetoJob& job, bool beside_nccl, std::string_view
     known->second = add({.name = group.name,
                          .title = title_of(is_named ? group.description : group.name),
                          .backends = group.backends,
-                         .row = {.ranks = group.ranks}},
+                         .listed = group.ranks,
+                         .size = group.size,
+                         .row = {}},
                         backend_of(group.backends, carrier, otherwise), ids);
   }
 }
 
-void KinetoGroups::list_world(int world_size, RowIds& ids) {
-  std::vector<int> all(static_cast<std::size_t>(world_size));
-  std::iota(all.begin(), all.end(), 0);
-  by_name_[""] = add({.name = "", .title = "world", .backends = {}, .row = {.ranks = all}},
-                     usual_backend_, ids);
+void KinetoGroups::list_world(RowIds& ids) {
+  by_name_[""] = add(
+      {.name = "", .title = "world", .backends = {}, .listed = {}, .size = world_size_, .row = {}},
+      usual_backend_, ids);
 }
 
 std::vector<int> KinetoGroups::open_to(Carrier carrier) const {
@@ -112,7 +118,9 @@ int KinetoGroups::named_by(const KinetoEvent& event, RowIds& ids) {
   return by_name_[event.group] = add({.name = event.group,
                                       .title = title_of(event.group),
                                       .backends = {},
-                                      .row = {.ranks = std::move(ranks)}},
+                                      .listed = std::move(ranks),
+                                      .size = event.group_size,
+                                      .row = {}},
                                      "nccl", ids);
 }
 
@@ -131,7 +139,7 @@ int KinetoGroups::part_of(int group, Carrier carrier, RowIds& ids) {
 void KinetoGroups::move_to(model::Batch& rows, GroupNumbers& numbers) {
   std::vector<int> by_place;
   for (Group& group : groups_) {
-    group.row.id = numbers.number_of(group.name, group.row.ranks);
+    group.row.id = numbers.number_of(group.name, group.listed);
     by_place.push_back(group.row.id);
     rows.process_groups.push_back(std::move(group.row));
   }

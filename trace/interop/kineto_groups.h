@@ -16,9 +16,6 @@
 
 namespace shardlens::trace::interop {
 
-// Of "[0, 1, 2]", possibly cut off: "[0, 1, ..., 7]".
-std::vector<int> ranks_in(const std::string& list);
-
 // Kernels of NCCL, or threads of Gloo.
 enum class Carrier : std::uint8_t { kGpu, kHost };
 
@@ -26,6 +23,7 @@ enum class Carrier : std::uint8_t { kGpu, kHost };
 // without a common rank may bear one name.
 class GroupNumbers {
  public:
+  // `ranks`: as it is listed.
   int number_of(const std::string& name, const std::vector<int>& ranks);
 
  private:
@@ -36,10 +34,11 @@ class GroupNumbers {
 // group is of another one with its ranks: its backend counts its calls, too.
 class KinetoGroups {
  public:
-  // `backend`: of groups whose own is not told.
-  void list(const KinetoJob& job, bool beside_nccl, std::string_view backend, RowIds& ids);
+  // `world_size`: 0 where nothing tells it. `backend`: of groups whose own is not told.
+  void list(const KinetoJob& job, int world_size, bool beside_nccl, std::string_view backend,
+            RowIds& ids);
   // The only one, where nothing is listed.
-  void list_world(int world_size, RowIds& ids);
+  void list_world(RowIds& ids);
   bool empty() const { return groups_.empty(); }
   const std::vector<int>& ranks(int group) const { return at(group).row.ranks; }
 
@@ -58,13 +57,18 @@ class KinetoGroups {
     std::string name;  // PyTorch's
     std::string title;
     std::vector<std::string> backends;  // empty: not told
+    std::vector<int> listed;            // ranks, possibly not all
+    std::int64_t size = -1;             // -1: not told
     model::ProcessGroup row;
 
     bool is_open_to(Carrier carrier) const;
   };
+  std::vector<int> members_of(const Group& group);
   int add(Group group, std::string_view backend, RowIds& ids);
   const Group& at(int group) const { return groups_[static_cast<std::size_t>(group)]; }
 
+  int rank_ = -1, world_size_ = 0;
+  std::int64_t told_ = 0;  // members of lists that are cut off
   bool beside_nccl_ = false;
   std::string usual_backend_;
   std::vector<Group> groups_;

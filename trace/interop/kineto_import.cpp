@@ -255,7 +255,7 @@ base::Result<void> Import::number_ranks() {
   int next = 0, named = 0;
   bool communicates = false;
   for (KinetoFile& file : files_) {
-    const int rank = all_know ? file.job.rank : next++;
+    const int rank = file.job.rank = all_know ? file.job.rank : next++;
     // Without distributedInfo the groups of its collectives tell.
     named =
         std::max(named, file.job.world_size > 0 ? file.job.world_size : file.rows.named_ranks());

@@ -3,8 +3,10 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <charconv>
 #include <climits>
 #include <string>
+#include <system_error>
 
 #include "trace/base/text.h"
 #include "trace/job/run_limits.h"
@@ -26,6 +28,19 @@ std::string text_or_empty(const simdjson::simdjson_result<dom::element>& element
   return element.get(value) == simdjson::SUCCESS ? std::string(value) : std::string();
 }
 
+// A list, or a text where Kineto gathered it from calls.
+std::vector<int> ranks_of(const simdjson::simdjson_result<dom::element>& element) {
+  dom::array list;
+  if (element.get(list) != simdjson::SUCCESS) return ranks_in(text_or_empty(element));
+  std::vector<int> ranks;
+  for (const dom::element rank : list) {
+    std::int64_t number = 0;
+    if (rank.get(number) != simdjson::SUCCESS) continue;
+    if (number >= 0 && number < job::kMostRunRanks) ranks.push_back(static_cast<int>(number));
+  }
+  return ranks;
+}
+
 void take_in_groups(KinetoJob& job, const simdjson::simdjson_result<dom::element>& config) {
   dom::array groups;
   if (config.get(groups) != simdjson::SUCCESS) return;
@@ -34,14 +49,8 @@ void take_in_groups(KinetoJob& job, const simdjson::simdjson_result<dom::element
     added.name = text_or_empty(group["pg_name"]);
     added.description = text_or_empty(group["pg_desc"]);
     added.backends = backends_in(text_or_empty(group["backend_config"]));
-    dom::array ranks;
-    if (group["ranks"].get(ranks) != simdjson::SUCCESS) continue;
-    for (const dom::element rank : ranks) {
-      std::int64_t number = 0;
-      if (rank.get(number) != simdjson::SUCCESS) continue;
-      if (number >= 0 && number < job::kMostRunRanks)
-        added.ranks.push_back(static_cast<int>(number));
-    }
+    added.ranks = ranks_of(group["ranks"]);
+    added.size = int_or(group["pg_size"], -1);
   }
 }
 
@@ -57,6 +66,20 @@ void take_in_distribution(KinetoJob& job, const dom::element& info) {
 }
 
 }  // namespace
+
+std::vector<int> ranks_in(std::string_view list) {
+  std::vector<int> ranks;
+  const char* at = list.data();
+  const char* const end = at + list.size();
+  while (at != end) {
+    int rank = 0;
+    const auto [rest, error] = std::from_chars(at, end, rank);
+    const bool is_rank = error == std::errc() && rank >= 0 && rank < job::kMostRunRanks;
+    if (is_rank) ranks.push_back(rank);
+    at = rest == at ? at + 1 : rest;
+  }
+  return ranks;
+}
 
 std::vector<std::string> backends_in(const std::string& config) {
   std::vector<std::string> backends;

@@ -19,12 +19,16 @@ struct KinetoJob {
   struct Group {
     std::string name, description;
     std::vector<std::string> backends;  // each once, of whatever devices; empty: it does not say
-    std::vector<int> ranks;
+    std::vector<int> ranks;             // fewer than `size` where the list is cut off, or missing
+    int size = -1;                      // -1: it does not say
   };
   std::vector<Group> groups;
 };
 
 // Each once, of "nccl" or "cpu:gloo,cuda:nccl".
+// Of "[0, 1, 2]", possibly cut off: "[0, 1, ..., 7]". What no job has is left out.
+std::vector<int> ranks_in(std::string_view list);
+
 std::vector<std::string> backends_in(const std::string& config);
 
 // Takes in the member `key` of the trace's top level; `text` is its JSON. Unknown ones and those of

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <numeric>
+#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -33,9 +34,11 @@ std::string info_of(int rank, int world_size, const std::vector<ListedGroup>& gr
          (groups.empty() ? "" : ",\"pg_config\":[" + list + "]");
 }
 
-// `group`: what it names; "" as before PyTorch 2.2.
-std::string reduction_on_gpu(double start_us, const std::string& group) {
-  const std::string named = group.empty() ? "" : ",\"Process Group Name\":\"" + group + "\"";
+// `group`: what it names; "" as before PyTorch 2.4.
+std::string reduction_on_gpu(double start_us, const std::string& group,
+                             const std::string& more = "") {
+  const std::string named =
+      (group.empty() ? "" : ",\"Process Group Name\":\"" + group + "\"") + more;
   return complete("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", "20", start_us, 5,
                   "\"device\":0,\"stream\":20,\"Collective name\":\"allreduce\",\"In msg nelems\":"
                   "1000,\"dtype\":\"Float\"" +
@@ -89,31 +92,67 @@ std::vector<ListedGroup> groups_of_mesh(int rank) {
   return groups;
 }
 
+// Kineto writes ranks as a text where it gathers groups from the calls itself.
 TEST_F(KinetoGroupsTest, HaveOneNumberOnAllTheirRanks) {
-  std::vector<std::string> traces;
-  std::int64_t calls = 0;
-  for (int rank = 0; rank < 4; ++rank) {
-    std::vector<std::string> events;
-    for (const ListedGroup& group : groups_of_mesh(rank)) {
-      events.push_back(reduction_on_gpu(100 + 10 * std::stod(group.name), group.name));
-      ++calls;
+  for (const bool as_text : {false, true}) {
+    std::vector<std::string> traces;
+    std::int64_t calls = 0;
+    for (int rank = 0; rank < 4; ++rank) {
+      std::vector<std::string> events;
+      for (const ListedGroup& group : groups_of_mesh(rank)) {
+        events.push_back(reduction_on_gpu(100 + 10 * std::stod(group.name), group.name));
+        ++calls;
+      }
+      std::string info = info_of(rank, 4, groups_of_mesh(rank));
+      if (as_text) info = std::regex_replace(info, std::regex(R"((\[[0-9,]+\]))"), R"("$1")");
+      traces.push_back(trace_of(events, info));
     }
-    traces.push_back(trace_of(events, info_of(rank, 4, groups_of_mesh(rank))));
-  }
-  const Run run = open(import_of(traces).folder);
-  std::map<std::pair<std::string, std::vector<int>>, std::set<int>> numbers;
-  std::set<int> different;
-  for (const model::Batch& batch : run.batches) {
-    for (const model::ProcessGroup& group : batch.process_groups) {
-      const std::string title(run.strings.get(group.rank, group.name));
-      numbers[{title, group.ranks}].insert(group.id);
-      different.insert(group.id);
+    const Run run = open(import_of(traces).folder);
+    std::map<std::pair<std::string, std::vector<int>>, std::set<int>> numbers;
+    std::set<int> different;
+    for (const model::Batch& batch : run.batches) {
+      for (const model::ProcessGroup& group : batch.process_groups) {
+        const std::string title(run.strings.get(group.rank, group.name));
+        numbers[{title, group.ranks}].insert(group.id);
+        different.insert(group.id);
+      }
     }
+    EXPECT_EQ(numbers.size(), 6u);
+    EXPECT_EQ(different.size(), 6u);
+    for (const auto& [group, ids] : numbers) EXPECT_EQ(ids.size(), 1u) << group.first;
+    EXPECT_EQ(matched_in(run), calls) << "each met the other members' calls of its group";
   }
-  EXPECT_EQ(numbers.size(), 6u);
-  EXPECT_EQ(different.size(), 6u);
-  for (const auto& [group, ids] : numbers) EXPECT_EQ(ids.size(), 1u) << group.first;
-  EXPECT_EQ(matched_in(run), calls) << "each met the other members' calls of its group";
+}
+
+// Of more than 30 members PyTorch writes down the first ones and the last. Groups without a common
+// rank may bear one name.
+TEST_F(KinetoGroupsTest, OfAListThatIsCutOffHaveAllTheirMembers) {
+  const auto import_with = [&](bool are_listed, int members) {
+    std::vector<std::string> traces;
+    for (int rank = 0; rank < 6; ++rank) {
+      const int first = rank / members * members;
+      const std::string ranks =
+          "\"[" + std::to_string(first) + ", ..., " + std::to_string(first + members - 1) + "]\"";
+      const std::string size = std::to_string(members);
+      const std::string in_call = ",\"Process Group Ranks\":" + ranks + ",\"Group size\":" + size;
+      const std::string in_list =
+          ",\"pg_config\":[{\"pg_name\":\"1\",\"pg_size\":" + size + ",\"ranks\":" + ranks + "}]";
+      traces.push_back(trace_of({reduction_on_gpu(100, "1", are_listed ? "" : in_call)},
+                                info_of(rank, 6, {}) + (are_listed ? in_list : "")));
+    }
+    const Run run = open(import_of(traces).folder);
+    EXPECT_EQ(matched_in(run), 6);
+    std::set<std::vector<int>> groups;
+    for (const auto& group : run.figures.process_groups) {
+      if (group.name == "group 1") groups.insert(group.ranks);
+    }
+    return groups;
+  };
+  for (const bool are_listed : {false, true}) {
+    EXPECT_THAT(import_with(are_listed, 3),
+                testing::ElementsAre(std::vector{0, 1, 2}, std::vector{3, 4, 5}));
+    EXPECT_THAT(import_with(are_listed, 6), testing::ElementsAre(std::vector{0, 1, 2, 3, 4, 5}));
+  }
 }
 
 // The host counts its own calls, wherever the GPU is by then; on rank 1 it is further.

@@ -180,6 +180,7 @@ void read_argument(std::string_view key, ondemand::value value, KinetoEvent& eve
   if (key == "dtype") return read_text(value, event.data_type);
   if (key == "Process Group Name") return read_text(value, event.group);
   if (key == "Process Group Ranks") return read_text(value, event.group_ranks);
+  if (key == "Group size") return read_number(value, event.group_size);
   if (key == "In msg nelems") return read_number(value, event.in_elements);
   if (key == "Out msg nelems") return read_number(value, event.out_elements);
   if (key == "Seq") return read_number(value, event.sequence);

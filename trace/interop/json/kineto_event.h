@@ -39,6 +39,7 @@ struct KinetoEvent {
   // Of a collective's kernel, where the trace has them; elements also of the operators that ask for
   // one with tensors for each.
   std::string collective, data_type, group, group_ranks;
+  std::int64_t group_size = -1;
   std::int64_t in_elements = -1, out_elements = -1;
   std::int64_t sequence = -1;
 

@@ -122,13 +122,14 @@ RankCalls calls_of(const model::Batch& batch, const std::vector<model::Collectiv
 }  // namespace
 
 void number_calls(std::map<int, model::Batch>& rows) {
-  // By group and its members: the calls of each rank, in the order in which it asked for them.
+  // By group and its first member: the calls of each rank, in the order in which it asked for them.
   using OfRank = std::map<int, std::vector<model::Collective*>>;
-  std::map<std::pair<int, std::vector<int>>, OfRank> groups;
+  std::map<std::pair<int, int>, OfRank> groups;
   for (auto& [rank, batch] : rows) {
     std::map<int, OfRank*> of_group;
     for (const model::ProcessGroup& group : batch.process_groups) {
-      of_group[group.id] = &groups[{group.id, group.ranks}];
+      const int first = group.ranks.empty() ? -1 : group.ranks.front();
+      of_group[group.id] = &groups[{group.id, first}];
     }
     for (model::Collective& call : batch.collectives) {
       if (may_be_between_two(call)) continue;

@@ -44,6 +44,7 @@ void tell_names(const CallsAround& around, KinetoEvent& kernel) {
     fill(kernel.data_type, (*call)->data_type);
     fill(kernel.group, (*call)->group);
     fill(kernel.group_ranks, (*call)->group_ranks);
+    if (kernel.group_size < 0) kernel.group_size = (*call)->group_size;
     if (kernel.sequence < 0) kernel.sequence = (*call)->sequence;
   }
   for (auto call = around.rbegin(); call != around.rend(); ++call) {
