@@ -67,6 +67,9 @@ KinetoCollectives::KinetoCollectives(std::vector<CarriedOut> collectives, const 
   for (CarriedOut& made : collectives) calls_.push_back({.made = std::move(made)});
   std::ranges::stable_sort(calls_, {}, [](const Call& call) { return call.made.event.start_ns; });
   find_launches(runs, nccl_calls);
+  for (Call& call : calls_) {
+    call.asked_ranks = std::max<std::int64_t>(0, call.made.event.group_size);
+  }
   if (!on_gpu) find_requests(host_calls);
 }
 

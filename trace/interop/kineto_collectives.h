@@ -77,7 +77,7 @@ class KinetoCollectives {
   struct Call {
     CarriedOut made;
     std::int64_t asked_ns = kNoCall;  // for it by the host
-    // Of Gloo's, what was asked for, and of how many ranks; kOther, 0: not known.
+    // Of Gloo's, what was asked for, and of either how many ranks; kOther, 0: not known.
     model::CollectiveFunction asked = model::CollectiveFunction::kOther;
     std::int64_t asked_ranks = 0;
     int group = kNoGroup;  // of one that names none

@@ -155,6 +155,20 @@ TEST_F(KinetoGroupsTest, OfAListThatIsCutOffHaveAllTheirMembers) {
   }
 }
 
+// As with PyTorch 2.2, of a part of the job or of all of it.
+TEST_F(KinetoGroupsTest, WithoutAListAreAllRanksOnlyIfACallSaysSo) {
+  const auto calls_of_size = [&](int size) {
+    std::vector<std::string> traces;
+    for (int rank = 0; rank < 4; ++rank) {
+      const std::string told = ",\"Group size\":" + std::to_string(size);
+      traces.push_back(trace_of({reduction_on_gpu(100, "", told)}, info_of(rank, 4, {})));
+    }
+    return calls_of(open(import_of(traces).folder)).at(0);
+  };
+  EXPECT_EQ(calls_of_size(4), (Calls{{"world, nccl", {0}}}));
+  EXPECT_EQ(calls_of_size(2), (Calls{{"not known", {-1}}}));
+}
+
 // The host counts its own calls, wherever the GPU is by then; on rank 1 it is further.
 std::string trace_beside_gloo(int rank, const std::vector<ListedGroup>& groups,
                               const std::string& named) {
