@@ -8,7 +8,7 @@
 
 #include "trace/base/text.h"
 #include "trace/interop/json/nccl_names.h"
-#include "trace/job/run_limits.h"
+#include "trace/interop/marks/call_places.h"
 
 namespace shardlens::trace::interop {
 
@@ -198,7 +198,6 @@ void KinetoCollectives::make_rows(RowIds& ids) {
     row.lane = call.made.lane;
     const int group = event.group.empty() ? call.group : groups_.named_by(event, ids);
     row.process_group = groups_.part_of(group, call.carrier(), ids);
-    row.sequence = row.process_group == kNoGroup ? -1 : event.sequence;
     row.function = row.executed = collective_function(event.collective, event.name);
     if (call.asked != Function::kOther) row.function = call.asked;
     const TorchType type = data_type_of(event);
@@ -213,6 +212,9 @@ void KinetoCollectives::make_rows(RowIds& ids) {
       row.tag_name = ids.intern(own_name(event));
       if (row.tag_name != 0) row.tag_kind = model::TagKind::kNamed;
     }
+    // PyTorch writes the number of the next collective down of what is between two.
+    const bool has_number = row.process_group != kNoGroup && !may_be_between_two(row);
+    row.sequence = has_number ? event.sequence : -1;
     rows_.push_back(row);
   }
 }

@@ -169,6 +169,23 @@ TEST_F(KinetoGroupsTest, WithoutAListAreAllRanksOnlyIfACallSaysSo) {
   EXPECT_EQ(calls_of_size(2), (Calls{{"not known", {-1}}}));
 }
 
+// PyTorch gives them the number that the group's next collective will have.
+TEST_F(KinetoGroupsTest, DoNotCountSendsByTheNumbersTheyTell) {
+  std::vector<std::string> traces;
+  for (const int rank : {0, 1}) {
+    const std::string send =
+        complete("kernel", "ncclDevKernel_SendRecv(x)", "20", rank == 0 ? 0 : 500, 10,
+                 "\"device\":0,\"stream\":20,\"Collective name\":\"send\",\"In msg nelems\":"
+                 "1000,\"dtype\":\"Float\",\"Process Group Name\":\"0\",\"Seq\":7");
+    const std::string sum = reduction_on_gpu(600, "0", ",\"Seq\":7");
+    traces.push_back(
+        trace_of({send, sum}, info_of(rank, 2, {{"0", "default_pg", "cuda:nccl", {0, 1}}})));
+  }
+  const Run run = open(import_of(traces).folder);
+  EXPECT_EQ(calls_of(run).at(0), (Calls{{"default_pg, nccl", {-1, 7}}}));
+  EXPECT_EQ(matched_in(run), 2) << "of the sums alone";
+}
+
 // The host counts its own calls, wherever the GPU is by then; on rank 1 it is further.
 std::string trace_beside_gloo(int rank, const std::vector<ListedGroup>& groups,
                               const std::string& named) {

@@ -48,14 +48,12 @@ std::map<std::int64_t, std::int64_t> first_places(std::span<const RankCalls> ran
   return places;
 }
 
-// A send meets one other rank: the group's others do not count it. What a call did that tells
-// neither function nor name may be one.
+}  // namespace
+
 bool may_be_between_two(const model::Collective& call) {
   return call.function == model::CollectiveFunction::kSend ||
          call.function == model::CollectiveFunction::kReceive || model::is_untold(call);
 }
-
-}  // namespace
 
 RankCalls calls_by_step(std::span<const model::Step> steps, std::span<const std::int64_t> asked_ns,
                         bool are_marked) {

@@ -32,9 +32,12 @@ RankCalls calls_by_step(std::span<const model::Step> steps, std::span<const std:
 // rank whose steps are not marked.
 std::vector<std::vector<std::int64_t>> places_of_calls(std::span<const RankCalls> ranks);
 
-// Numbers the calls of each group that have no number, by their places; not sends and receives, nor
-// what may be one.
-// `rows`: by rank.
+// A send meets one other rank: the group's others do not count it. What a call did that tells
+// neither function nor name may be one.
+bool may_be_between_two(const model::Collective& call);
+
+// Numbers the calls of each group that have no number, by their places, but for what may be between
+// two. `rows`: by rank.
 void number_calls(std::map<int, model::Batch>& rows);
 
 }  // namespace shardlens::trace::interop
