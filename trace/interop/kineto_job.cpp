@@ -99,8 +99,11 @@ void take_in_member(KinetoJob& job, std::string_view key, std::string_view text)
     take_in_distribution(job, value);
   } else if (key == "deviceProperties") {
     dom::array devices;
-    if (value.get(devices) != simdjson::SUCCESS || devices.size() == 0) return;
-    job.device_name = text_or_empty(devices.at(0)["name"]);
+    if (value.get(devices) != simdjson::SUCCESS) return;
+    for (const dom::element device : devices) {
+      const int number = int_or(device["id"], static_cast<int>(job.device_names.size()));
+      job.device_names.emplace(number, text_or_empty(device["name"]));
+    }
   } else if (key == "baseTimeNanoseconds") {
     std::int64_t base = 0;
     const bool is_date = value.get(base) == simdjson::SUCCESS && base >= 0 && base < INT64_MAX / 2;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +15,7 @@ struct KinetoJob {
   int group_count = -1;      // process groups of all ranks, which `groups` need not hold
   std::int64_t base_ns = 0;  // of all times
   std::string backend;       // of the collectives: see backends_in(); "": it does not say
-  std::string device_name;
+  std::map<int, std::string> device_names;  // of all that the process sees, by number
   std::string versions;
   struct Group {
     std::string name, description;

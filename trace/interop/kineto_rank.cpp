@@ -56,7 +56,7 @@ void KinetoRank::add(const KinetoEvent& event) {
       add_kernel(event);
       break;
     case KinetoCategory::kCopy:
-      ++gpu_events_;
+      ++gpu_events_[event.device];
       add_bulk(event, model::LaneKind::kCopies, stream_name(event), model::EventKind::kCopy,
                event.bytes);
       break;
@@ -88,7 +88,7 @@ void KinetoRank::add(const KinetoEvent& event) {
 }
 
 void KinetoRank::add_kernel(const KinetoEvent& event) {
-  ++gpu_events_;
+  ++gpu_events_[event.device];
   const bool communicates = is_nccl_kernel(event.name);
   const auto kind = communicates ? model::LaneKind::kCommunication : model::LaneKind::kCompute;
   add_bulk(event, kind, stream_name(event), model::EventKind::kKernel, 0,
@@ -276,6 +276,15 @@ RankCalls KinetoRank::steps_of_unnamed(Carrier carrier) const {
                        phases_->where_steps_are_from().empty());
 }
 
+// A job's processes see all devices of their machine, as a rule, and use one each.
+std::string KinetoRank::device_name(const KinetoJob& job) const {
+  if (job.device_names.empty()) return "";
+  const auto used =
+      std::ranges::max_element(gpu_events_, {}, [](const auto& device) { return device.second; });
+  const auto found = job.device_names.find(used == gpu_events_.end() ? -1 : used->first);
+  return found == job.device_names.end() ? job.device_names.begin()->second : found->second;
+}
+
 model::Batch KinetoRank::finish(int rank, int world_size, const KinetoJob& job,
                                 const std::string& source, GroupNumbers& numbers) {
   if (!collectives_) collect(world_size, uses_nccl(), job);
@@ -312,7 +321,7 @@ model::Batch KinetoRank::finish(int rank, int world_size, const KinetoJob& job,
   info.rank = rank;
   info.local_rank = static_cast<int>(model::kNotKnown);
   info.device = uses_gpu() ? "cuda" : "cpu";
-  info.device_name = job.device_name;
+  info.device_name = device_name(job);
   info.sources = source + std::string(lacks_kernels ? model::kNoKernels : "") +
                  std::string(phases.where_steps_are_from());
   info.versions = job.versions;

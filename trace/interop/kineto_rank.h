@@ -53,7 +53,7 @@ class KinetoRank {
   model::Batch finish(int rank, int world_size, const KinetoJob& job, const std::string& source,
                       GroupNumbers& numbers);
 
-  bool uses_gpu() const { return gpu_events_ > 0; }
+  bool uses_gpu() const { return !gpu_events_.empty(); }
   // The job has so many at least, as ranks took part in its collectives; 0: none is named.
   int named_ranks() const { return interop::named_ranks(carried_out_); }
   // What waits for other ranks, before collect().
@@ -71,6 +71,7 @@ class KinetoRank {
   void add_memory(const KinetoEvent& event);
   void leave_out_unbelievable();
   std::map<int, base::Intervals> communicating() const;
+  std::string device_name(const KinetoJob& job) const;
   std::vector<TrainingPass> passes() const;
   // A line of the log says why there are none; "": there are, or nothing should.
   std::string make_parts(int world_size, std::span<const TrainingPass> passes,
@@ -91,7 +92,7 @@ class KinetoRank {
   NcclCalls nccl_calls_;
   std::map<std::string, std::int64_t> left_out_;
   BelievableTimes times_;
-  std::int64_t gpu_events_ = 0;
+  std::map<int, std::int64_t> gpu_events_;         // by device
   base::Interval recorded_{INT64_MAX, INT64_MIN};  // what is believed
   // Of what was collected.
   std::optional<KinetoCollectives> collectives_;

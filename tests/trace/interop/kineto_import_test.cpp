@@ -83,6 +83,16 @@ TEST_F(KinetoImport, MakesARunOfAJobsRanks) {
   EXPECT_EQ(run.figures.summary.effective_batch, std::nullopt) << "settings are not known";
 }
 
+// With torchrun each rank sees all of its machine and uses its own.
+TEST_F(KinetoImport, TellsTheDeviceThatARankUsed) {
+  std::string text = job(0, 2);
+  const std::string one = R"({"id":0,"name":"NVIDIA Test"})", used = "\"device\":0,\"stream\":7";
+  text.replace(text.find(one), one.size(), one + R"(,{"id":1,"name":"NVIDIA Other"})");
+  for (auto at = text.find(used); at != text.npos; at = text.find(used, at)) text[at + 9] = '1';
+  const Run run = open(import_kineto(std::vector{write("a.json", text)}, runs())->folder);
+  EXPECT_EQ(run.figures.ranks[0].info.device_name, "NVIDIA Other");
+}
+
 TEST_F(KinetoImport, KeepsWhatIsKnownOfACollective) {
   const std::vector files{write("a.json", job(0, 2))};
   const Run run = open(import_kineto(files, runs())->folder);
