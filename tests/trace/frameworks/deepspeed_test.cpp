@@ -316,6 +316,19 @@ TEST(DeepSpeedReader, ChangesWhatTheFileLeavesToDeepSpeedsDefaults) {
   EXPECT_EQ(changed.initial_loss_scale, 65536);
 }
 
+TEST(DeepSpeedReader, KnowsThatPyTorchsAdamWDecaysByItself) {
+  const auto decay = [](const std::string& type, const std::string& params) {
+    return foreign_of("{\"optimizer\": {\"type\": \"" + type + "\", \"params\": {" + params + "}}}")
+        .settings.weight_decay;
+  };
+  EXPECT_EQ(decay("AdamW", R"("torch_adam": true)"), 0.01);
+  EXPECT_EQ(decay("AdamW", R"("torch_adam": true, "adam_w_mode": false)"), 0.01);
+  EXPECT_EQ(decay("AdamW", R"("torch_adam": true, "weight_decay": 0)"), 0);
+  EXPECT_EQ(decay("AdamW", R"("torch_adam": false)"), 0);
+  EXPECT_EQ(decay("Adam", R"("torch_adam": true)"), 0.01) << "decoupled unless it says otherwise";
+  EXPECT_EQ(decay("Adam", R"("torch_adam": true, "adam_w_mode": false)"), 0);
+}
+
 TEST(DeepSpeedReader, SharesABatchOfAllRanksOutAmongThoseThatThereAre) {
   const std::string text = R"({"train_batch_size": 24, "zero_optimization": {"stage": 2}})";
   const auto foreign = parse_foreign_settings(text, "ds.json", 3);

@@ -98,14 +98,17 @@ void read_deepspeed_optimizer(ConfigReader& in) {
   in.set("optimizer", is_sgd ? "sgd" : "adamw", "optimizer.type");
   // What is absent is as in DeepSpeed's FusedAdam and PyTorch's SGD.
   read_number(in, "lr", "learning_rate", "0.001");
-  read_number(in, "weight_decay", "weight_decay", "0");
-  if (is_sgd) return;
+  if (is_sgd) return read_number(in, "weight_decay", "weight_decay", "0");
   read_number(in, "eps", "adam_epsilon", "1e-08");
   read_betas(in);
-  if (in.boolean("optimizer.params.adam_w_mode") == false) {
+  const bool is_coupled = in.boolean("optimizer.params.adam_w_mode") == false;
+  if (is_coupled) {
     in.ignore("optimizer.params.adam_w_mode", "weight decay is decoupled here, as in AdamW");
   }
-  in.boolean("optimizer.params.torch_adam");  // which of two kernels computes it
+  // PyTorch's AdamW, which decays by itself; its Adam does not.
+  const bool is_torchs = in.boolean("optimizer.params.torch_adam") == true;
+  const bool decays = is_torchs && (is("adamw") || !is_coupled);
+  read_number(in, "weight_decay", "weight_decay", decays ? "0.01" : "0");
 }
 
 void read_deepspeed_schedule(ConfigReader& in) {
