@@ -16,6 +16,7 @@
 #include "trace/interop/kineto_job.h"
 #include "trace/interop/kineto_rank.h"
 #include "trace/job/run_limits.h"
+#include "trace/model/packed.h"
 #include "trace/model/untold.h"
 #include "trace/store/run/run_folder.h"
 
@@ -41,7 +42,8 @@ tl::unexpected<base::Error> stopped() {
   return base::fail(base::ErrorKind::kFailed, "the import was stopped; nothing was written");
 }
 
-// "worker0_step_12.json.gz" → "worker0_step_12"
+// "worker0_step_12.json.gz" → "worker0_step_12", and "gpu17_4711.1755000000000000000.pt.trace.json"
+// → "trace": the name of a host is none of a run, which may be given away.
 std::string plain_name(const fs::path& file) {
   std::string name = file.filename().string();
   for (const std::string_view suffix : {".gz", ".json", ".trace", ".pt"}) {
@@ -49,6 +51,8 @@ std::string plain_name(const fs::path& file) {
       name.resize(name.size() - suffix.size());
     }
   }
+  const std::string_view untold = model::untold_trace_name(name);
+  if (!untold.empty()) name.replace(name.find(untold), untold.size(), "trace");
   return name;
 }
 
@@ -318,9 +322,9 @@ base::Result<void> Import::describe() {
   for (const Carrier carrier : {Carrier::kGpu, Carrier::kHost}) tell_groups(carrier);
   for (auto& [rank, file] : by_rank_) {
     if (!goes_on(1)) return stopped();
-    model::Batch rows =
-        file.rows.finish(rank, world_size_, file.job,
-                         "imported from " + file.path.filename().string(), group_numbers_);
+    model::Batch rows = file.rows.finish(
+        rank, world_size_, file.job,
+        std::string(model::kImportedFrom) + file.path.filename().string(), group_numbers_);
     file.times = times_of(rows);
     TRY(check_times(file, file.times));
     for (const model::Lost& lost : rows.lost) {

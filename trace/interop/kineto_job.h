@@ -26,10 +26,10 @@ struct KinetoJob {
   std::vector<Group> groups;
 };
 
-// Each once, of "nccl" or "cpu:gloo,cuda:nccl".
 // Of "[0, 1, 2]", possibly cut off: "[0, 1, ..., 7]". What no job has is left out.
 std::vector<int> ranks_in(std::string_view list);
 
+// Each once, of "nccl" or "cpu:gloo,cuda:nccl".
 std::vector<std::string> backends_in(const std::string& config);
 
 // Takes in the member `key` of the trace's top level; `text` is its JSON. Unknown ones and those of

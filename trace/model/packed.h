@@ -14,6 +14,11 @@ inline constexpr std::string_view kLeftOut = "…";
 
 // "…/llama-1b" of a path from the root; what is none stays.
 std::string packed_path(std::string_view text);
+// Of a rank's `sources` that which is no file's name.
+std::string packed_sources(std::string_view sources);
+// The first "<host>_<process>.<time>" in a text, as PyTorch calls traces unless told otherwise
+// (tensorboard_trace_handler); "": there is none.
+std::string_view untold_trace_name(std::string_view text);
 // All that may be paths, so that a packed run's are those of its folder.
 job::Settings packed_settings(job::Settings settings);
 // Whether one of two texts is shortened, and may have been the other.

@@ -33,6 +33,9 @@ bool is_untold(const Collective& call);
 // recorded, it starts and ends with the host's call.
 inline bool is_timed(const auto& collective) { return collective.end_ns > collective.start_ns; }
 
+// Before the file's name in a rank's `sources`.
+inline constexpr std::string_view kImportedFrom = "imported from ";
+
 // Behind what a rank's `sources` say, of a trace in which NCCL is asked for collectives and carries
 // none out, as without the GPU's activity. Its steps have no details then.
 inline constexpr std::string_view kNoKernels = ", which holds no collectives";

@@ -3,11 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "tests/trace/interop/kineto_traces.h"
 #include "trace/interop/kineto_import.h"
+#include "trace/model/untold.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/sql/query.h"
+#include "trace/store/upkeep/pack.h"
 
 namespace shardlens::trace::interop {
 namespace {
@@ -30,6 +34,27 @@ TEST_F(KinetoImport, ARunIsNamedAsItsFilesAre) {
   EXPECT_EQ(name_of("rank0.json", "rank1.json"), "rank0") << "nothing is left";
   EXPECT_EQ(name_of("a.json", "b.json"), "a");
   EXPECT_EQ(name_of("host7.17.pt.trace.json", "host8.18.pt.trace.json"), "host");
+  EXPECT_EQ(name_of("host_7.1755000000000000000.pt.trace.json",
+                    "host_8.1755000000000000001.pt.trace.json"),
+            "trace")
+      << "of a host and processes";
+}
+
+// The trace marks no steps, which the run's reader needs to know.
+TEST_F(KinetoImport, APackedRunTellsNoFilesName) {
+  const std::vector files{write("canaryhost_3711471.1755000000000000000.pt.trace.json",
+                                trace_of({kernel_at("5")}, ""))};
+  const auto imported = import_kineto(files, runs());
+  ASSERT_TRUE(imported) << imported.error().message;
+  const auto packed = folder_->path() / "packed.shardlens";
+  ASSERT_TRUE(store::pack_run(imported->folder, packed));
+  std::ifstream input(packed, std::ios::binary);
+  const std::string bytes(std::istreambuf_iterator<char>(input), {});
+  ASSERT_GT(bytes.size(), 1000u);
+  EXPECT_EQ(bytes.find("canaryhost"), bytes.npos);
+  EXPECT_EQ(bytes.find("3711471"), bytes.npos);
+  EXPECT_EQ(open(packed).figures.ranks[0].info.sources,
+            "imported from a trace" + std::string(model::kOneStep));
 }
 
 TEST_F(KinetoImport, FilesOfOneNameGetRunsWithNumbersUnlessANameIsGiven) {

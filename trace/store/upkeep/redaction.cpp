@@ -155,6 +155,10 @@ std::string Redaction::name(std::string_view name) const {
   if (name == model::kClosedInOrder) return std::string(name);  // whatever a host is called
   const bool has_path = name.find('/') != name.npos;
   std::string result = has_path ? without_paths(name) : std::string(name);
+  for (auto trace = model::untold_trace_name(result); !trace.empty();
+       trace = model::untold_trace_name(result)) {
+    result.replace(result.find(trace), trace.size(), kLeftOut);
+  }
   // The longest first: one may begin another.
   for (auto each = hosts_.rbegin(); each != hosts_.rend(); ++each) {
     const auto& [host, instead] = *each;
@@ -179,6 +183,10 @@ base::Result<void> Redaction::add_functions(Database& connection) const {
                    call<[](const Redaction& by, std::string_view text) { return by.text(text); }>));
   TRY(add_function(connection, *this, "redacted_name",
                    call<[](const Redaction& by, std::string_view text) { return by.name(text); }>));
+  TRY(add_function(connection, *this, "redacted_sources",
+                   call<[](const Redaction& by, std::string_view text) {
+                     return by.name(model::packed_sources(text));
+                   }>));
   TRY(add_function(
       connection, *this, "redacted_path",
       call<[](const Redaction&, std::string_view text) { return model::packed_path(text); }>));
@@ -193,6 +201,7 @@ std::string redacted_column(std::string_view table, const Column& column) {
   if (table == "rank" && name == "process_id") return "null";
   if (!column.type.starts_with("TEXT") || name == "key") return name;
   if (table == "rank" && name == "host") return by("redacted_host");
+  if (table == "rank" && name == "sources") return by("redacted_sources");
   if (table == "meta") {
     return "case key when 'command' then '' when 'imported_from' then redacted_path(value) "
            "when 'reason' then redacted_text(value) else redacted_name(value) end";

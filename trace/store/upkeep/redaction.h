@@ -21,7 +21,8 @@ class Redaction {
   // What somebody wrote freely, say a line of a log: without hosts, process ids, absolute paths
   // (their last name stays, where it is not a person's folder) and words of the command line.
   std::string text(std::string_view text) const;
-  // The name of an operator, a parameter, a phase: without hosts and absolute paths.
+  // The name of an operator, a parameter, a phase: without hosts, absolute paths and what PyTorch
+  // calls traces.
   std::string name(std::string_view name) const;
   // "host-1" for the first.
   std::string host(std::string_view host) const;

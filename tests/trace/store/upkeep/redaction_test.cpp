@@ -178,6 +178,17 @@ TEST(Redaction, KeepsThatAFileWasClosedInOrderWhateverAHostIsCalled) {
   EXPECT_EQ(count("made on host-1"), 1);
 }
 
+// As PyTorch calls them: by host, process and time.
+TEST(Redaction, LeavesNamesOfTracesOut) {
+  const Redaction redaction;
+  EXPECT_EQ(redaction.name("gpu-17.corp_4711.1755000000000000000"), "…");
+  EXPECT_EQ(redaction.text("of 'gpu17_4711.1755000000000.pt.trace.json' and n_1.1755000000001"),
+            "of '….pt.trace.json' and …");
+  for (const char* text : {"layer_3.25", "job_1.json", "loss_0.12345", "_.1755000000000000000"}) {
+    EXPECT_EQ(redaction.name(text), text);
+  }
+}
+
 TEST(Redaction, LeavesOrdinaryTextsAsTheyAre) {
   const Redaction redaction;
   for (const char* text : {"12.5 GB/s", "a / b", "aten::addmm", "ncclDevKernel_AllReduce_Sum_f32",
