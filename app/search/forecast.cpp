@@ -8,14 +8,29 @@ namespace {
 // Of what is predicted: what the model leaves out moves with the knobs, too (bench predict).
 constexpr double kModelDeviation = 0.02;
 
+// Of texts that are shorter than sequences, and padded, shapes tell nothing.
+bool are_padded(const sweep::RunMeasure& run, const trace::job::Settings& settings) {
+  if (!run.tokens_per_s) return false;
+  constexpr double kAll = 0.99;
+  const auto samples = static_cast<double>(settings.batch_per_rank *
+                                           settings.gradient_accumulation_steps * settings.ranks);
+  return *run.tokens_per_s * run.step_ns / 1e9 <
+         kAll * samples * static_cast<double>(settings.sequence_length);
+}
+
 Forecast of_memory(const sweep::RunMeasure& run, const std::optional<std::int64_t>& more) {
   Forecast forecast;
   if (!more || !run.peak_memory_bytes) {
     forecast.refused = "the run tells no memory";
     return forecast;
   }
-  forecast.cost = *run.peak_memory_bytes + static_cast<double>(*more);
-  forecast.deviation = kModelDeviation * *forecast.cost;
+  const double bytes = *run.peak_memory_bytes + static_cast<double>(*more);
+  if (bytes <= 0) {
+    forecast.refused = "the run took less memory than its shape tells";
+    return forecast;
+  }
+  forecast.cost = bytes;
+  forecast.deviation = kModelDeviation * bytes;
   return forecast;
 }
 
@@ -64,10 +79,11 @@ std::optional<trace::model::StepPrediction> RunForecasts::step(const SourceRun& 
 
 // By a run's own record where there is a predictor; shapes tell it of any other.
 std::optional<std::int64_t> RunForecasts::more_bytes(const sweep::PredictorOf& predictor,
-                                                     std::size_t source, std::size_t point) const {
+                                                     const SourceRun& run,
+                                                     std::size_t point) const {
   const auto more = predictor ? predictor->more_bytes(points_[point]) : std::nullopt;
-  if (more || !shape_bytes_) return more;
-  const auto there = shape_bytes_(points_[source]);
+  if (more || !shape_bytes_ || are_padded(*run.result->measure, points_[run.point])) return more;
+  const auto there = shape_bytes_(points_[run.point]);
   const auto here = shape_bytes_(points_[point]);
   return there && here ? std::optional(*here - *there) : std::nullopt;
 }
@@ -85,7 +101,7 @@ Forecast RunForecasts::forecast(const SourceRun& run, std::size_t point) {
   Forecast forecast;
   const auto& predictor = learnt_[run.result->folder];
   const auto& measure = *run.result->measure;
-  const auto more = more_bytes(predictor ? *predictor : nullptr, run.point, point);
+  const auto more = more_bytes(predictor ? *predictor : nullptr, run, point);
   if (goal_ == Goal::kMemory) {
     forecast = of_memory(measure, more);
   } else if (!predictor) {

@@ -70,7 +70,7 @@ class RunForecasts {
 
  private:
   Forecast forecast(const SourceRun& run, std::size_t point);
-  std::optional<std::int64_t> more_bytes(const sweep::PredictorOf& predictor, std::size_t source,
+  std::optional<std::int64_t> more_bytes(const sweep::PredictorOf& predictor, const SourceRun& run,
                                          std::size_t point) const;
   // `more`: bytes that it needs beyond the run.
   void tell_whether_it_fits(const SourceRun& run, std::size_t point, std::int64_t more,

@@ -384,7 +384,7 @@ void Predictor::add_memory(const Settings& next, Prediction& prediction) const {
   if (!more) return;
   for (const auto& rank : ranks_) {
     const std::int64_t measured = rank.peak.allocated_bytes();
-    if (measured <= 0) continue;
+    if (measured <= 0 || measured + *more <= 0) continue;
     const auto index = static_cast<int>(&rank - ranks_.data());
     prediction.peaks.push_back({index, measured, measured + *more});
   }

@@ -49,7 +49,7 @@ class Predictor {
   base::Result<Forecast> predict_with_step(const job::Settings& next, std::int64_t index) const;
 
   // By how much the peak of a rank's tensors would grow, also where no time can be predicted. None:
-  // the model's shape is not known.
+  // see StepPlanner.
   std::optional<std::int64_t> more_bytes(const job::Settings& next) const {
     return planner_.more_bytes(next);
   }

@@ -74,11 +74,13 @@ StepPlanner::StepPlanner(const analysis::RunFigures& figures,
                          const predict::CollectiveCosts& known)
     : info_(figures.info),
       recorded_(acting_settings(info_, info_.settings)),
+      padded_width_(analysis::padded_width(figures)),
       attention_share_(attention_share(recorded.computed_ns())),
       copy_ns_per_byte_(recorded.gather_copy_ns_per_byte().value_or(0)),
       costs_(costs_of_run(info_, recorded_, recorded, known)) {
   if (!figures.ranks.empty()) {
     job_ = analysis::planned_job(figures.ranks.front(), figures.info);
+    if (job_) job_->padded_width = padded_width_.value_or(0);
     cores_ = cores_named(figures.ranks.front().info.device_name);
   }
   const auto& groups = recorded.ranks_of_parts();
@@ -402,6 +404,10 @@ std::optional<double> StepPlanner::pace(const Settings& settings) const {
   return cores_of_a_rank(recorded_, *cores_) / cores_of_a_rank(settings, *cores_);
 }
 
+bool StepPlanner::changes_padded(const Settings& settings) const {
+  return padded_width_ && settings.sequence_length != recorded_.sequence_length;
+}
+
 double StepPlanner::sequence_ratio(const Settings& settings) const {
   const auto length = [&](const Settings& each) {
     return static_cast<double>(job_ ? job_with(each).sequence() : each.sequence_length);
@@ -410,6 +416,11 @@ double StepPlanner::sequence_ratio(const Settings& settings) const {
 }
 
 Result<SequenceWork> StepPlanner::work_of_sequences(const Settings& settings) const {
+  if (changes_padded(settings)) {
+    return refuse(
+        "Texts of this run were shorter than its sequence_length and padded, so what another "
+        "sequence_length does to them is not known. A run with it shows.");
+  }
   const double ratio = sequence_ratio(settings);
   if (ratio == 1) return SequenceWork{};
   if (job_ && settings.sequence_length > job_->shape.longest_sequence()) {
@@ -435,7 +446,7 @@ double StepPlanner::samples(const Settings& settings) const {
 }
 
 std::optional<std::int64_t> StepPlanner::more_bytes(const Settings& settings) const {
-  if (!job_) return std::nullopt;
+  if (!job_ || changes_padded(settings)) return std::nullopt;
   return predict::predict_peak_bytes(job_with(settings)) - recorded_bytes_;
 }
 

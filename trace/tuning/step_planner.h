@@ -59,7 +59,8 @@ class StepPlanner {
   double samples(const job::Settings& settings) const;
   // The same of tokens, as if every sequence were full.
   double tokens(const job::Settings& settings) const;
-  // By how much the peak of a rank's tensors would grow; none: the model's shape is not known.
+  // By how much the peak of a rank's tensors would grow; none: the model's shape is not known, or
+  // not how long its sequences would be.
   std::optional<std::int64_t> more_bytes(const job::Settings& settings) const;
 
  private:
@@ -78,6 +79,8 @@ class StepPlanner {
   void add_update(const job::Settings& settings, double slower, StepPlan& plan) const;
   base::Result<void> add_costs(const job::Settings& settings, double slower, StepPlan& plan) const;
   predict::PlannedJob job_with(const job::Settings& settings) const;
+  // To how many tokens texts would be cut that were not all as long as they might be.
+  bool changes_padded(const job::Settings& settings) const;
   // Sequences in the length of recorded ones.
   double sequence_ratio(const job::Settings& settings) const;
   base::Result<SequenceWork> work_of_sequences(const job::Settings& settings) const;
@@ -86,6 +89,7 @@ class StepPlanner {
 
   model::RunInfo info_;
   job::Settings recorded_;                    // as they act
+  std::optional<std::int64_t> padded_width_;  // of its batches; none: all were full
   std::optional<std::int64_t> cores_;         // of the machine; none: not known
   std::optional<predict::PlannedJob> job_;    // as recorded; none: its shape is not known
   std::int64_t recorded_bytes_ = 0;           // estimated at the peak

@@ -128,6 +128,26 @@ TEST_F(ForecastMemory, IsWhatThePointsOwnRanksLeave) {
   EXPECT_EQ(of(4, shared).fits, true) << "60 + 91 - 50 of 200";
 }
 
+// Of shapes all that is known is what full sequences take.
+TEST_F(ForecastMemory, IsNotKnownByShapeWhereTextsWerePadded) {
+  plan.search->goal = Goal::kMemory;
+  const trace::job::Settings& settings = plan.points.settings[0];
+  const auto full =
+      static_cast<double>(settings.batch_per_rank * settings.ranks * settings.sequence_length);
+  start.measure->step_ns = 1e9;
+  start.measure->tokens_per_s = full;
+  EXPECT_EQ(of(1, {}).cost, 80) << "90 + 40 - 50";
+  start.measure->tokens_per_s = full / 2;
+  EXPECT_FALSE(of(1, {}).cost);
+  EXPECT_FALSE(of(1, {}).refused.empty());
+}
+
+TEST_F(ForecastMemory, IsNeverLessThanNothing) {
+  plan.search->goal = Goal::kMemory;
+  plan.points.settings[0].bucket_cap_mb = 200;
+  EXPECT_FALSE(of(1, {}).cost) << "90 + 40 - 200";
+}
+
 TEST(Search, GoesOnAfterAPointThatFails) {
   MadeUpSearch search({100, 50, 90});
   search.run({0, 0});

@@ -18,6 +18,24 @@ TEST(LargerBatchRule, SpeaksWhereMoreFitsAndAPartOfTheStepWouldNotGrow) {
   EXPECT_NE(advice->costs, "");
 }
 
+// A sixteenth of a sequence, so that sixteen times the batch is no more than a full one.
+TEST(LargerBatchRule, GoesByWhatTextsWerePaddedTo) {
+  AdvisedRun full, padded;
+  for (AdvisedRun* run : {&full, &padded}) {
+    run->predicts = false;
+    run->set_memory(1024 * kMib);
+  }
+  padded.job.text_tokens = 6;
+  padded.job.width = 8;
+  const auto of_full = asked(full, "larger_batch"), of_padded = asked(padded, "larger_batch");
+  ASSERT_TRUE(of_padded);
+  const auto batch_of = [](const Advice& advice) { return std::stoll(advice.changes.at(0).value); };
+  EXPECT_GT(batch_of(*of_padded), of_full ? batch_of(*of_full) : 8);
+  job::Settings one = padded.settings();
+  one.batch_per_rank = 1;
+  EXPECT_GT(padded.facts().peak_bytes(one).value_or(0), full.facts().peak_bytes(one).value_or(0));
+}
+
 TEST(LargerBatchRule, StaysBelowTheLargestBatchThatMayBeSet) {
   AdvisedRun run;
   run.predicts = false;

@@ -6,8 +6,10 @@
 #include <random>
 
 #include "tests/trace/tuning/recorded_job.h"
+#include "trace/analysis/figures/memory_figures.h"
 #include "trace/job/shape/model_shape.h"
 #include "trace/job/shape/shape_text.h"
+#include "trace/predict/memory/memory_model.h"
 
 namespace shardlens::trace::tuning {
 namespace {
@@ -236,6 +238,56 @@ TEST(Predictor, ComputesInProportionToTheBatch) {
   EXPECT_EQ(prediction->exposed_ns, (12.0 + 1.0) * kMs) << "rank 0 waits 2 ms more for rank 1";
 }
 
+// On a CPU, with a model whose shape is known.
+job::ModelShape give_model(RecordedJob& job) {
+  const auto shape = *job::find_model_preset("tiny");
+  job.figures.ranks.resize(2);
+  for (auto& rank : job.figures.ranks) {
+    rank.info.device = "cpu";
+    rank.info.model = job::shape_text(shape);
+    rank.info.parameters = job::parameter_count(shape);
+  }
+  return shape;
+}
+
+// Texts of 10 tokens, in batches that are padded to 16: what a rank has at its peak is of those.
+TEST(Predictor, KnowsTheMemoryOfPaddedBatchesAndNothingOfOtherLengths) {
+  RecordedJob job;
+  job.attention = 0.25;
+  give_model(job);
+  const job::Settings recorded = job.figures.info.settings;
+  const auto peak_of = [&](std::int64_t batch) {
+    model::RunInfo info = job.figures.info;
+    info.settings.batch_per_rank = batch;
+    auto planned = *analysis::planned_job(job.figures.ranks.front(), info);
+    planned.padded_width = 16;
+    return predict::predict_peak_bytes(planned);
+  };
+  for (auto& rank : job.figures.ranks) {
+    rank.peak.bytes[static_cast<std::size_t>(model::MemoryCategory::kActivations)] =
+        peak_of(recorded.batch_per_rank);
+  }
+  job.text_tokens = 10;
+  job.width = 16;
+  const Predictor padded = predictor_of(job);
+  for (const std::int64_t batch : {1, 64}) {
+    job::Settings next = recorded;
+    next.batch_per_rank = batch;
+    const auto prediction = padded.predict(next);
+    ASSERT_TRUE(prediction) << prediction.error().message;
+    EXPECT_EQ(prediction->peak_bytes(), peak_of(batch));
+  }
+  job::Settings longer = recorded;
+  longer.sequence_length *= 2;
+  const auto refused = padded.predict(longer);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("sequence_length"), std::string::npos);
+  EXPECT_FALSE(padded.more_bytes(longer));
+  job.figures.steps.clear();
+  job.text_tokens = job.width = recorded.sequence_length;
+  EXPECT_TRUE(predictor_of(job).predict(longer)) << "where all are full";
+}
+
 // A prediction of what is not known is none.
 TEST(Predictor, RecomputesOnlyWhereTheModelIsKnown) {
   RecordedJob job;
@@ -243,13 +295,7 @@ TEST(Predictor, RecomputesOnlyWhereTheModelIsKnown) {
   job::Settings next = job.figures.info.settings;
   next.activation_checkpointing = 1;
   EXPECT_FALSE(predictor_of(job).predict(next)) << "nothing tells the model";
-  job.figures.ranks.resize(2);
-  for (auto& rank : job.figures.ranks) rank.info.device = "cpu";
-  const auto shape = *job::find_model_preset("tiny");
-  for (auto& rank : job.figures.ranks) {
-    rank.info.model = job::shape_text(shape);
-    rank.info.parameters = job::parameter_count(shape);
-  }
+  const auto shape = give_model(job);
   job.figures.steps.clear();
   const auto all = predictor_of(job).predict(next);
   ASSERT_TRUE(all) << all.error().message;

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "trace/base/intervals.h"
+#include "trace/job/shape/lora.h"
+#include "trace/job/shape/shape_text.h"
 #include "trace/model/batch.h"
 
 namespace shardlens::trace::tuning {
@@ -119,6 +121,16 @@ model::Batch first_rows(int rank) {
   return batch;
 }
 
+void tell_texts(const RecordedJob& job, analysis::StepFigures& figure) {
+  const job::Settings& settings = job.figures.info.settings;
+  const auto shape = *job::parse_shape_text(job.figures.ranks.front().info.model);
+  const std::int64_t samples =
+      settings.batch_per_rank * settings.gradient_accumulation_steps * settings.ranks;
+  figure.samples = samples;
+  figure.tokens = samples * job.text_tokens;
+  figure.model_flops = samples * job.width * job::flops_per_token(shape, settings, job.width);
+}
+
 }  // namespace
 
 RecordedJob::RecordedJob() {
@@ -145,6 +157,7 @@ predict::RecordedSteps RecordedJob::record() {
     analysis::StepFigures figure;
     figure.index = step;
     figure.complete = true;
+    if (text_tokens > 0) tell_texts(*this, figure);
     for (int rank : {0, 1}) {
       model::Batch batch = rows_of(rank, step, calls.back().end_ns, attention);
       for (std::size_t i = 0; i < calls.size(); ++i) {

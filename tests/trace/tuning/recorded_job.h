@@ -25,6 +25,8 @@ struct RecordedJob {
   analysis::RunFigures figures;
   int steps = 20;        // that are measured
   double attention = 0;  // of what ranks compute: operators named so
+  // Tokens of every text, and of a row of the batch that it is padded for; 0: not told.
+  std::int64_t text_tokens = 0, width = 0;
   std::map<std::int64_t, std::int64_t> transfer_ns{{kMib, 10 * kMs}, {4 * kMib, 25 * kMs}};
 
   // Adds the steps to the figures, and tells the rest.

@@ -42,11 +42,6 @@ double smallest_worth(const analysis::RunFigures& figures) {
   return std::max(share, half);
 }
 
-std::int64_t estimated_peak(const analysis::RankFigures& rank, const model::RunInfo& info) {
-  const auto job = analysis::planned_job(rank, info);
-  return job ? predict::predict_peak_bytes(*job) : 0;
-}
-
 }  // namespace
 
 RunFacts::RunFacts(const analysis::RunFigures& run_figures, const StepSample& step_sample,
@@ -56,7 +51,8 @@ RunFacts::RunFacts(const analysis::RunFigures& run_figures, const StepSample& st
       predictor(run_predictor),
       refused(std::move(why_refused)),
       typical_(median_step(run_figures.steps)),
-      noticeable_ns_(smallest_worth(run_figures)) {
+      noticeable_ns_(smallest_worth(run_figures)),
+      padded_width_(analysis::padded_width(run_figures)) {
   std::set<std::string> hosts;
   for (const auto& rank : figures.ranks) {
     if (!rank.info.host.empty()) hosts.insert(rank.info.host);
@@ -112,28 +108,33 @@ void RunFacts::measure_memory() {
   usable_bytes_ = advice::usable_bytes(figures, ranks());
 }
 
-std::optional<predict::PlannedJob> RunFacts::job(const job::Settings& settings) const {
-  if (figures.ranks.empty()) return std::nullopt;
+std::optional<predict::PlannedJob> RunFacts::job_of(const analysis::RankFigures& rank,
+                                                    const job::Settings& settings) const {
   model::RunInfo changed = figures.info;
   changed.settings = settings;
-  auto job = analysis::planned_job(figures.ranks.front(), changed);
+  auto job = analysis::planned_job(rank, changed);
+  if (job) job->padded_width = padded_width_.value_or(0);
+  return job;
+}
+
+std::optional<predict::PlannedJob> RunFacts::job(const job::Settings& settings) const {
+  if (figures.ranks.empty()) return std::nullopt;
+  auto job = job_of(figures.ranks.front(), settings);
   if (!job || ranks() % nodes_ != 0) return std::nullopt;
   job->ranks_per_node = ranks() / nodes_;
   return job;
 }
 
 std::optional<std::int64_t> RunFacts::peak_bytes(const job::Settings& settings) const {
-  model::RunInfo changed = figures.info;
-  changed.settings = settings;
-  std::optional<std::int64_t> highest;
+  std::int64_t highest = 0;
   for (const auto& rank : figures.ranks) {
-    const std::int64_t before = estimated_peak(rank, figures.info);
-    const std::int64_t after = estimated_peak(rank, changed);
-    if (before <= 0 || after <= 0 || !rank.has_step_memory) return std::nullopt;
-    const std::int64_t peak = rank.peak.allocated_bytes() + after - before;
-    highest = std::max(highest.value_or(peak), peak);
+    const auto before = job_of(rank, figures.info.settings), after = job_of(rank, settings);
+    if (!before || !after || !rank.has_step_memory) return std::nullopt;
+    const std::int64_t more =
+        predict::predict_peak_bytes(*after) - predict::predict_peak_bytes(*before);
+    highest = std::max(highest, rank.peak.allocated_bytes() + more);
   }
-  return highest;
+  return highest > 0 ? std::optional(highest) : std::nullopt;
 }
 
 std::optional<bool> RunFacts::fits(const job::Settings& settings) const {

@@ -71,9 +71,13 @@ class RunFacts {
 
  private:
   void measure_memory();
+  // With batches as wide as the run's.
+  std::optional<predict::PlannedJob> job_of(const analysis::RankFigures& rank,
+                                            const job::Settings& settings) const;
 
   const analysis::StepFigures* typical_ = nullptr;
   double noticeable_ns_ = 0;
+  std::optional<std::int64_t> padded_width_;
   int hosts_ = 1, nodes_ = 1;
   std::int64_t peak_bytes_ = 0, usable_bytes_ = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <tuple>
 
@@ -63,6 +64,29 @@ std::optional<predict::PlannedJob> planned_job(const RankFigures& rank,
   }
   job.workspace_bytes = predict::cublas_workspace_bytes(rank.info.device_name, workspaces);
   return job;
+}
+
+std::optional<std::int64_t> padded_width(const RunFigures& figures) {
+  if (figures.ranks.empty()) return std::nullopt;
+  const auto job = planned_job(figures.ranks.front(), figures.info);
+  const std::int64_t full = job ? job->sequence() : figures.info.settings.sequence_length;
+  bool are_padded = false;
+  double most_flops = 0;  // of a sample
+  for (const StepFigures& step : figures.steps) {
+    if (!step.tokens || step.samples.value_or(0) <= 0) continue;
+    are_padded = are_padded || *step.tokens < *step.samples * full;
+    most_flops = std::max(most_flops, static_cast<double>(step.model_flops.value_or(0)) /
+                                          static_cast<double>(*step.samples));
+  }
+  if (!are_padded) return std::nullopt;
+  if (!job || most_flops == 0) return full;
+  // Padding is computed, too, and counts in what a step says to have computed.
+  const auto has_fewer = [&](std::int64_t width) {
+    const auto flops = job::flops_per_token(job->shape, job->settings, width) * width;
+    return static_cast<double>(flops) < most_flops;
+  };
+  const auto widths = std::views::iota(std::int64_t{1}, full);
+  return 1 + (std::ranges::partition_point(widths, has_fewer) - widths.begin());
 }
 
 MemoryEstimate estimate_memory(const RankFigures& rank, const model::RunInfo& info) {

@@ -17,6 +17,11 @@ bool take_in(RankFigures& rank, const model::MemorySample& sample);
 // What the rank's run is to trace/predict; none: its shape is not known.
 std::optional<predict::PlannedJob> planned_job(const RankFigures& rank, const model::RunInfo& info);
 
+// Tokens that the batches of the run's widest step have in a row, in the mean: texts shorter than
+// `sequence_length` are padded to the longest of their batch. `sequence_length` where the model's
+// shape is not known. None: no text was shorter, or the run does not tell.
+std::optional<std::int64_t> padded_width(const RunFigures& figures);
+
 // What trace/predict expects of the run, from its settings and its model's shape alone; `other` and
 // `outside`, which no shape tells, as measured at the peak. All zero when the shape is not known.
 struct MemoryEstimate {

@@ -23,10 +23,13 @@ struct PlannedJob {
   // On a GPU, what cuBLAS may work in: for each of the threads that multiply matrices, which are
   // that of forward and that of backward.
   std::int64_t workspace_bytes = 0;
+  // Of batches whose texts are padded, which are as wide as their longest; 0: all are full.
+  std::int64_t padded_width = 0;
 
   // No sequence is longer than what the model sees.
   std::int64_t sequence() const {
-    return std::min(settings.sequence_length, shape.longest_sequence());
+    const std::int64_t full = std::min(settings.sequence_length, shape.longest_sequence());
+    return padded_width > 0 ? std::min(full, padded_width) : full;
   }
   std::int64_t tokens() const { return settings.batch_per_rank * sequence(); }
 };
