@@ -60,7 +60,11 @@ Result<void> PredictionSource::read(const trace::model::RunInfo& info) {
   }
   while (!recorded_->is_enough()) {
     TRY_ASSIGN(const auto batches, reader_->poll());
-    if (batches.empty()) break;
+    if (batches.empty()) {
+      using trace::model::RunStatus;
+      if (info.status != RunStatus::kRunning) recorded_->learn_end(info.status == RunStatus::kDone);
+      break;
+    }
     for (const auto& batch : batches) recorded_->learn(batch);
   }
   return {};

@@ -14,6 +14,7 @@ class ImportedJob : public interop::KinetoImport {
   static base::Result<Predictor> learn_run(const Run& run, int ranks = 2) {
     predict::RecordedSteps recorded(ranks, 0);
     for (const model::Batch& batch : run.batches) recorded.learn(batch);
+    recorded.learn_end(/*is_done=*/true);
     return Predictor::create(run.figures, recorded);
   }
   template <typename Writer, typename Job>

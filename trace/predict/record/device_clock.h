@@ -13,6 +13,11 @@ class DeviceTimes {
   // When the stream has done all kernels that were launched on it until then, but not before then
   // itself. As it is without kernels.
   std::int64_t at(std::int64_t host_ns) const;
+  // When the last kernel was launched that has been told of, which are told of in order; INT64_MIN:
+  // none was.
+  std::int64_t last_launch_ns() const {
+    return launches_.empty() ? INT64_MIN : launches_.back().host_ns;
+  }
 
  private:
   friend class DeviceClock;

@@ -7,6 +7,7 @@
 #include <ranges>
 #include <string_view>
 
+#include "trace/model/recording_end.h"
 #include "trace/model/untold.h"
 #include "trace/predict/record/time_window.h"
 
@@ -69,6 +70,15 @@ Intervals RecordedSteps::Rank::computes() const {
   return base::normalize(std::move(all));
 }
 
+// What moves buckets and units does so in every step.
+bool RecordedSteps::Rank::reaches(std::int64_t host_ns, const DeviceTimes& times) const {
+  if (!is_on_device) return !has_launched || !kernels_ns.empty();
+  const std::int64_t device_ns = times.at(host_ns);
+  return times.last_launch_ns() >= host_ns &&
+         std::ranges::all_of(part_ends_ns,
+                             [&](const auto& lane) { return lane.second >= device_ns; });
+}
+
 auto RecordedSteps::Rank::finished(const DeviceTimes& times) const -> FinishedRank {
   FinishedRank rank{*this, {}, other_ends_ns, computes()};
   const auto at_device = [&](std::int64_t& time_ns) { time_ns = times.at(time_ns); };
@@ -106,7 +116,10 @@ bool RecordedSteps::is_gradient(int rank, model::StringId name) {
 void RecordedSteps::learn(const model::Batch& batch) {
   if (is_enough_) return;
   finished_.clear();
-  for (const auto& string : batch.strings) strings_.add(string);
+  for (const auto& string : batch.strings) {
+    strings_.add(string);
+    if (string.text == model::kClosedInOrder) by_rank_[string.rank].is_closed = true;
+  }
   for (const model::ProcessGroup& group : batch.process_groups) calls_.add(group);
   for (const model::Bucket& bucket : batch.buckets) {
     if (bucket.rank != 0 || bucket.plan < plan_) continue;
@@ -126,6 +139,13 @@ void RecordedSteps::learn(const model::Batch& batch) {
   learn_calls(batch);
   for (const model::EventRun& run : batch.events) learn_events(run);
   see_if_enough();
+}
+
+void RecordedSteps::learn_end(bool is_done) {
+  if (is_enough_) return;
+  finished_.clear();
+  has_ended_ = true;
+  is_done_ = is_done;
 }
 
 void RecordedSteps::learn_span(const model::Span& span) {
@@ -158,6 +178,8 @@ void RecordedSteps::learn_calls(const model::Batch& batch) {
     }
     if (is_bucket || call.tag_kind == model::TagKind::kUnit) {
       ranks_of_parts_.insert(call.process_group < 0 ? 0 : calls_.ranks_of(call));
+      std::int64_t& end_ns = rank.part_ends_ns[call.lane];
+      end_ns = std::max(end_ns, call.end_ns);
     }
     if (call.tag_kind == model::TagKind::kNamed) {
       looks_for_unused_ |= strings_.get(call.rank, call.tag_name) == model::kUsedParameters;
@@ -186,6 +208,7 @@ void RecordedSteps::learn_events(const model::EventRun& run) {
   for (const model::Event& event : run.events) {
     const bool computes = (event.flags & model::kEventCompute) != 0;
     if (run.kind == Kind::kLaunch) {
+      rank.has_launched |= event.correlation != 0;
       rank.device.add_launch(event.start_ns, event.correlation);
     } else if (run.kind == Kind::kKernel && computes) {
       rank.is_on_device |= event.correlation != 0;
@@ -394,10 +417,11 @@ auto RecordedSteps::finished() const -> const std::map<int, FinishedRank>& {
   for (const auto& [rank, told] : by_rank_) {
     const DeviceTimes device = told.device.times_of(told.compute_lane());
     FinishedRank& finished = finished_[rank] = told.finished(device);
+    const bool has_all = has_ended_ && (is_done_ || told.is_closed);
     for (auto step = steps_.lower_bound({rank, first_step()});
          step != steps_.end() && step->first.first == rank; ++step) {
       const model::Step& row = step->second;
-      if (!row.full_detail) continue;
+      if (!row.full_detail || !(has_all || told.reaches(row.end_ns, device))) continue;
       finished.steps[row.index] = {device.at(row.start_ns), device.at(row.end_ns)};
     }
   }

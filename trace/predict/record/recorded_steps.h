@@ -37,6 +37,9 @@ class RecordedSteps {
 
   // Nothing any more once that is enough.
   void learn(const model::Batch& batch);
+  // Nothing more is to come. `is_done`: all ranks have ended in order; else those that said so. Of
+  // the others a GPU's last records may be missing, and with them what its last steps took.
+  void learn_end(bool is_done);
   // It has as many steps as it takes, or will never have them.
   bool is_enough() const { return is_enough_; }
 
@@ -91,7 +94,7 @@ class RecordedSteps {
   // What all ranks computed under each name: leaf operators of a CPU, kernels of a GPU.
   std::map<std::string, double> computed_ns() const;
 
-  // The first kMostSteps of which each rank told everything.
+  // The first kMostSteps of which each rank told everything, its GPU included.
   std::vector<StepWork> steps(const WorkingTime& working_ns) const;
 
  private:
@@ -106,9 +109,12 @@ class RecordedSteps {
     std::vector<MatchedCalls::Key> calls;
     // By lane: leaf operators of a CPU, kernels of a GPU's stream.
     std::map<int, std::vector<base::Interval>> operators, kernels;
-    std::map<int, std::int64_t> kernels_ns;  // by lane: without the pauses between kernels
-    std::vector<std::int64_t> computed_ns;   // by name
-    bool is_on_device = false;               // kernels compute, and what launched them is known
+    std::map<int, std::int64_t> kernels_ns;    // by lane: without the pauses between kernels
+    std::vector<std::int64_t> computed_ns;     // by name
+    bool is_on_device = false;                 // kernels compute, and what launched them is known
+    bool has_launched = false;                 // what is known by its kernels, which come later
+    bool is_closed = false;                    // see model::kClosedInOrder
+    std::map<int, std::int64_t> part_ends_ns;  // by lane: of the last bucket or unit moved there
     DeviceClock device;
     std::int64_t gathered_bytes = 0;  // by this rank's shards
 
@@ -116,6 +122,9 @@ class RecordedSteps {
     // copied. 0 without kernels.
     int compute_lane() const;
     base::Intervals computes() const;
+    // Whether a GPU's records, which come after the host's, reach the end of a step: by the host's
+    // time and by that of the stream that computes.
+    bool reaches(std::int64_t host_ns, const DeviceTimes& times) const;
     FinishedRank finished(const DeviceTimes& times) const;
   };
 
@@ -140,7 +149,8 @@ class RecordedSteps {
   int ranks_ = 1;
   std::int64_t skip_steps_ = 0;
   bool is_enough_ = false;
-  std::size_t look_again_ = kMostSteps;  // once that many steps were told of, or
+  bool has_ended_ = false, is_done_ = false;  // see learn_end()
+  std::size_t look_again_ = kMostSteps;       // once that many steps were told of, or
   std::size_t look_at_launches_ = kMostLaunches;
   model::StringTable strings_;
   std::map<std::pair<int, model::StringId>, bool> is_gradient_;

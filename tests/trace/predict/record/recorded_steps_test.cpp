@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <tuple>
+
+#include "trace/model/recording_end.h"
 
 namespace shardlens::trace::predict {
 namespace {
@@ -305,14 +309,16 @@ TEST_F(RecordedStepsTest, AreFewerWhereEachHasManyLaunches) {
   EXPECT_LT(steps().size(), RecordedSteps::kMostSteps / 2) << "of eight million launches";
 }
 
-// A step of a GPU from 1000 on: 600 ns of the model, and on another stream 50 for a cast, before a
-// gather of what two ranks have.
-model::Batch gpu_step(int rank) {
+// A step of a GPU from 1000 on, or as much later: 600 ns of the model, and on another stream 50 for
+// a cast, before a gather of what two ranks have.
+model::Batch gpu_step(int rank, std::int64_t step = 0) {
+  const std::int64_t at = 2000 * step;
   model::Batch batch;
   model::Step row;
   row.rank = rank;
-  row.start_ns = 1000;
-  row.end_ns = 1300;
+  row.index = step;
+  row.start_ns = at + 1000;
+  row.end_ns = at + 1300;
   row.full_detail = true;
   batch.steps.push_back(row);
   const auto run = [&](model::EventKind kind, int lane, std::int64_t start, std::int64_t duration,
@@ -322,9 +328,9 @@ model::Batch gpu_step(int rank) {
     one.kind = kind;
     one.lane = lane;
     model::Event event;
-    event.start_ns = start;
+    event.start_ns = at + start;
     event.duration_ns = duration;
-    event.correlation = correlation;
+    event.correlation = 2 * static_cast<std::uint64_t>(step) + correlation;
     event.flags = kind == model::EventKind::kKernel ? model::kEventCompute : 0;
     one.events.push_back(event);
     batch.events.push_back(one);
@@ -337,29 +343,44 @@ model::Batch gpu_step(int rank) {
     model::Span span;
     span.rank = rank;
     span.phase = which;
-    span.start_ns = start;
-    span.end_ns = end;
+    span.start_ns = at + start;
+    span.end_ns = at + end;
     batch.spans.push_back(span);
   };
   phase(base::Phase::kForward, 1000, 1030);
   phase(base::Phase::kBackward, 1030, 1200);
   model::Collective gather;
   gather.rank = rank;
-  gather.sequence = 0;
+  gather.sequence = step;
   gather.function = gather.executed = model::CollectiveFunction::kAllGather;
   gather.tag_kind = model::TagKind::kUnit;
   gather.tag_index = 0;
   gather.bytes = 200;
-  gather.enqueued_ns = 1025;
-  gather.start_ns = 1950;
-  gather.end_ns = 2050;
+  gather.enqueued_ns = at + 1025;
+  gather.start_ns = at + 1950;
+  gather.end_ns = at + 2050;
   batch.collectives.push_back(gather);
   return batch;
+}
+
+// What the host tells at once, and what CUPTI later.
+model::Batch part_of_host(model::Batch step) {
+  std::erase_if(step.events, [](const auto& run) { return run.kind == model::EventKind::kKernel; });
+  step.collectives.clear();
+  return step;
+}
+model::Batch part_of_gpu(const model::Batch& step) {
+  model::Batch part;
+  std::ranges::copy_if(step.events, std::back_inserter(part.events),
+                       [](const auto& run) { return run.kind == model::EventKind::kKernel; });
+  part.collectives = step.collectives;
+  return part;
 }
 
 TEST_F(RecordedStepsTest, OfAGpuAreInTheTimeOfTheStreamThatComputes) {
   EXPECT_FALSE(recorded_.gather_copy_ns_per_byte()) << "no GPU so far";
   for (int rank : {0, 1}) recorded_.learn(gpu_step(rank));
+  recorded_.learn_end(/*is_done=*/true);
   const auto found = steps();
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].ranks[0].start_ns, 1000);
@@ -367,6 +388,34 @@ TEST_F(RecordedStepsTest, OfAGpuAreInTheTimeOfTheStreamThatComputes) {
   EXPECT_EQ(found[0].ranks[0].micro_batches[0].backward_begin.computed_ns, 700);
   ASSERT_TRUE(recorded_.gather_copy_ns_per_byte());
   EXPECT_DOUBLE_EQ(*recorded_.gather_copy_ns_per_byte(), 0.5) << "of a rank's 100 bytes";
+}
+
+// Without them it would seem to have computed what its host took to launch it.
+TEST_F(RecordedStepsTest, OfAGpuAreLeftOutWhereItsRecordsMayBeMissing) {
+  for (const std::int64_t step : {0, 1, 2}) {
+    for (int rank : {0, 1}) recorded_.learn(part_of_host(gpu_step(rank, step)));
+  }
+  EXPECT_TRUE(steps().empty()) << "no kernel is told of so far";
+  for (int rank : {0, 1}) recorded_.learn(part_of_gpu(gpu_step(rank, 0)));
+  EXPECT_TRUE(steps().empty()) << "whether one more follows is not known";
+  model::Batch collectives;
+  for (const std::int64_t step : {1, 2}) {
+    model::Batch kernels = part_of_gpu(gpu_step(0, step));
+    for (const auto& call : kernels.collectives) collectives.collectives.push_back(call);
+    kernels.collectives.clear();
+    recorded_.learn(kernels);
+    recorded_.learn(part_of_gpu(gpu_step(1, step)));
+  }
+  ASSERT_EQ(steps().size(), 1u) << "rank 0 has told of the first gather only";
+  EXPECT_EQ(steps()[0].index, 0);
+  recorded_.learn(collectives);
+  EXPECT_EQ(steps().size(), 2u);
+  recorded_.learn_end(/*is_done=*/false);
+  EXPECT_EQ(steps().size(), 2u) << "ranks may have been killed";
+  model::Batch closed;
+  for (int rank : {0, 1}) closed.strings.push_back({rank, 9, std::string(model::kClosedInOrder)});
+  recorded_.learn(closed);
+  EXPECT_EQ(steps().size(), 3u);
 }
 
 TEST_F(RecordedStepsTest, CountTransfersFromTheLastRanksStart) {
