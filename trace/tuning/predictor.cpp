@@ -26,7 +26,7 @@ constexpr double kMiss = 0.05;  // of a 95 % interval
 // Of the change: where transfers of such sizes were not seen, or computation is scaled.
 constexpr double kExtrapolated = 0.1;
 // Of the step, where another strategy does work of its own beside model and collectives: copies
-// into flat buffers, views.
+// into flat buffers, views. Where there are more micro-batches, of each of them.
 constexpr double kOwnWork = 0.03;
 constexpr std::size_t kLeastSteps = 4;
 // Actions that one prediction, which is made in a frame, goes through: it leaves steps out for
@@ -320,9 +320,10 @@ void Predictor::add_intervals(const StepPlan& plan, const Differences& differenc
   const auto shift = analysis::estimate_mean(differences.shift_ns);
   if (!shift || !shift->has_error()) return;
   const bool is_far = plan.is_extrapolated || plan.scales_computation;
+  const double own_work =
+      plan.is_another_strategy ? kOwnWork * std::max(1.0, plan.micro_batches) : 0;
   const double model = std::hypot(is_far ? kExtrapolated * std::abs(shift->mean) : 0,
-                                  plan.is_another_strategy ? kOwnWork * step_ns_.mean : 0,
-                                  plan.unsure_work * step_ns_.mean);
+                                  own_work * step_ns_.mean, plan.unsure_work * step_ns_.mean);
   // These are as likely as noise; contention and transfers may be anywhere in their ranges.
   const double unsure = std::hypot(half_interval(*shift), plan.spread_ns, model);
   Reach reach;

@@ -174,7 +174,9 @@ Result<StepPlan> StepPlanner::plan(const Settings& settings) const {
   const double batches = *slower * static_cast<double>(next.batch_per_rank) /
                          static_cast<double>(recorded_.batch_per_rank);
   plan.program.work = batches * sequences.factor;
-  plan.unsure_work = batches * sequences.unsure;
+  plan.micro_batches = static_cast<double>(next.gradient_accumulation_steps) /
+                       static_cast<double>(recorded_.gradient_accumulation_steps);
+  plan.unsure_work = plan.micro_batches * batches * sequences.unsure;
   plan.scales_sequences = sequence_ratio(next) != 1;
   plan.scales_computation =
       next.activation_checkpointing != recorded_.activation_checkpointing ||

@@ -30,6 +30,7 @@ struct StepPlan {
   double spread_ns = 0;   // of its transfers, as they were measured
   bool is_extrapolated = false;
   bool scales_computation = false;  // other batches, or another part of forward computed twice
+  double micro_batches = 1;         // in those of a recorded step
   bool scales_sequences = false;    // by `unsure_work` more or less of a recorded step's
   double unsure_work = 0;
   bool is_another_strategy = false;  // whose own work beside model and collectives is not known

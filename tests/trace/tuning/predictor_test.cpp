@@ -238,6 +238,21 @@ TEST(Predictor, ComputesInProportionToTheBatch) {
   EXPECT_EQ(prediction->exposed_ns, (12.0 + 1.0) * kMs) << "rank 0 waits 2 ms more for rank 1";
 }
 
+// Of a quarter unsure of each micro-batch, which are four times as many.
+TEST(Predictor, IsUnsureOfAttentionInEveryMicroBatch) {
+  RecordedJob job;
+  job.figures.info.settings.overlap_comm = false;
+  job.attention = 0.25;
+  job::Settings next = job.figures.info.settings;
+  next.sequence_length *= 2;
+  next.gradient_accumulation_steps = 4;
+  const auto prediction = predictor_of(job).predict(next);
+  ASSERT_TRUE(prediction) << prediction.error().message;
+  ASSERT_TRUE(prediction->difference);
+  EXPECT_NEAR(prediction->difference->high_ns - prediction->difference_ns(),
+              std::hypot(0.1 * prediction->difference_ns(), 4 * 0.25 * kMeanInTurn), 1000);
+}
+
 // On a CPU, with a model whose shape is known.
 job::ModelShape give_model(RecordedJob& job) {
   const auto shape = *job::find_model_preset("tiny");
