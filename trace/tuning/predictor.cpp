@@ -229,10 +229,9 @@ auto Predictor::cases(std::size_t step, const predict::StepProgram& program,
   return {likeliest, contended(slowdown_.low), contended(slowdown_.high), bounded(-1), bounded(1)};
 }
 
-std::size_t Predictor::stride(const predict::StepProgram& program) const {
-  const std::size_t cases = has_bounds(program) ? 5 : 3;
-  const std::size_t actions =
-      actions_of(program) * cases * steps_.size() * static_cast<std::size_t>(info_.world_size);
+std::size_t Predictor::stride(const StepPlan& plan) const {
+  const std::size_t cases = has_bounds(plan.program) ? 5 : 3;
+  const std::size_t actions = actions_of(plan.program) * cases * steps_.size() * plan.ranks;
   const std::size_t most = std::max<std::size_t>(1, steps_.size() / kLeastScheduled);
   return std::clamp<std::size_t>(actions / kMostActions, 1, most);
 }
@@ -273,7 +272,7 @@ Result<Prediction> Predictor::predict_planned(const Settings& next, const Planne
   prediction.without_effect = changes.without_effect;
   prediction.left_out = changes.unknown;
   Differences differences;
-  const std::size_t every = stride(after.program);
+  const std::size_t every = stride(after);
   for (std::size_t i = 0; i < steps_.size(); i += every) {
     differences.add(recorded_[i], cases(i, after.program, after.ranks));
   }

@@ -86,7 +86,7 @@ class Predictor {
   base::Result<Prediction> predict_planned(const job::Settings& next, const Planned& planned) const;
   PredictedStep step_of(Planned planned, std::int64_t index) const;
   Cases cases(std::size_t step, const predict::StepProgram& program, std::size_t ranks) const;
-  std::size_t stride(const predict::StepProgram& program) const;
+  std::size_t stride(const StepPlan& plan) const;
   std::size_t step_like(std::int64_t index) const;
   void add_intervals(const StepPlan& plan, const Differences& differences,
                      Prediction& prediction) const;

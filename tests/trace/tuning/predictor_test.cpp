@@ -349,6 +349,27 @@ TEST(Predictor, LeavesStepsOutRatherThanFrames) {
   EXPECT_TRUE(prediction->interval);
 }
 
+// Those that are asked for, of which there may be many more than recorded ones.
+TEST(Predictor, LeavesStepsOutForTheRanksThatItSchedules) {
+  RecordedJob job;
+  job.steps = 64;
+  job.figures.ranks.resize(2);
+  for (auto& rank : job.figures.ranks) rank.info.device_name = "made up, 8 cores";
+  for (auto& rank : job.figures.ranks) rank.info.device = "cpu";
+  job::Settings next = job.figures.info.settings;
+  next.threads_per_rank = job.figures.info.settings.threads_per_rank = 1;
+  next.gradient_accumulation_steps = 32;
+  next.sync_each_batch = true;
+  const Predictor predictor = predictor_of(job);
+  const auto as_recorded = predictor.predict(next);
+  ASSERT_TRUE(as_recorded) << as_recorded.error().message;
+  EXPECT_EQ(as_recorded->steps, 64);
+  next.ranks = 64;
+  const auto prediction = predictor.predict(next);
+  ASSERT_TRUE(prediction) << prediction.error().message;
+  EXPECT_EQ(prediction->steps, 16);
+}
+
 TEST(Predictor, ShowsTheStepThatIsAskedFor) {
   RecordedJob job;
   job.figures.info.settings.overlap_comm = false;
