@@ -29,6 +29,16 @@ TEST(UsableMemory, OfAHostIsSharedByTheRanksThatWouldTrain) {
   EXPECT_EQ(usable_bytes(figures, 1), 15 * kOneGib);
 }
 
+// Of 16 GiB each of 32 ranks would have half of one, and holds one outside of tensors.
+TEST(UsableMemory, IsKnownWhereNothingIsLeft) {
+  auto figures = two_ranks("cpu");
+  EXPECT_EQ(usable_bytes(figures, 16), 1) << "all of it";
+  EXPECT_EQ(usable_bytes(figures, 32), 1);
+  figures.ranks[1].peak.bytes[static_cast<std::size_t>(model::MemoryCategory::kOutside)] =
+      9 * kOneGib;
+  EXPECT_EQ(usable_bytes(figures, 2), 1) << "of the rank that has least";
+}
+
 TEST(UsableMemory, OfAGpuIsARanksOwnUnlessTheyShareIt) {
   auto figures = two_ranks("cuda:0");  // as each process may call its own
   EXPECT_EQ(usable_bytes(figures, 4), 15 * kOneGib);
