@@ -5,6 +5,7 @@
 
 #include "app/session/tuning/measured_now.h"
 #include "app/session/tuning/run_advice.h"
+#include "trace/advice/facts/usable_memory.h"
 #include "trace/tuning/predictable.h"
 #include "ui/present/tune/knob_chart.h"
 #include "ui/present/tune/knob_rows.h"
@@ -90,6 +91,12 @@ Settings asked_settings(const Predictor& predictor, const ui::state::KnobDraft& 
     trace::job::copy_value(knob, predictor.info().settings, asked);
   }
   return asked;
+}
+
+std::int64_t usable_bytes(const ui::state::RunView& run, const ui::state::KnobDraft& draft) {
+  const std::int64_t there = trace::advice::usable_bytes(run.figures, draft.next.ranks);
+  if (there > 0) return there;
+  return draft.estimates ? draft.estimates->usable_bytes : 0;
 }
 
 PredictionView predict_next(const LearntRun& learnt, const ui::state::RunView& run,
@@ -199,7 +206,7 @@ std::shared_ptr<const PredictionView> RunPredictor::view(const ui::state::KnobDr
     answered_ = Question{.version = version_};
     return view_ = nullptr;
   }
-  const std::int64_t usable = draft.estimates ? draft.estimates->usable_bytes : 0;
+  const std::int64_t usable = usable_bytes(*run_, draft);
   const Question question{.folder = learnt_.folder,
                           .ordinal = run_->ordinal,
                           .next = draft.next,

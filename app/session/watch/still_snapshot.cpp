@@ -126,9 +126,8 @@ void add_prediction(const LearntRun& learnt, ui::state::Snapshot& snapshot) {
       predict_next(learnt, *snapshot.run, snapshot.knobs));
   if (learnt.predictor) {
     const auto next = asked_settings(*learnt.predictor, snapshot.knobs);
-    const auto& estimates = snapshot.knobs.estimates;
-    add_all_curves(*learnt.predictor,
-                   {next, estimates ? estimates->usable_bytes : 0, snapshot.ledger.get()}, *view);
+    const std::int64_t usable = usable_bytes(*snapshot.run, snapshot.knobs);
+    add_all_curves(*learnt.predictor, {next, usable, snapshot.ledger.get()}, *view);
   }
   snapshot.prediction = std::move(view);
 }

@@ -113,6 +113,25 @@ TEST_F(RunPredictorTest, CurvesSayWhatTheirValuesAreAskedFor) {
   EXPECT_EQ(view->curves[2].per, Per::kStep) << "of bucket_cap_mb";
 }
 
+// A GPU's peak is held against that GPU's memory, and not against that of whoever looks at it.
+TEST_F(RunPredictorTest, WhatFitsIsWhatFitsWhereTheRunTrained) {
+  run_ = example("h200_full_shard.shardlens");
+  draft_.next = run_->figures.info.settings;
+  auto here = std::make_shared<ui::state::StrategyEstimates>();
+  here->usable_bytes = 1 << 20;
+  draft_.estimates = here;
+  predictor_.follow(run_);
+  const auto view = answer();
+  ASSERT_TRUE(view && !view->curves.empty());
+  const auto& batches = view->curves.front();
+  ASSERT_EQ(batches.knob->name, "batch_per_rank");
+  const auto batch = static_cast<double>(draft_.next.batch_per_rank);
+  const auto recorded = std::ranges::find(batches.points, batch, &trace::tuning::CurvePoint::value);
+  ASSERT_NE(recorded, batches.points.end());
+  EXPECT_TRUE(recorded->fits);
+  EXPECT_TRUE(batches.best);
+}
+
 TEST_F(RunPredictorTest, OfAnotherLinkCurvesAreOthers) {
   predictor_.follow(run_);
   const auto before = answer();
