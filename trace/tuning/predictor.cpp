@@ -174,8 +174,8 @@ Result<Predictor> Predictor::create(const analysis::RunFigures& figures,
   return predictor;
 }
 
-Result<Changes> Predictor::changes(const Settings& next) const {
-  return told_ ? told_changes(info_, *told_, next) : changes_to(info_, next);
+Result<Changes> Predictor::changes(const Settings& next, bool is_first_given) const {
+  return told_ ? told_changes(info_, *told_, next, is_first_given) : changes_to(info_, next);
 }
 
 Result<Predictor> Predictor::create_known(const analysis::RunFigures& figures,
@@ -247,8 +247,8 @@ Result<Prediction> Predictor::predict(const Settings& next) const {
   return predict_known(next);
 }
 
-auto Predictor::planned(const Settings& next) const -> Result<Planned> {
-  TRY_ASSIGN(Changes changes, this->changes(next));
+auto Predictor::planned(const Settings& next, bool is_first_given) const -> Result<Planned> {
+  TRY_ASSIGN(Changes changes, this->changes(next, is_first_given));
   TRY_ASSIGN(StepPlan plan, planner_.plan(changes.settings));
   return Planned{std::move(changes), std::move(plan)};
 }
@@ -258,9 +258,9 @@ Result<Prediction> Predictor::predict_known(const Settings& next) const {
   return predict_planned(next, planned);
 }
 
-auto Predictor::predict_with_step(const Settings& next, std::int64_t index) const
-    -> Result<Forecast> {
-  TRY_ASSIGN(Planned planned, this->planned(next));
+auto Predictor::predict_with_step(const Settings& next, std::int64_t index,
+                                  bool is_first_given) const -> Result<Forecast> {
+  TRY_ASSIGN(Planned planned, this->planned(next, is_first_given));
   TRY_ASSIGN(Prediction prediction, predict_planned(next, planned));
   return Forecast{std::move(prediction), step_of(std::move(planned), index)};
 }

@@ -41,12 +41,13 @@ class Predictor {
 
   // Of the step `index`, or, where that tells too little, of the typical one. As predict_known().
   base::Result<PredictedStep> predict_step(const job::Settings& next, std::int64_t index) const;
-  // Both, planned once.
+  // Both, planned once. `is_first_given`: see told_changes().
   struct Forecast {
     Prediction prediction;
     PredictedStep step;
   };
-  base::Result<Forecast> predict_with_step(const job::Settings& next, std::int64_t index) const;
+  base::Result<Forecast> predict_with_step(const job::Settings& next, std::int64_t index,
+                                           bool is_first_given = false) const;
 
   // By how much the peak of a rank's tensors would grow, also where no time can be predicted. None:
   // see StepPlanner.
@@ -80,9 +81,9 @@ class Predictor {
   static base::Result<Predictor> create_known(const analysis::RunFigures& figures,
                                               const predict::RecordedSteps& recorded,
                                               const predict::CollectiveCosts& known);
-  base::Result<Changes> changes(const job::Settings& next) const;
+  base::Result<Changes> changes(const job::Settings& next, bool is_first_given) const;
 
-  base::Result<Planned> planned(const job::Settings& next) const;
+  base::Result<Planned> planned(const job::Settings& next, bool is_first_given = false) const;
   base::Result<Prediction> predict_planned(const job::Settings& next, const Planned& planned) const;
   PredictedStep step_of(Planned planned, std::int64_t index) const;
   Cases cases(std::size_t step, const predict::StepProgram& program, std::size_t ranks) const;

@@ -290,14 +290,14 @@ Result<ToldSettings> told_settings(const model::RunInfo& info, const RecordedSte
 }
 
 Result<Changes> told_changes(const model::RunInfo& info, const ToldSettings& told,
-                             const Settings& next) {
+                             const Settings& next, bool is_first_given) {
   Changes changes{.known = {}, .without_effect = {}, .unknown = {}, .settings = told.settings};
   for (const job::Knob* knob : told.knobs) job::copy_value(*knob, next, changes.settings);
   // Given to DDP, a cap is the first bucket's, too, also where it is the one that PyTorch takes
   // when none is given.
   const double cap = changes.settings.bucket_cap_mb, first = changes.settings.first_bucket_mb;
-  const bool was_one =
-      first == told.settings.first_bucket_mb && first == told.settings.bucket_cap_mb;
+  const bool was_one = !is_first_given && first == told.settings.first_bucket_mb &&
+                       first == told.settings.bucket_cap_mb;
   const bool follows = was_one || first == static_cast<double>(job::kAuto);
   if (told.caps && follows && cap != told.settings.bucket_cap_mb) {
     changes.settings.first_bucket_mb = cap;

@@ -25,10 +25,11 @@ struct ToldSettings {
 base::Result<ToldSettings> told_settings(const model::RunInfo& info,
                                          const predict::RecordedSteps& recorded);
 
-// Of `next` what the run tells; the rest stays as it was. `info`: with its told settings. Error
-// kUsage: the settings contradict each other.
+// Of `next` what the run tells; the rest stays as it was. `info`: with its told settings.
+// `is_first_given`: first_bucket_mb was asked for, also where it is as it was, and does not follow
+// bucket_cap_mb. Error kUsage: the settings contradict each other.
 base::Result<Changes> told_changes(const model::RunInfo& info, const ToldSettings& told,
-                                   const job::Settings& next);
+                                   const job::Settings& next, bool is_first_given = false);
 // Those of `asked` whose effect such a run does not tell.
 std::vector<const job::Knob*> untold_knobs(const ToldSettings& told,
                                            std::vector<const job::Knob*> asked);

@@ -90,7 +90,10 @@ Result<PredictedRun> predict_run(const std::filesystem::path& run, const AskedSe
     TRY(trace::tuning::refuse_untold(*predictor.told(), named));
   }
   TRY(assign(asked.assignments, next).map([](const auto&) {}));
-  TRY_ASSIGN(auto forecast, predictor.predict_with_step(next, trace::tuning::kTypicalStep));
+  const bool is_first_given =
+      std::ranges::find(named, trace::job::find_knob("first_bucket_mb")) != named.end();
+  TRY_ASSIGN(auto forecast,
+             predictor.predict_with_step(next, trace::tuning::kTypicalStep, is_first_given));
   if (forecast.prediction.changes.empty()) {
     TRY(trace::tuning::refuse_unknown(forecast.prediction.left_out));
   }

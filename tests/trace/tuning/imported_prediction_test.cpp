@@ -193,6 +193,9 @@ TEST_F(ImportedPrediction, ACapThatIsGivenIsTheFirstBucketsToo) {
   const auto larger = told_changes(predictor->info(), one, next);
   ASSERT_TRUE(larger);
   EXPECT_EQ(larger->settings.first_bucket_mb, 50);
+  const auto given = told_changes(predictor->info(), one, next, /*is_first_given=*/true);
+  ASSERT_TRUE(given);
+  EXPECT_EQ(given->settings.first_bucket_mb, 25) << "which was asked for";
   next = predictor->info().settings;
   DdpJob own = job;  // as PyTorch plans on its own
   own.gradients.assign(4, 300'000);
