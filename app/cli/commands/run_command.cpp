@@ -6,6 +6,7 @@
 #include "app/cli/job/job_arguments.h"
 #include "app/cli/job/run_job.h"
 #include "app/cli/terminal/output.h"
+#include "app/launch/device_probe.h"
 #include "app/report/tuning/prediction.h"
 #include "app/session/runs/listed_runs.h"
 #include "trace/job/shape/strategy.h"
@@ -43,9 +44,13 @@ int train(const RunArguments& options) {
   if (!options.predict_from.empty()) {
     const auto run = session::find_listed_run(options.predict_from, options.runs_dir, {});
     if (!run) return report_error(run.error());
-    auto predicted = report::predict_job(*run, request.settings);
+    auto predicted = report::predict_job(*run, request.settings, launch::probe_cuda());
     if (!predicted) return report_error(predicted.error());
     request.predicted = std::move(*predicted);
+    if (!request.predicted) {
+      print_message("Nothing differs from " + options.predict_from +
+                    " that changes a step's time, so no prediction is kept");
+    }
   }
   return run_job(request, options.as_json);
 }

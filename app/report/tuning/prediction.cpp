@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/launch/job_request.h"
 #include "app/session/compare/run_siblings.h"
 #include "app/session/runs/library_run.h"
 #include "app/session/tuning/prediction_source.h"
@@ -110,10 +111,14 @@ std::optional<bool> PredictedRun::fits() const {
   return peak && usable_bytes > 0 ? std::optional(*peak <= usable_bytes) : std::nullopt;
 }
 
-Result<trace::model::StepPrediction> predict_job(const std::filesystem::path& run,
-                                                 const trace::job::Settings& settings) {
+Result<std::optional<trace::model::StepPrediction>> predict_job(const std::filesystem::path& run,
+                                                                trace::job::Settings settings,
+                                                                const launch::CudaProbe& cuda) {
   TRY_ASSIGN(const auto learnt, learn(run, {}));
+  TRY_ASSIGN(const std::string device, launch::resolve_device(settings, cuda));
+  settings.device = trace::job::device_choice(device);  // what it takes elsewhere tells nothing
   TRY_ASSIGN(const auto predicted, learnt.predictor.predict(settings));
+  if (predicted.changes.empty()) return std::nullopt;
   return trace::tuning::kept_prediction(predicted, learnt.figures.info.name);
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/launch/device_probe.h"
 #include "trace/base/result.h"
 #include "trace/job/settings/settings.h"
 #include "trace/model/run_info.h"
@@ -39,9 +40,10 @@ struct AskedSettings {
 trace::base::Result<PredictedRun> predict_run(const std::filesystem::path& run,
                                               const AskedSettings& asked,
                                               const std::filesystem::path& costs = {});
-// Of a run with all of `settings`, from `run`, to be kept with it. Errors as above, and whatever
-// would be left out.
-trace::base::Result<trace::model::StepPrediction> predict_job(const std::filesystem::path& run,
-                                                              const trace::job::Settings& settings);
+// Of a run with all of `settings`, from `run`, to be kept with it. None: nothing changes a step's
+// time. Errors as above, whatever would be left out, and a device of another kind than the run's,
+// where the job would run on a machine with these GPUs.
+trace::base::Result<std::optional<trace::model::StepPrediction>> predict_job(
+    const std::filesystem::path& run, trace::job::Settings settings, const launch::CudaProbe& cuda);
 
 }  // namespace shardlens::app::report

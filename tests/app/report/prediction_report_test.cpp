@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <string>
 
 #include "app/report/tuning/history_report.h"
 
@@ -14,9 +15,13 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::filesystem::path recorded_example() {
-  return std::filesystem::path(SHARDLENS_SOURCE_DIR) / "assets/runs/slow_link_cap_1.shardlens";
+const launch::CudaProbe kNoGpu{};
+
+std::filesystem::path bundled_run(const std::string& name) {
+  return std::filesystem::path(SHARDLENS_SOURCE_DIR) / "assets/runs" / (name + ".shardlens");
 }
+
+std::filesystem::path recorded_example() { return bundled_run("slow_link_cap_1"); }
 
 trace::base::Result<PredictedRun> predict_with(const std::vector<std::string>& assignments) {
   return predict_run(recorded_example(), {.from_file = {}, .assignments = assignments});
@@ -78,12 +83,39 @@ TEST(PredictionReport, IsKeptWithARunOnlyWhereItIsOfAllThatChanges) {
   ASSERT_TRUE(recorded);
   auto next = recorded->info.settings;
   next.bucket_cap_mb = 4;
-  const auto kept = predict_job(recorded_example(), next);
+  const auto kept = predict_job(recorded_example(), next, kNoGpu);
   ASSERT_TRUE(kept) << kept.error().message;
-  EXPECT_DOUBLE_EQ(kept->step_ns, predict_with({"bucket_cap_mb=4"})->prediction.step_ns);
-  EXPECT_EQ(kept->from, recorded->info.name);
+  ASSERT_TRUE(*kept);
+  EXPECT_DOUBLE_EQ((*kept)->step_ns, predict_with({"bucket_cap_mb=4"})->prediction.step_ns);
+  EXPECT_EQ((*kept)->from, recorded->info.name);
   next.gradient_as_bucket_view = !next.gradient_as_bucket_view;
-  EXPECT_FALSE(predict_job(recorded_example(), next));
+  EXPECT_FALSE(predict_job(recorded_example(), next, kNoGpu));
+}
+
+TEST(PredictionReport, IsNotKeptWhereNothingChanges) {
+  auto same = predict_with({})->info.settings;
+  same.learning_rate *= 2;
+  const auto kept = predict_job(recorded_example(), same, kNoGpu);
+  ASSERT_TRUE(kept) << kept.error().message;
+  EXPECT_FALSE(*kept);
+}
+
+// The settings leave the device open, so that the job runs on what there is.
+TEST(PredictionReport, IsNotKeptFromARunOfAnotherKindOfDevice) {
+  const auto of_gpus = bundled_run("h200_ddp_cap_1");
+  const auto recorded = predict_run(of_gpus, {.from_file = {}, .assignments = {}});
+  ASSERT_TRUE(recorded) << recorded.error().message;
+  auto next = recorded->info.settings;
+  next.device = trace::job::DeviceChoice::kAuto;
+  next.bucket_cap_mb = 8;
+  const auto refused = predict_job(of_gpus, next, kNoGpu);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("another device"));
+  launch::CudaProbe gpus;
+  gpus.devices.resize(static_cast<std::size_t>(next.ranks));
+  const auto kept = predict_job(of_gpus, next, gpus);
+  ASSERT_TRUE(kept) << kept.error().message;
+  EXPECT_TRUE(*kept);
 }
 
 TEST(PredictionHistoryReport, HoldsPredictionsAgainstMeasurements) {
