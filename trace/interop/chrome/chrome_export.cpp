@@ -33,7 +33,7 @@ class JsonFile {
   static base::Result<JsonFile> create(fs::path path, bool overwrite) {
     TRY(store::check_output(path, overwrite, "run.json.gz"));
     JsonFile file(std::move(path), overwrite);
-    if (!file.stream_) return file.failure();
+    if (!file.stream_) return store::cannot_write(file.path_);
     return file;
   }
   JsonFile(JsonFile&&) = default;
