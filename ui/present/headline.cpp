@@ -156,14 +156,15 @@ std::vector<Headline> headlines(const trace::analysis::RunFigures& figures) {
     if (s.tokens_per_s > 0) {
       out.push_back(make("Tokens", format_rate(*s.tokens_per_s, "/s"), "",
                          "Tokens that all ranks together train on per second of measured steps",
-                         "From batch, sequence length and step times"));
+                         "From the tokens of each batch, without padding, and step times"));
     }
     if (s.mfu) {
       out.push_back(make(
           "MFU", format_percent(*s.mfu), "",
-          "Model FLOPs utilization: (6·N + 12·L·C·T) · tokens/s ÷ the device's dense "
-          "peak at the precision used; N leaves out embeddings that are only looked up, frozen "
-          "weights count 4, recomputation nothing",
+          "Model FLOPs utilization: (6·N + 12·L·C·T) · tokens computed per second, with "
+          "padding, ÷ the dense peak of all GPUs at the precision used; N leaves out embeddings "
+          "that are only looked up, frozen weights count 4 (below the first adapter 2), "
+          "recomputation nothing",
           "From the model's shape and step times; the peak is " + peak_flops_text(figures)));
     }
   }

@@ -123,13 +123,13 @@ std::string_view memory_definition(MemoryCategory category) {
     case MemoryCategory::kGatheredParameters:
       return "Full parameters, gathered from shards for use";
     case MemoryCategory::kGradients:
-      return "Gradients outside of buckets, and shards of them";
+      return "Gradients and shards of them; buckets, too, where gradients are views of them";
     case MemoryCategory::kOptimizer:
       return "AdamW's two moments";
     case MemoryCategory::kActivations:
       return "Kept by forward for backward, and what backward makes";
     case MemoryCategory::kCommunication:
-      return "Buckets, gather and scatter buffers";
+      return "Buckets that gradients are no views of, gather and scatter buffers";
     case MemoryCategory::kOther:
       return "Tensors that belong to none of the other categories";
     case MemoryCategory::kOutside:

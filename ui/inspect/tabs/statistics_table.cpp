@@ -119,7 +119,8 @@ class StatisticsColumns {
          .csv_title = "class",
          .definition =
              collectives
-                 ? "Whether compute ran beside most of it (overlapped) or nothing did (exposed)"
+                 ? "Overlapped if most of its time is of calls that ran beside compute for half "
+                   "their time or more, else exposed"
                  : "What kind of work the name belongs to, and what it counts as: compute, "
                    "optimizer or communication",
          .kind = Kind::kText,

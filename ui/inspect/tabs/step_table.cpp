@@ -117,7 +117,8 @@ class StepColumns {
 
   void add_time() {
     auto* column = add("Time", "step_ns",
-                       "From the step's begin to its end. The sign marks the slowest hundredth",
+                       "From the step's begin to its end. The sign marks the slowest hundredth, "
+                       "as far as they take 10 % more than the median",
                        110, 99, step_ns_of, present::format_duration, "Of the slowest rank");
     if (column == nullptr) return;
     change_cells(*column, [slow = slow_steps(steps_)](std::size_t row, present::TableCell& cell) {
@@ -249,8 +250,8 @@ class StepColumns {
   }
 
   void add_training() {
-    add("Loss", "loss", "Mean over ranks and micro-batches", 84, 8, &StepFigures::loss,
-        four_digits);
+    add("Loss", "loss", "Mean over the targets of all ranks and micro-batches", 84, 8,
+        &StepFigures::loss, four_digits);
     add("Gradient norm", "gradient_norm", "Of all parameters, before clipping", 116, 3,
         &StepFigures::gradient_norm, four_digits);
     add("Learning rate", "learning_rate", "Of the step", 112, 1, &StepFigures::learning_rate,

@@ -265,8 +265,9 @@ void add_loss(Builder& builder) {
   builder.add_if_room(
       {.title = "Loss",
        .of = step >= 0 ? "at step " + format_integer(step) : "",
-       .definition = "Mean over ranks at the last step that runs of the baseline's job have "
-                     "in common; “@” names the step of another one",
+       .definition =
+           "Mean over all ranks' targets at the last step that runs of the baseline's job have "
+           "in common; “@” names the step of another one",
        .figure = true,
        .width = 108,
        .priority = 80,
