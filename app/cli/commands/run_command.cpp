@@ -62,8 +62,8 @@ void add_options(CLI::App& command, RunArguments& options) {
       ->type_name("NAME");
   command
       .add_option("--predict-from", options.predict_from,
-                  "A run of which the step time is predicted before; `predict --history` holds it\n"
-                  "against what was measured")
+                  "Predicts the new run's step time from this run before it starts;\n"
+                  "`predict --history` holds it against what was measured")
       ->type_name("RUN");
   command.add_flag("--overwrite", options.overwrite, "Replaces the run of this name");
   command.add_flag("--json", options.as_json, "Prints the report as JSON, and nothing else");
