@@ -7,9 +7,9 @@ namespace shardlens::trace::job {
 
 namespace {
 
-// The first two are one function.
-constexpr std::array<std::string_view, 4> kActivations{"gelu_new", "gelu_pytorch_tanh", "gelu",
-                                                       "relu"};
+// The first three are one function.
+constexpr std::array<std::string_view, 5> kActivations{"gelu_new", "gelu_fast", "gelu_pytorch_tanh",
+                                                       "gelu", "relu"};
 
 }  // namespace
 

@@ -92,6 +92,11 @@ TEST(ModelConfig, ReadsBothSpellingsOfRotaryPositions) {
   EXPECT_EQ(shape_of(none).rotary.factor, 0);
 }
 
+TEST(ModelConfig, TakesEveryNameOfGpt2sActivation) {
+  for (const char* name : {R"("gelu_fast")", R"("gelu_pytorch_tanh")"})
+    EXPECT_EQ(shape_of(with(kGpt2, R"("gelu_new")", name)), shape_of(kGpt2)) << name;
+}
+
 TEST(ModelConfig, GivesTheWindowToTheLayersThatHaveIt) {
   std::string qwen =
       with(with(kLlama, "\"llama\"", "\"qwen2\""), "LlamaForCausalLM", "Qwen2ForCausalLM");
@@ -138,8 +143,8 @@ TEST(ModelConfig, RefusesWhatIsNotSupportedWithTheValueAndWhatIs) {
        R"(rope_scaling.type "longrope" is not supported (default, linear, dynamic, llama3 and yarn )"
        "are)"},
       {kGpt2, R"("gelu_new")", R"("quick_gelu")",
-       R"(activation_function "quick_gelu" is not supported (gelu_new, gelu_pytorch_tanh, gelu and )"
-       "relu are)"},
+       R"(activation_function "quick_gelu" is not supported (gelu_new, gelu_fast, gelu_pytorch_tanh, )"
+       "gelu and relu are)"},
       {kBert, R"("pad_token_id")", R"("is_decoder": true, "pad_token_id")",
        "is_decoder true is not supported (false is)"},
       {kBert, R"("pad_token_id")", R"("position_embedding_type": "relative_key", "pad_token_id")",
