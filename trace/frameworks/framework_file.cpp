@@ -8,6 +8,18 @@ void FrameworkFile::wrote(std::initializer_list<std::string_view> knobs) {
   written.insert(written.end(), knobs);
 }
 
+void FrameworkFile::remark_on_loss(const job::Settings& settings) {
+  const bool all_have_as_many =
+      settings.data == job::Settings{}.data && settings.packing != job::AutoBool::kFalse;
+  if (all_have_as_many) return;
+  remark(
+      "the run's loss is the mean over all targets of a step, but averaging micro-batches and "
+      "ranks "
+      "gives targets in short texts more weight; to weigh alike, let a micro-batch's loss be the "
+      "sum over its targets, times micro-batches and ranks, divided by the step's targets on all "
+      "ranks");
+}
+
 void FrameworkFile::leave_out_the_rest(const TunedJob& job,
                                        const std::vector<std::string_view>& elsewhere,
                                        const std::function<std::string(std::string_view)>& reason) {

@@ -33,6 +33,8 @@ struct FrameworkFile {
 
   void wrote(std::initializer_list<std::string_view> knobs);
   void remark(const std::string& sentence) { remarks.push_back(sentence); }
+  // Where sequences may have different numbers of targets, by which the run weighs them.
+  void remark_on_loss(const job::Settings& settings);
   // What is neither written nor said `elsewhere` or by the environment, with the reason.
   void leave_out_the_rest(const TunedJob& job, const std::vector<std::string_view>& elsewhere,
                           const std::function<std::string(std::string_view)>& reason);

@@ -75,7 +75,8 @@ class Module {
     FrameworkFile code;
     code.left_out =
         left_out(s_, written_, [&](std::string_view knob) { return reason_of(knob, traits_); });
-    code.text = heading(variables, code.left_out) + imports() + body_;
+    code.remark_on_loss(s_);
+    code.text = heading(variables, code) + imports() + body_;
     return code;
   }
 
@@ -106,7 +107,7 @@ class Module {
     return environment_words(job_);
   }
 
-  std::string heading(const std::string& variables, const std::vector<LeftOut>& missing) const {
+  std::string heading(const std::string& variables, const FrameworkFile& code) const {
     const std::string per_node = std::to_string(s_.ranks / job_.nodes);
     std::string text = "\"\"\"" + std::string(traits_.name) + " as in the run '" +
                        harmless(job_.run) + "', for PyTorch 2.11. Written by Shardlens.\n\n";
@@ -129,11 +130,13 @@ class Module {
             std::to_string(s_.batch_per_rank) + " sequences\n" +
             "        loss = parallel.train_step(model, optimizer, schedule, " +
             (job::scales_loss(s_) ? "scaler, " : "") + "micro_batches, loss_of)\n";
-    if (!missing.empty()) text += "\nLeft out, as it has no counterpart:\n\n";
-    for (const LeftOut& each : missing) {
+    if (!code.left_out.empty()) text += "\nLeft out, as it has no counterpart:\n\n";
+    for (const LeftOut& each : code.left_out) {
       text += "    " + std::string(each.knob) + ": " + harmless(each.value) + " (" + each.reason +
               ")\n";
     }
+    if (!code.remarks.empty()) text += "\nOtherwise than in the run:\n\n";
+    for (const std::string& remark : code.remarks) text += "    " + remark + "\n";
     return text + "\"\"\"\n";
   }
 

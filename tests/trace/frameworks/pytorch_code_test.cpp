@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/trace/frameworks/framework_jobs.h"
+#include "trace/frameworks/write/framework_export.h"
 
 namespace shardlens::trace::frameworks {
 namespace {
@@ -83,6 +84,21 @@ TEST(PytorchCode, SaysHowRanksThatRunOutAreJoined) {
   EXPECT_TRUE(has(code_of(join + "ddp"), "uneven_inputs: join (put the loop into"));
   EXPECT_TRUE(has(code_of(join + "zero1"), "Join([model, optimizer])"));
   EXPECT_TRUE(has(code_of(join + "full_shard"), "uneven_inputs: join (fully_shard has no Join"));
+}
+
+// As DeepSpeed's and Accelerate's programs, which average micro-batches and ranks, too.
+TEST(PytorchCode, SaysThatTheRunWeighsMicroBatchesByTheirTargetsWhereTheyMayDiffer) {
+  constexpr std::string_view kSaid = "mean over all targets of a step";
+  for (const std::string_view format : {"pytorch", "deepspeed", "accelerate"}) {
+    const auto is_said = [&](std::string_view settings) {
+      const auto file = framework_export(*find_export_format(format), job_with(settings));
+      return has(file.text + remarks_text(file), kSaid);
+    };
+    EXPECT_TRUE(is_said("packing=false")) << format;
+    EXPECT_TRUE(is_said("data=/tmp/turns.jsonl")) << format;
+    EXPECT_FALSE(is_said("")) << format << ": full sequences";
+  }
+  EXPECT_TRUE(has(code_of("packing=false"), kSaid)) << "where its reader looks";
 }
 
 TEST(PytorchCode, AsksForTheStepsOfEpochs) {

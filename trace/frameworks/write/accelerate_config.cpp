@@ -187,6 +187,7 @@ class AccelerateFile {
                                     "29500 "
                                   : "") +
                   "train.py";
+    file_.remark_on_loss(s_);
     file_.leave_out_the_rest(job_, said_elsewhere_,
                              [&](std::string_view knob) { return accelerate_reason(knob, s_); });
     file_.text = commented(heading()) + yaml_text(top_, sections_);

@@ -100,6 +100,7 @@ class DeepSpeedFile {
     file_.text = json_.dump(2) + "\n";
     file_.start = environment_words(job_) + launcher() +
                   " train.py --deepspeed --deepspeed_config ds_config.json";
+    file_.remark_on_loss(s_);
     file_.leave_out_the_rest(job_, said_elsewhere_,
                              [&](std::string_view knob) { return deepspeed_reason(knob, s_); });
     add_strategy_left_out();

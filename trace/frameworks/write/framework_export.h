@@ -16,7 +16,7 @@ std::optional<ExportFormat> find_export_format(std::string_view name);
 // What such a file is called: "parallel.py", "ds_config.json", "accelerate.yaml".
 std::string_view usual_file_name(ExportFormat format);
 
-// Of PyTorch no `start`, remarks and `written`: its module has its own heading.
+// Of PyTorch no `start` and `written`: its module has its own heading.
 FrameworkFile framework_export(ExportFormat format, const TunedJob& job);
 
 }  // namespace shardlens::trace::frameworks
