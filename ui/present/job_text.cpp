@@ -145,6 +145,19 @@ std::string recorder_text(const trace::analysis::RecorderFigures& recorder) {
   return text + (recorder.lost == 0 ? "none" : format_integer(recorder.lost)) + " lost";
 }
 
+std::string recorder_definition(const trace::analysis::RecorderFigures& recorder) {
+  std::string text = "Events are kernels, copies, launches, operators, allocations and collectives";
+  if (!recorder.overhead_fraction) return text;
+  text +=
+      recorder.overhead_is_measured
+          ? ". The cost is how much longer the median step with detail takes than the median "
+            "step without, times the steps with detail ÷ what all measured steps take without it"
+          : ". The cost is the time of callbacks on the job's own threads ÷ what its steps "
+            "take without them, the mean over ranks";
+  if (recorder.overhead_is_least) text += ". What CUPTI does in each launch comes on top";
+  return text;
+}
+
 std::vector<std::string> device_lines(const trace::analysis::RunFigures& figures) {
   std::vector<std::string> lines;
   for (const auto& rank : figures.ranks) {

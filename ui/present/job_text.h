@@ -62,6 +62,9 @@ const char* overhead_bound(const trace::analysis::RecorderFigures& recorder);
 // estimated; none lost"
 std::string recorder_text(const trace::analysis::RecorderFigures& recorder);
 
+// What the events and the cost in it are, and where the cost comes from.
+std::string recorder_definition(const trace::analysis::RecorderFigures& recorder);
+
 // All that stands above the workspace, most pressing first; `inspects`: above Inspect.
 struct Message {
   std::vector<std::string> notes;  // each can be read by itself

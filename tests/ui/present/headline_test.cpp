@@ -238,6 +238,19 @@ TEST(RecorderText, TellsTheCostOfRecording) {
   EXPECT_TRUE(recorder_text(recorder).ends_with("; 1,200 lost"));
 }
 
+TEST(RecorderText, ExplainsTheFigureThatItTells) {
+  trace::analysis::RecorderFigures recorder;
+  EXPECT_EQ(recorder_definition(recorder).find("cost"), std::string::npos) << "it is not known";
+  recorder.overhead_fraction = 0.008;
+  EXPECT_NE(recorder_definition(recorder).find("time of callbacks"), std::string::npos);
+  EXPECT_EQ(recorder_definition(recorder).find("CUPTI"), std::string::npos);
+  recorder.overhead_is_measured = recorder.overhead_is_least = true;
+  const std::string measured = recorder_definition(recorder);
+  EXPECT_EQ(measured.find("callbacks"), std::string::npos) << measured;
+  EXPECT_NE(measured.find("median step with detail"), std::string::npos) << measured;
+  EXPECT_TRUE(measured.ends_with("What CUPTI does in each launch comes on top")) << measured;
+}
+
 }  // namespace
 
 }  // namespace shardlens::ui::present

@@ -53,11 +53,9 @@ void RecordingTab::draw_tools(const kit::Theme& theme, state::Rect tools,
   const state::Rect said = tools.take_left(
       std::min(tools.w, kit::text_width(theme, kit::Face::kSmall, summary)), theme.px(20));
   kit::text_in(theme, said, kit::Face::kSmall, p.text_secondary, summary);
-  kit::explain(
-      theme, said, "What recording cost",
-      "Events are kernels, copies, launches, operators, allocations and collectives. The cost "
-      "is the time of callbacks on the job's own threads ÷ its steps, the mean over ranks",
-      losses_text(run_.view->figures.recorder));
+  kit::explain(theme, said, "What recording cost",
+               present::recorder_definition(run_.view->figures.recorder),
+               losses_text(run_.view->figures.recorder));
   const auto notes = trace::base::joined(run_.view->banners, " · ");
   if (notes.empty()) return;
   state::Rect mark = tools.take_left(theme.px(12), theme.px(6));
