@@ -505,8 +505,12 @@ constexpr Knob kSimulationKnobs[] = {
                     "it, and groups that pass it at once share it"},
     {.name = "inject", .label = "Injected fault", .member = &Settings::inject, .choices = kOff,
      .choices_are_open = true,
-     .accepted = "off, or rank=1,step=5,phase=backward and one of delay_ms=100, nan, oom, hang, exit",
-     .explanation = "A fault on purpose: rank=1,step=5,phase=backward and delay_ms=…, nan, oom, hang or exit"},
+     .accepted = "off, or rank=1,step=5,phase=backward and one of delay_ms=100, nan, oom, hang, exit, "
+                 "skip_collective or unequal_size, with every=1 from that step on; several separated by ;",
+     .explanation = "A fault on purpose in one step, or with every=1 from it on, in phase data, forward, "
+                    "backward or optimizer: a rank comes late (delay_ms), hangs, exits or runs out of "
+                    "memory (oom), its loss is nan, it leaves one collective out or enters one with an "
+                    "unequal_size"},
 };
 // clang-format on
 

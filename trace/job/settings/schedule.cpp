@@ -7,6 +7,7 @@
 
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"
+#include "trace/job/settings/settings.h"
 
 namespace shardlens::trace::job {
 
@@ -50,10 +51,6 @@ tl::unexpected<base::Error> bad(std::string_view what, std::string_view text,
 bool parse_nonnegative(std::string_view text, double& number) {
   return parse_whole(text, number) && std::isfinite(number) && number >= 0;
 }
-
-constexpr std::string_view kInjectUse =
-    "rank=1,step=5,phase=backward and one of delay_ms=100, nan, oom, hang, exit, skip_collective "
-    "or unequal_size; several separated by ';'";
 
 struct FaultName {
   std::string_view name;
@@ -99,13 +96,17 @@ bool apply_pair(const Pair& pair, Injection& injection, bool& has_fault) {
   return false;
 }
 
+tl::unexpected<base::Error> bad_injection(std::string_view text) {
+  return bad("inject", text, range_text(*find_knob("inject")));
+}
+
 base::Result<Injection> parse_injection(std::string_view text) {
   Injection injection;
   bool has_fault = false;
   for (const Pair& pair : split_pairs(text)) {
-    if (!apply_pair(pair, injection, has_fault)) return bad("inject", text, kInjectUse);
+    if (!apply_pair(pair, injection, has_fault)) return bad_injection(text);
   }
-  if (!has_fault) return bad("inject", text, kInjectUse);
+  if (!has_fault) return bad_injection(text);
   return injection;
 }
 

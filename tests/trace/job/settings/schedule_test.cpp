@@ -75,6 +75,17 @@ TEST(AllocationSchedule, RefusesWhatItDoesNotUnderstand) {
   }
 }
 
+TEST(Injections, TheKnobNamesAllThatIsTaken) {
+  for (const std::string_view part :
+       {"rank=1", "step=5", "phase=backward", "every=1", "delay_ms=100", "nan", "oom", "hang",
+        "exit", "skip_collective", "unequal_size"}) {
+    std::string text(part);
+    if (part.find('=') != part.npos && !part.starts_with("delay")) text += ",nan";
+    EXPECT_TRUE(parse_injections(text)) << text;
+    EXPECT_THAT(range_text(*find_knob("inject")), HasSubstr(std::string(part)));
+  }
+}
+
 TEST(SimulatedLink, ReadsLatencyAndBandwidth) {
   const auto link = parse_simulated_link("latency_us=50, gbit_per_s=1.5");
   ASSERT_TRUE(link && link->has_value());
