@@ -164,7 +164,8 @@ constexpr Knob kParallelismKnobs[] = {
      .applies_to = kHybrid},
     {.name = "wrap_policy", .label = "Units", .member = choice_member<&Settings::wrap_policy>(), .essential = true,
      .choices = kWrapPolicies,
-     .explanation = "What is gathered and reduced as one unit; whole_model gathers everything at once",
+     .explanation = "What is gathered and reduced as one unit; whole_model gathers everything at once "
+                    "and keeps it until backward has ended, with full_shard too",
      .applies_to = kUnits},
     {.name = "min_num_params", .label = "Smallest unit", .member = &Settings::min_num_params,
      .unit = "parameters", .minimum = 1, .maximum = 1e12, .logarithmic = true,
@@ -244,7 +245,8 @@ constexpr Knob kParallelismKnobs[] = {
     {.name = "comm_stream_priority", .label = "Priority of communication",
      .member = choice_member<&Settings::comm_stream_priority>(), .choices = kPriorities,
      .explanation = "On GPUs high lets collectives start before waiting blocks of computation; "
-                    "auto is as in PyTorch: high for units, normal for buckets"},
+                    "auto is normal for buckets, as in DDP, and high for units, as in fully_shard but "
+                    "for its all-reduce across groups; FSDP 1's are mostly normal"},
 };
 // clang-format on
 
@@ -267,7 +269,7 @@ constexpr Knob kPrecisionAndMemoryKnobs[] = {
      .applies_to = kUnits},
     {.name = "reduce_dtype", .label = "Reduced as", .member = choice_member<&Settings::reduce_dtype>(),
      .essential = true, .choices = kDataTypes,
-     .explanation = "Gradients are reduced in this type; auto is that of the parameters",
+     .explanation = "Gradients are reduced in this type; auto is that of param_dtype",
      .applies_to = kUnits},
     {.name = "buffer_dtype", .label = "Buffers as", .member = choice_member<&Settings::buffer_dtype>(),
      .choices = kDataTypes,
@@ -347,7 +349,8 @@ constexpr Knob kOptimizationKnobs[] = {
      .explanation = "How the learning rate goes on after the warm-up, by transformers' names"},
     {.name = "warmup_steps", .label = "Warm-up", .member = &Settings::warmup_steps, .unit = "steps",
      .minimum = 0, .maximum = kLarge,
-     .explanation = "Steps over which the learning rate rises from zero to its peak"},
+     .explanation = "Steps over which the learning rate rises to its peak, from zero or, with "
+                    "warmup_stable_decay, from lr_min_ratio"},
     {.name = "lr_decay_steps", .label = "Decay", .member = &Settings::lr_decay_steps,
      .unit = "steps", .minimum = 1, .maximum = kLarge, .may_be_auto = true,
      .explanation = "Last steps of warmup_stable_decay, over which the rate falls; auto is a tenth of "
@@ -355,10 +358,11 @@ constexpr Knob kOptimizationKnobs[] = {
     {.name = "lr_min_ratio", .label = "Lowest learning rate", .member = &Settings::lr_min_ratio,
      .minimum = 0, .maximum = 1, .may_be_auto = true,
      .explanation = "Share of the peak at which cosine_with_min_lr, polynomial and warmup_stable_decay "
-                    "end; auto is 0.1, 1e-7 and 0"},
+                    "end; auto is 0.1, the share that makes a rate of 1e-7, and 0"},
     {.name = "lr_cycles", .label = "Cycles", .member = &Settings::lr_cycles, .minimum = 0.01,
      .maximum = 1000, .may_be_auto = true,
-     .explanation = "Waves of the cosine schedules; auto is half a wave, and with restarts one"},
+     .explanation = "Waves of the cosine schedules and of warmup_stable_decay's fall; auto is half a wave, "
+                    "and with restarts one"},
     {.name = "lr_power", .label = "Power", .member = &Settings::lr_power, .minimum = 0.01,
      .maximum = 100,
      .explanation = "Exponent of the polynomial schedule"},

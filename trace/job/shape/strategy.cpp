@@ -25,7 +25,7 @@ constexpr std::array<StrategyTraits, 7> kTraits{{
      .has_units = true, .shards_parameters = true, .shards_optimizer = true},
     {.strategy = Strategy::kFullShard, .name = "full_shard",
      .explanation = "Shards everything; a unit is gathered for its forward and again for its "
-                    "backward",
+                    "backward, the root unit once for both",
      .has_units = true, .shards_parameters = true, .shards_optimizer = true,
      .frees_after_forward = true},
     {.strategy = Strategy::kHybridShard, .name = "hybrid_shard",
