@@ -10,6 +10,7 @@
 #include "trace/job/huggingface/find_model.h"
 #include "trace/job/shape/lora.h"
 #include "trace/job/shape/sequence_fit.h"
+#include "trace/job/shape/strategy.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::launch {
@@ -102,11 +103,7 @@ Result<void> check_replaced(const JobRequest& request) {
 }  // namespace
 
 bool runs_on_cpu(const trace::job::Settings& settings, const CudaProbe& cuda) {
-  if (settings.device != trace::job::DeviceChoice::kAuto) {
-    return settings.device == trace::job::DeviceChoice::kCpu;
-  }
-  // A simulated link slows Gloo down, so it wants the CPU.
-  return cuda.devices.empty() || settings.simulate_link != "off";
+  return trace::job::runs_on_cpu(settings, !cuda.devices.empty());
 }
 
 Result<std::string> resolve_device(const trace::job::Settings& settings, const CudaProbe& cuda) {

@@ -7,6 +7,7 @@
 
 #include "trace/base/number_text.h"
 #include "trace/base/this_machine.h"
+#include "trace/job/shape/strategy.h"
 
 namespace shardlens::trainer::rank {
 
@@ -43,14 +44,15 @@ trace::base::Result<RankDevice> choose_gpu(const trace::job::Settings& settings,
 
 trace::base::Result<RankDevice> choose_device(const trace::job::Settings& settings,
                                               const RankPlace& environment) {
-  if (settings.device == trace::job::DeviceChoice::kCpu) return RankDevice{};
-  const int gpus = static_cast<int>(c10::cuda::device_count());
-  const bool fits = gpus > 0 && (environment.local_world_size <= gpus || settings.oversubscribe);
-  // A simulated link slows Gloo down, so it wants the CPU.
-  if (settings.device == trace::job::DeviceChoice::kAuto &&
-      (!fits || settings.simulate_link != "off")) {
-    return RankDevice{};
-  }
+  // Who wants the CPU does not wake CUDA's driver.
+  const bool may_be_gpu = settings.device != trace::job::DeviceChoice::kCpu;
+  const int gpus = may_be_gpu ? static_cast<int>(c10::cuda::device_count()) : 0;
+  return choose_device(settings, environment, gpus);
+}
+
+trace::base::Result<RankDevice> choose_device(const trace::job::Settings& settings,
+                                              const RankPlace& environment, int gpus) {
+  if (trace::job::runs_on_cpu(settings, gpus > 0)) return RankDevice{};
   return choose_gpu(settings, environment, gpus);
 }
 

@@ -21,6 +21,9 @@ struct RankDevice {
 // `oversubscribe`.
 trace::base::Result<RankDevice> choose_device(const trace::job::Settings& settings,
                                               const RankPlace& environment);
+// The same on a machine with that many GPUs.
+trace::base::Result<RankDevice> choose_device(const trace::job::Settings& settings,
+                                              const RankPlace& environment, int gpus);
 
 // "Intel Xeon …, 2 cores", "NVIDIA H100 …".
 std::string device_name(c10::Device device);

@@ -119,7 +119,8 @@ constexpr Knob kParallelismKnobs[] = {
      .explanation = "Processes that train together, one per GPU"},
     {.name = "device", .label = "Device", .member = choice_member<&Settings::device>(), .essential = true,
      .choices = kDevices,
-     .explanation = "Where the ranks compute; auto takes GPUs if there are enough"},
+     .explanation = "Where the ranks compute; auto takes GPUs where there are any and no link is simulated, "
+                    "else the CPU; more ranks than GPUs are refused unless they share (oversubscribe)"},
     {.name = "oversubscribe", .label = "Share GPUs", .member = &Settings::oversubscribe,
      .explanation = "Let several ranks share one GPU; correct, but its timings mean nothing"},
     {.name = "sharding_strategy", .label = "Strategy", .member = choice_member<&Settings::sharding_strategy>(),

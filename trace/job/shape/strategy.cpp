@@ -52,6 +52,12 @@ bool scales_loss(const Settings& settings) {
          (has_units && settings.param_dtype == DataType::kFp16);
 }
 
+bool runs_on_cpu(const Settings& settings, bool has_gpus) {
+  if (settings.device != DeviceChoice::kAuto) return settings.device == DeviceChoice::kCpu;
+  // A simulated link slows Gloo down, so it wants the CPU.
+  return !has_gpus || settings.simulate_link != "off";
+}
+
 bool has_high_priority_streams(const Settings& settings) {
   if (settings.comm_stream_priority != StreamPriority::kAuto)
     return settings.comm_stream_priority == StreamPriority::kHigh;

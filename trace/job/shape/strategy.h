@@ -27,6 +27,9 @@ const StrategyTraits& strategy_traits(Strategy strategy);
 // Whether something is computed in fp16, in which small gradients vanish: then the loss is scaled.
 bool scales_loss(const Settings& settings);
 
+// What `device` stands for on a machine with GPUs or without.
+bool runs_on_cpu(const Settings& settings, bool has_gpus);
+
 // What comm_stream_priority stands for. `auto`: DDP's process group has normal priority, while
 // fully_shard's streams, on which its collectives run, have a high one (PyTorch 2.11).
 bool has_high_priority_streams(const Settings& settings);
