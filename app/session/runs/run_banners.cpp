@@ -9,6 +9,7 @@
 #include "app/launch/hang_watch.h"
 #include "app/launch/log_tail.h"
 #include "trace/job/settings/schedule.h"
+#include "trace/job/shape/strategy.h"
 #include "trace/model/untold.h"
 #include "trace/store/run/run_folder.h"
 
@@ -75,7 +76,7 @@ std::vector<std::string> untold(const trace::analysis::RunFigures& figures) {
 
 bool is_simulated(const trace::model::RunInfo& info) {
   return info.simulated_link || info.communication_off || info.settings.inject != "off" ||
-         !info.settings.overlap_comm;
+         trace::job::reduces_after_backward(info.settings);
 }
 
 std::vector<std::string> banners_of(const trace::model::RunInfo& info) {
@@ -95,7 +96,7 @@ std::vector<std::string> banners_of(const trace::model::RunInfo& info) {
   if (info.settings.inject != "off") {
     banners.push_back("Simulated fault: " + info.settings.inject);
   }
-  if (!info.settings.overlap_comm) {
+  if (trace::job::reduces_after_backward(info.settings)) {
     banners.emplace_back("Simulated without overlap: communication waits for the backward pass");
   }
   return banners;

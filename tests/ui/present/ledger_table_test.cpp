@@ -295,6 +295,8 @@ TEST(LedgerTable, MarksSimulatedRunsAndSaysWhatWasSimulated) {
   settings.overlap_comm = false;
   EXPECT_EQ(simulation_text(settings),
             "link of 1 Gbit/s, 50 µs; communication kept from overlapping");
+  settings.sharding_strategy = trace::job::Strategy::kFullShard;
+  EXPECT_EQ(simulation_text(settings), "link of 1 Gbit/s, 50 µs") << "units overlap";
 }
 
 float total_width(const LedgerTable& table) {

@@ -52,6 +52,12 @@ bool scales_loss(const Settings& settings) {
          (has_units && settings.param_dtype == DataType::kFp16);
 }
 
+bool reduces_after_backward(const Settings& settings) {
+  const bool sends_buckets = !strategy_traits(settings.sharding_strategy).has_units &&
+                             settings.ranks > 1 && settings.communication == Communication::kOn;
+  return sends_buckets && !settings.overlap_comm;
+}
+
 bool runs_on_cpu(const Settings& settings, bool has_gpus) {
   if (settings.device != DeviceChoice::kAuto) return settings.device == DeviceChoice::kCpu;
   // A simulated link slows Gloo down, so it wants the CPU.

@@ -27,6 +27,10 @@ const StrategyTraits& strategy_traits(Strategy strategy);
 // Whether something is computed in fp16, in which small gradients vanish: then the loss is scaled.
 bool scales_loss(const Settings& settings);
 
+// Whether gradients are reduced only after backward: `overlap_comm: false`, where there are buckets
+// and other ranks to reduce them with.
+bool reduces_after_backward(const Settings& settings);
+
 // What `device` stands for on a machine with GPUs or without.
 bool runs_on_cpu(const Settings& settings, bool has_gpus);
 

@@ -5,6 +5,7 @@
 
 #include "trace/base/text.h"
 #include "trace/job/settings/schedule.h"
+#include "trace/job/shape/strategy.h"
 #include "ui/present/format.h"
 
 namespace shardlens::ui::present {
@@ -15,7 +16,7 @@ std::string simulation_text(const trace::job::Settings& settings) {
   if (settings.simulate_link != "off")
     add("link of " + trace::job::link_text(settings.simulate_link));
   if (settings.inject != "off") add("injected fault " + settings.inject);
-  if (!settings.overlap_comm) add("communication kept from overlapping");
+  if (trace::job::reduces_after_backward(settings)) add("communication kept from overlapping");
   if (settings.communication == trace::job::Communication::kNone)
     add("communication left out, so the loss is invalid");
   return text;

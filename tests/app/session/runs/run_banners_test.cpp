@@ -48,5 +48,21 @@ TEST(JobNotes, TellWhatMakesItsTimesUnlikeARealJobs) {
                           "would there"));
 }
 
+TEST(JobNotes, TellOfBucketsThatWaitOnlyWhereThereAreSome) {
+  trace::model::RunInfo job;
+  job.device = "cuda";
+  job.settings.overlap_comm = false;
+  EXPECT_TRUE(is_simulated(job));
+  EXPECT_THAT(banners_of(job), ElementsAre("Simulated without overlap: communication waits for the "
+                                           "backward pass"));
+  auto alone = job, sharded = job;
+  alone.settings.ranks = 1;
+  sharded.settings.sharding_strategy = trace::job::Strategy::kFullShard;
+  for (const auto& other : {alone, sharded}) {
+    EXPECT_FALSE(is_simulated(other));
+    EXPECT_THAT(banners_of(other), IsEmpty());
+  }
+}
+
 }  // namespace
 }  // namespace shardlens::app::session
