@@ -9,6 +9,9 @@ namespace shardlens::ui::inspect {
 
 namespace {
 
+// Calls are matched by group, its first member, number and function: with hybrid sharding several
+// groups have the same number (docs/NUMBERS.md, "Matching"). Where one step stands for all it is
+// the middle one of those with detail.
 constexpr std::array<SqlExample, 12> kExamples{{
     {SqlNeed::kKernel, "Kernels that take most time",
      "select name, count(*) as calls,\n"
@@ -47,7 +50,9 @@ constexpr std::array<SqlExample, 12> kExamples{{
      "       avg(k.start_ns - l.end_ns) / 1e3 as queued_us\n"
      "from kernel k\n"
      "join launch l on l.rank = k.rank and l.correlation = k.correlation\n"
-     "where k.step = (select max(step) / 2 from step)\n"
+     "where k.step = (\n"
+     "  select step from step where full_detail order by step\n"
+     "  limit 1 offset (select count(*) / 2 from step where full_detail))\n"
      "group by k.name\n"
      "order by queued_us desc\n"
      "limit 30"},
@@ -56,7 +61,9 @@ constexpr std::array<SqlExample, 12> kExamples{{
      "  select rank, lane_name, start_ns, name,\n"
      "         lag(end_ns) over (partition by rank, lane order by start_ns) as before_ns\n"
      "  from kernel\n"
-     "  where step = (select max(step) / 2 from step)\n"
+     "  where step = (\n"
+     "    select step from step where full_detail order by step\n"
+     "    limit 1 offset (select count(*) / 2 from step where full_detail))\n"
      ")\n"
      "select rank, lane_name, (start_ns - before_ns) / 1e3 as gap_us,\n"
      "       name as next_kernel, before_ns as start_ns, start_ns as end_ns\n"
@@ -65,26 +72,28 @@ constexpr std::array<SqlExample, 12> kExamples{{
      "order by gap_us desc\n"
      "limit 100"},
     {SqlNeed::kCollective, "Which rank comes last in collectives",
-     "with call as (\n"
-     "  select process_group, sequence, function, max(start_ns) as latest_ns\n"
-     "  from collective\n"
-     "  where sequence >= 0\n"
-     "  group by process_group, sequence, function\n"
-     "  having count(*) > 1\n"
+     "with member as materialized (\n"
+     "  select rank, process_group, cast(ranks as integer) as first from process_group\n"
+     "), call as (\n"
+     "  select c.rank, c.start_ns, count(*) over same as ranks,\n"
+     "         max(c.start_ns) over same as latest_ns\n"
+     "  from collective c left join member m using (rank, process_group)\n"
+     "  where c.sequence >= 0\n"
+     "  window same as (partition by c.process_group, m.first, c.sequence, c.function)\n"
      ")\n"
-     "select c.rank, count(*) as times_last\n"
-     "from collective c\n"
-     "join call using (process_group, sequence, function)\n"
-     "where c.start_ns = call.latest_ns\n"
-     "group by c.rank\n"
+     "select rank, count(*) as times_last\n"
+     "from call\n"
+     "where ranks > 1 and start_ns = latest_ns\n"
+     "group by rank\n"
      "order by times_last desc"},
     {SqlNeed::kCollective, "Bandwidth of collectives by size",
-     "with call as (\n"
-     "  select function, bytes, process_group, sequence,\n"
-     "         max(end_ns) - max(start_ns) as transfer_ns\n"
-     "  from collective\n"
-     "  where sequence >= 0 and bytes > 0\n"
-     "  group by function, bytes, process_group, sequence\n"
+     "with member as materialized (\n"
+     "  select rank, process_group, cast(ranks as integer) as first from process_group\n"
+     "), call as (\n"
+     "  select c.function, c.bytes, max(c.end_ns) - max(c.start_ns) as transfer_ns\n"
+     "  from collective c left join member m using (rank, process_group)\n"
+     "  where c.sequence >= 0 and c.bytes > 0\n"
+     "  group by c.function, c.bytes, c.process_group, m.first, c.sequence\n"
      "  having transfer_ns > 0\n"
      ")\n"
      "select function, bytes, count(*) as calls,\n"

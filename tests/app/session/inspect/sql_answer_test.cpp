@@ -6,6 +6,8 @@
 
 #include "tests/app/session/synthetic_run.h"
 #include "trace/explore/run_explorer.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/write/trace_writer.h"
 #include "ui/inspect/sql/sql_examples.h"
 
 namespace shardlens::app::session {
@@ -23,6 +25,34 @@ struct SqlAnswerTest : testing::Test {
 };
 
 bool always() { return true; }
+
+using Rows = std::vector<std::vector<std::string>>;
+
+Rows rows_of_example(const std::filesystem::path& run, std::string_view title) {
+  const auto examples = ui::inspect::sql_examples(nullptr);
+  const auto example = std::ranges::find(examples, title, &ui::inspect::SqlExample::title);
+  EXPECT_NE(example, examples.end()) << title;
+  if (example == examples.end()) return {};
+  auto answer = ask_sql(run, std::string(example->query), always);
+  EXPECT_EQ(answer.error, "");
+  std::ranges::sort(answer.rows);
+  return answer.rows;
+}
+
+// One batch of each rank.
+std::filesystem::path run_of(const std::filesystem::path& runs_dir,
+                             std::vector<trace::model::Batch> batches) {
+  trace::model::RunInfo info;
+  info.name = "run";
+  info.world_size = static_cast<int>(batches.size());
+  auto run = trace::store::create_run(runs_dir, info, false).value();
+  for (int rank = 0; rank < info.world_size; ++rank) {
+    auto writer = trace::store::TraceWriter::create(trace::store::rank_file(run, rank), rank, {});
+    writer.value()->submit(std::move(batches[static_cast<std::size_t>(rank)]));
+    EXPECT_TRUE(writer.value()->close());
+  }
+  return run;
+}
 
 TEST_F(SqlAnswerTest, HoldsColumnsRowsAndWhichOfThemAreFigures) {
   const auto answer = ask_sql(
@@ -62,6 +92,83 @@ TEST_F(SqlAnswerTest, TheExamplesOfARunHaveRows) {
     if (example.title.starts_with("Gaps")) continue;  // which a run may not have
     EXPECT_FALSE(ask_sql(run, std::string(example.query), always).rows.empty()) << example.title;
   }
+}
+
+// As of a run that was resumed, or of one whose schedule records some steps.
+TEST(SqlExamples, OfOneStepTakeOneThatHasDetail) {
+  constexpr std::int64_t kStep = 1'000'000;
+  trace::model::Batch batch;
+  batch.strings = {{.rank = 0, .id = 1, .text = "kernel"}};
+  batch.lanes = {{.rank = 0, .id = 0, .kind = trace::model::LaneKind::kCompute, .name = 1},
+                 {.rank = 0, .id = 1, .kind = trace::model::LaneKind::kOperators, .name = 1}};
+  trace::model::EventRun kernels, launches;
+  kernels.kind = trace::model::EventKind::kKernel;
+  launches.kind = trace::model::EventKind::kLaunch;
+  launches.lane = 1;
+  for (std::int64_t index = 100; index < 110; ++index) {
+    trace::model::Step step;
+    step.index = index;
+    step.start_ns = index * kStep;
+    step.end_ns = step.start_ns + kStep;
+    step.full_detail = index >= 108;
+    for (const std::int64_t at : {0, 200'000}) {
+      if (!step.full_detail) continue;
+      const auto id = static_cast<std::uint64_t>(index * kStep + at);
+      const std::int64_t start_ns = step.start_ns + at;
+      launches.events.push_back(
+          {.start_ns = start_ns + 10, .duration_ns = 10, .name = 1, .correlation = id});
+      kernels.events.push_back(
+          {.start_ns = start_ns + 1'020, .duration_ns = 5'000, .name = 1, .correlation = id});
+    }
+    batch.steps.push_back(step);
+  }
+  batch.events = {std::move(kernels), std::move(launches)};
+  const TemporaryFolder folder;
+  const auto run = run_of(folder.path(), {batch});
+  EXPECT_EQ(rows_of_example(run, "Queueing between launch and kernel"),
+            (Rows{{"kernel", "2", "1"}}));
+  EXPECT_EQ(rows_of_example(run, "Gaps of more than 50 µs on a stream").size(), 1u);
+}
+
+// Ranks 0 and 1, and 2 and 3, each have a group "shard" of the same number; of group 2 each rank
+// knows itself alone.
+TEST(SqlExamples, TellGroupsOfTheSameNumberApart) {
+  struct Call {
+    int group;
+    std::int64_t start_ns, end_ns;
+  };
+  const std::vector<std::vector<Call>> calls{{{1, 1000, 1300}, {2, 5000, 5500}},
+                                             {{1, 1100, 1300}, {2, 5010, 5500}},
+                                             {{1, 2000, 2400}, {2, 5020, 5500}},
+                                             {{1, 2050, 2400}, {2, 5030, 5500}}};
+  std::vector<trace::model::Batch> batches(calls.size());
+  for (int rank = 0; rank < 4; ++rank) {
+    const auto i = static_cast<std::size_t>(rank);
+    const int first = rank / 2 * 2;
+    batches[i].process_groups = {{.rank = rank, .id = 1, .ranks = {first, first + 1}},
+                                 {.rank = rank, .id = 2, .ranks = {-1, -1, -1, rank}}};
+    for (const Call& call : calls[i]) {
+      trace::model::Collective row;
+      row.rank = rank;
+      row.process_group = call.group;
+      row.sequence = 0;
+      row.function = trace::model::CollectiveFunction::kAllGather;
+      row.bytes = call.group == 1 ? 1000 : 4700;
+      row.start_ns = row.enqueued_ns = call.start_ns;
+      row.end_ns = call.end_ns;
+      batches[i].collectives.push_back(row);
+    }
+  }
+  const TemporaryFolder folder;
+  const auto run = run_of(folder.path(), std::move(batches));
+  EXPECT_EQ(rows_of_example(run, "Which rank comes last in collectives"),
+            (Rows{{"1", "1"}, {"3", "2"}}));
+  const auto bandwidth = rows_of_example(run, "Bandwidth of collectives by size");
+  ASSERT_EQ(bandwidth.size(), 2u);
+  EXPECT_EQ(bandwidth[0][2], "2") << "calls of 1000 bytes";
+  EXPECT_EQ(bandwidth[0][3], "0.275") << "µs: 200 and 350 ns";
+  EXPECT_EQ(bandwidth[1][2], "1") << "of all four ranks";
+  EXPECT_EQ(bandwidth[1][4], "10") << "GB/s: 4700 bytes in 470 ns";
 }
 
 TEST_F(SqlAnswerTest, AnEndlessQueryEndsWhenNobodyWaitsForIt) {
