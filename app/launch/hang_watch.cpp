@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "trace/base/median.h"
+#include "trace/job/settings/settings.h"
 
 namespace shardlens::app::launch {
 namespace {
@@ -81,10 +82,13 @@ std::chrono::nanoseconds hang_limit(double median_step_ns, bool has_stepped,
                                     trace::base::Phase phase, std::chrono::seconds patience) {
   using std::chrono::nanoseconds;
   using trace::base::Phase;
-  const bool unusual = !has_stepped || phase == Phase::kEvaluation || phase == Phase::kCheckpoint;
+  static const std::chrono::seconds kDefault(trace::job::Settings{}.collective_timeout_s);
+  const bool has_no_usual_length =
+      !has_stepped || phase == Phase::kEvaluation || phase == Phase::kCheckpoint;
   const auto of_steps = nanoseconds(static_cast<std::int64_t>(kStepsToHang * median_step_ns));
   const auto limit = std::max<nanoseconds>(has_stepped ? kShortestHang : kLongestStart, of_steps);
-  return unusual ? std::max<nanoseconds>(limit, patience) : limit;
+  const bool waits = has_no_usual_length || patience != kDefault;
+  return waits ? std::max<nanoseconds>(limit, patience) : limit;
 }
 
 HangWatch::Clock::duration HangWatch::limit_of(const Rank& rank) const {

@@ -16,8 +16,10 @@ namespace shardlens::app::launch {
 // Stopped by a signal, as by `kill -STOP`.
 bool process_is_suspended(std::int64_t process);
 
-// How long a rank may stand still: ten of its steps, at least ten seconds; `patience` for what has
-// no usual length: evaluation, checkpoints, and, at least a minute, all until the first step's end.
+// How long a rank may stand still: ten of its steps, at least ten seconds. `patience`, which is the
+// setting collective_timeout_s, where that is more, for what has no usual length: evaluation,
+// checkpoints, and, at least a minute, all until the first step's end; for everything once somebody
+// set it to another value than the default.
 std::chrono::nanoseconds hang_limit(double median_step_ns, bool has_stepped,
                                     trace::base::Phase phase, std::chrono::seconds patience);
 
@@ -25,7 +27,7 @@ class HangWatch {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `patience`: for what has no usual length: the first step, evaluation, checkpoints.
+  // `patience`: as of hang_limit().
   HangWatch(int world_size, std::chrono::seconds patience,
             std::function<bool(std::int64_t process)> is_suspended = process_is_suspended);
 

@@ -34,7 +34,7 @@ class HangWatchTest : public testing::Test {
   }
 
   std::int64_t suspended_process_ = -1;
-  HangWatch watch_{2, 60s, [this](std::int64_t process) { return process == suspended_process_; }};
+  HangWatch watch_{2, 600s, [this](std::int64_t process) { return process == suspended_process_; }};
 };
 
 TEST_F(HangWatchTest, IsQuietWhileRanksMove) {
@@ -79,6 +79,16 @@ TEST_F(HangWatchTest, HasPatienceWithTheFirstStepAndWithEvaluation) {
   EXPECT_TRUE(watch_.check(Time(50s)));
   beat(0, Time(50s), 51, 0, Phase::kEvaluation);
   EXPECT_FALSE(watch_.check(Time(50s)));
+}
+
+TEST_F(HangWatchTest, WaitsAsLongAsSomebodySetCollectivesToTake) {
+  watch_ = HangWatch(2, 60s, [](std::int64_t) { return false; });
+  step(0, 100ms);
+  beat(0, Time(0s), 0, 0);
+  beat(0, Time(59s), 59, 0);
+  EXPECT_FALSE(watch_.check(Time(59s)));
+  beat(0, Time(60s), 60, 0);
+  EXPECT_TRUE(watch_.check(Time(60s)));
 }
 
 TEST_F(HangWatchTest, GivesRanksAMinuteToStartHoweverShortCollectivesAreToBe) {

@@ -210,7 +210,9 @@ constexpr Knob kParallelismKnobs[] = {
     {.name = "collective_timeout_s", .label = "Collective timeout",
      .member = &Settings::collective_timeout_s, .unit = "s", .minimum = 1, .maximum = 86400,
      .logarithmic = true,
-     .explanation = "A collective that takes longer ends the run and names the rank that did not arrive"},
+     .explanation = "A collective that takes longer ends the run and names the rank that did not arrive; "
+                    "left at 600, a run that this program started also ends once a rank stands still "
+                    "for ten steps, at least 10 s"},
     {.name = "threads_per_rank", .label = "Threads per rank", .member = &Settings::threads_per_rank,
      .unit = "threads", .minimum = 1, .maximum = 1024, .may_be_auto = true,
      .explanation = "CPU threads of each rank; auto is cores divided by ranks"},
