@@ -91,6 +91,13 @@ class Memory(harness.ShardlensTest):
             line = f'{views} static_graph={static} gradient_accumulation_steps={micro_batches}'
             self.assertEqual(list(self.misses(self.report(micro_batches, line))), [], line)
 
+    def test_micro_batches_are_added_up_in_the_type_in_which_they_are_reduced(self):
+        for number, line in enumerate(['sharding_strategy=full_shard param_dtype=bf16 reduce_dtype=fp32',
+                                       'sharding_strategy=no_shard param_dtype=bf16 reduce_dtype=fp32',
+                                       'sharding_strategy=shard_grad_op reduce_dtype=bf16 wrap_policy=whole_model']):
+            ranks = self.report(number, f'{line} gradient_accumulation_steps=3')
+            self.assertEqual(list(self.misses(ranks)), [], line)
+
     def test_what_is_sent_at_the_start_is_in_no_step(self):
         for rank in self.report(0, 'lora_rank=4'):
             self.assertLess(rank['memory_peak_by_category']['communication'], MIB)

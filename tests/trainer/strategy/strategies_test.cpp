@@ -233,6 +233,18 @@ std::vector<Training> narrow_trainings() {
              3e-2),
       within(of("ReducedInBf16", 2, {"strategy=full_shard", "reduce_dtype=bf16"}), 3e-2),
       within(of("NoShardInBf16", 2, {"strategy=no_shard", "param_dtype=bf16"}), 3e-2),
+      within(accumulating(of("AddedUpInFp32", 4,
+                             {"strategy=hybrid_shard", "shard_group_size=2", "param_dtype=bf16",
+                              "reduce_dtype=fp32"}),
+                          false),
+             3e-2),
+      within(accumulating(of("NoShardAddedUpInFp32", 2,
+                             {"strategy=no_shard", "param_dtype=bf16", "reduce_dtype=fp32"}),
+                          false),
+             3e-2),
+      within(
+          accumulating(of("AddedUpInBf16", 2, {"strategy=full_shard", "reduce_dtype=bf16"}), false),
+          3e-2),
   };
 }
 

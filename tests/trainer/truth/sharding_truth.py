@@ -1,7 +1,7 @@
 """Every strategy = one rank = PyTorch's own fully_shard and ZeroRedundancyOptimizer: losses and collectives.
 
 sharding_truth.py RANK_PROGRAM: six steps of fp32 AdamW from the same weights and text, within 1e-5; and the collectives
-of one step, in order, with their sizes.
+of one step, in order, with their sizes. And the sum of many like gradients of micro-batches in bf16.
 """
 import pathlib
 import sys
@@ -32,6 +32,11 @@ CASES = {
 }
 for case in CASES.values():
     case["batch_per_rank"] = SAMPLES // RANKS // case.get("gradient_accumulation_steps", 1)
+
+# A sum in bf16 has eight places and ends at 256 to 512 like summands.
+MICRO_BATCHES = 448
+NARROW = dict(sharding_strategy="full_shard", param_dtype="bf16", reduce_dtype="fp32", batch_per_rank=1,
+              gradient_accumulation_steps=MICRO_BATCHES)
 
 
 def train(program, folder, name, count, settings):
@@ -71,6 +76,19 @@ def same_collectives(name, ours, theirs):
     return ours == theirs
 
 
+def same_sums(program, folder):
+    """Of a text in which all blocks are the same, so that all micro-batches are."""
+    folder.mkdir()
+    (folder / "text.txt").write_text("abcd" * 5000)
+    settings = {**COMMON, "sequence_length": 4, "steps": 1, "warmup_steps": 0, "record": "none"}
+    theirs = truth_jobs.reference("sharding_reference.py", program, folder, settings, ranks=1, observed_step=0,
+                                  cases={"narrow": NARROW})["narrow"]["norms"][0]
+    run = truth_jobs.train(program, folder, "narrow", 1, {**settings, **NARROW})
+    ours = rank_jobs.query(run, 0, "select gradient_norm from step")[0][0]
+    print(f"{MICRO_BATCHES} gradients in bf16{'':24s} norm {ours:.4f}, PyTorch {theirs:.4f}", flush=True)
+    return abs(ours - theirs) < 0.02 * theirs
+
+
 def main():
     program = sys.argv[1]
     with tempfile.TemporaryDirectory() as name:
@@ -87,6 +105,7 @@ def main():
             good.append(same_losses(case + ", PyTorch", losses, expected[case]["losses"]))
             good.append(same_losses(case + ", 1 rank", losses, single))
             good.append(same_collectives(case, collectives_of(run), expected[case]["collectives"]))
+        good.append(same_sums(program, folder / "alike"))
     sys.exit(0 if all(good) else 1)
 
 

@@ -64,7 +64,7 @@ void UnitSchedule::leave_backward(int unit) {
   at(unit).awaits_backward = false;
   if (options_.backward_prefetch == BackwardPrefetch::kPost) prefetch_for_backward();
   if (frees_after_backward()) free(unit);
-  if (require_sync_) actions_.reduce(unit);
+  require_sync_ ? actions_.reduce(unit) : actions_.accumulate(unit);
 }
 
 void UnitSchedule::end_backward() {

@@ -22,8 +22,10 @@ class UnitActions {
   virtual void wait(int unit) = 0;
   // Only of what is gathered.
   virtual void free(int unit) = 0;
-  // All of its gradients are there.
+  // All of its gradients are there: of a backward that reduces, and of one that leaves them to a
+  // later one.
   virtual void reduce(int unit) = 0;
+  virtual void accumulate(int /*unit*/) {}
 };
 
 struct UnitScheduleOptions {

@@ -124,6 +124,8 @@ std::string MemoryFormulas::units(Holding holding, std::int64_t bytes) const {
       return "shards of units on their way into a gather, " + base::grouped(bytes) + " B";
     case Holding::kUnitGradients:
       return blocks(bytes_.gathered) + " (gradients, not reduced yet)";
+    case Holding::kGradientSums:
+      return blocks(bytes_.reduced) + " (gradients of micro-batches, added up as reduce_dtype)";
     case Holding::kReduceOutputs:
       return base::grouped(bytes) + " B of reduced gradients under way";
     default:

@@ -14,6 +14,7 @@ model::MemoryCategory category_of(Holding holding) {
       return model::MemoryCategory::kGatheredParameters;
     case Holding::kGradients:
     case Holding::kUnitGradients:
+    case Holding::kGradientSums:
     case Holding::kReduceOutputs:
       return model::MemoryCategory::kGradients;
     case Holding::kOptimizerState:

@@ -16,6 +16,7 @@ enum class Holding : std::uint8_t {
   kGatherInputs,    // shards in the type in which they are gathered
   kGradients,       // whole, or this rank's shards
   kUnitGradients,   // whole ones of a unit that will be sharded
+  kGradientSums,    // likewise, over micro-batches, in the type in which they are reduced
   kReduceOutputs,   //
   kOptimizerState,  //
   kSavedByBlocks,   // activations for backward
@@ -31,7 +32,7 @@ enum class Holding : std::uint8_t {
   kBatch,           //
   kWorkspaces,      // of cuBLAS
 };
-inline constexpr int kHoldingCount = 20;
+inline constexpr int kHoldingCount = 21;
 model::MemoryCategory category_of(Holding);
 
 // A moment of a step.

@@ -29,7 +29,8 @@ UnitMemory::UnitMemory(const PlannedJob& job, const ModelSizes& sizes, MemoryLed
       is_resident_(shards_.group == 1 && bytes_.gathered == 4 && !offloads_),
       schedule_(shards_.units.size(), job::unit_schedule_options(job.settings), *this),
       of_parameter_(static_cast<std::size_t>(sizes.parameter_count())),
-      waited_(shards_.units.size()) {
+      waited_(shards_.units.size()),
+      has_sums_(shards_.units.size()) {
   for (int unit = kRoot + 1; unit < unit_count(); ++unit) {
     for (int i = parameters(unit).first; i < parameters(unit).end; ++i) {
       of_parameter_[static_cast<std::size_t>(i)].push_back(unit);
@@ -72,7 +73,8 @@ std::int64_t UnitMemory::gather_input_bytes(int unit) const {
 }
 
 void UnitMemory::begin_forward(bool reduces, bool adds) {
-  adds_ = adds;
+  // Autograd finds no gradient to add to where they are added up apart.
+  adds_ = adds && !bytes_.adds_as_reduced;
   next_ = kRoot + 1;
   schedule_.set_require_sync(reduces);
   schedule_.begin_forward(true);
@@ -195,26 +197,35 @@ void UnitMemory::reduce(int unit) {
   const std::int64_t shard = at(unit).trained;
   if (shard == 0) return;
   finish_reduction();  // of the unit before, as trainer/strategy/fsdp/gradient_reducer
-  UnderWay next;
-  next.shard = shard;
-  const std::int64_t flat = bytes_.reduced * shards_.group * shard;
+  const bool has_sums = std::exchange(has_sums_[static_cast<std::size_t>(unit)], false);
+  const std::int64_t flat = gradient_bytes(unit);
+  UnderWay next{.input_is = has_sums ? Holding::kGradientSums : Holding::kReduceInputs,
+                .output = bytes_.reduced * shard,
+                .shard = shard};
   if (shards_.group > 1) {
     next.input = flat;
-    next.output = bytes_.reduced * shard;
-    ledger_.add(Holding::kReduceInputs, next.input);
+    if (!has_sums) ledger_.add(next.input_is, flat);
   } else {
-    next.output = flat;
-    ledger_.add(Holding::kReduceOutputs, next.output);
+    if (has_sums) ledger_.remove(next.input_is, flat);
+    ledger_.add(Holding::kReduceOutputs, flat);
   }
   ledger_.remove(Holding::kUnitGradients, bytes_.gathered * at(unit).unit.trained);
   if (shards_.group > 1) ledger_.add(Holding::kReduceOutputs, next.output);
   under_way_ = next;
 }
 
+void UnitMemory::accumulate(int unit) {
+  if (!bytes_.adds_as_reduced) return;
+  const auto index = static_cast<std::size_t>(unit);
+  if (!has_sums_[index]) ledger_.add(Holding::kGradientSums, gradient_bytes(unit));
+  has_sums_[index] = true;
+  ledger_.remove(Holding::kUnitGradients, bytes_.gathered * at(unit).unit.trained);
+}
+
 void UnitMemory::finish_reduction() {
   if (!under_way_) return;
   const UnderWay ended = *std::exchange(under_way_, std::nullopt);
-  ledger_.remove(Holding::kReduceInputs, ended.input);
+  ledger_.remove(ended.input_is, ended.input);
   const bool is_cast = bytes_.reduced != bytes_.master;
   if (!offloads_ && !has_shard_gradients_ && !is_cast) {
     ledger_.move(Holding::kReduceOutputs, Holding::kGradients, ended.output);

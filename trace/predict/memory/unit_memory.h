@@ -31,6 +31,7 @@ class UnitMemory final : public KeptMemory, private job::UnitActions {
 
  private:
   struct UnderWay {
+    Holding input_is = Holding::kReduceInputs;
     std::int64_t input = 0, output = 0, shard = 0;  // bytes, bytes, values
   };
 
@@ -39,6 +40,10 @@ class UnitMemory final : public KeptMemory, private job::UnitActions {
   ParameterRange parameters(int unit) const { return at(unit).unit.parameters; }
   const std::vector<int>& units_of(int parameter) const {
     return of_parameter_[static_cast<std::size_t>(parameter)];
+  }
+  // Flat, as they are reduced.
+  std::int64_t gradient_bytes(int unit) const {
+    return bytes_.reduced * shards_.group * at(unit).trained;
   }
   // Of the whole unit, and what of a shard takes memory on its way into a gather.
   std::int64_t gathered_bytes(int unit) const;
@@ -53,6 +58,7 @@ class UnitMemory final : public KeptMemory, private job::UnitActions {
   void wait(int unit) override;
   void free(int unit) override;
   void reduce(int unit) override;
+  void accumulate(int unit) override;
   void drop_retired();
   void finish_reduction();
 
@@ -67,6 +73,7 @@ class UnitMemory final : public KeptMemory, private job::UnitActions {
   std::vector<int> open_;                       // under way, without the root, the innermost last
   int next_ = 1;                                // that forward will enter
   std::vector<bool> waited_;                    // by unit, of what is gathered
+  std::vector<bool> has_sums_;                  // by unit, over micro-batches before
   // Freed in forward, but a GPU may still compute with it (trainer/strategy/fsdp/retired_unit).
   std::optional<int> retired_;
   std::optional<UnderWay> under_way_;

@@ -6,18 +6,22 @@ namespace shardlens::trace::predict {
 
 namespace {
 
-std::int64_t bytes_of_type(job::DataType setting, std::int64_t automatic) {
-  if (setting == job::DataType::kAuto) return automatic;
-  return setting == job::DataType::kFp32 ? 4 : 2;
+job::DataType chosen(job::DataType setting, job::DataType automatic) {
+  return setting == job::DataType::kAuto ? automatic : setting;
 }
+
+std::int64_t bytes_of(job::DataType type) { return type == job::DataType::kFp32 ? 4 : 2; }
 
 }  // namespace
 
 ElementBytes element_bytes(const job::Settings& settings) {
   ElementBytes bytes;
   if (job::strategy_traits(settings.sharding_strategy).has_units) {
-    bytes.gathered = bytes_of_type(settings.param_dtype, 4);
-    bytes.reduced = bytes_of_type(settings.reduce_dtype, bytes.gathered);
+    const job::DataType gathered = chosen(settings.param_dtype, job::DataType::kFp32);
+    const job::DataType reduced = chosen(settings.reduce_dtype, gathered);
+    bytes.gathered = bytes_of(gathered);
+    bytes.reduced = bytes_of(reduced);
+    bytes.adds_as_reduced = reduced != gathered;
   }
   bytes.autocast = settings.precision != job::Precision::kFp32;
   bytes.residual = bytes.gathered;

@@ -36,6 +36,15 @@ void put_scaled(torch::Tensor& flat, std::vector<torch::Tensor>& parts,
   }
 }
 
+// On a CPU a sum of two types is computed in memory of its own: of a few values at a time.
+void add_to(const torch::Tensor& sum, const torch::Tensor& gradient) {
+  constexpr std::int64_t kValues = 1 << 14;
+  const std::int64_t at_once = sum.is_cuda() ? sum.numel() : kValues;
+  for (std::int64_t at = 0; at < sum.numel(); at += at_once) {
+    sum.slice(0, at, at + at_once).add_(gradient.slice(0, at, at + at_once));
+  }
+}
+
 }  // namespace
 
 FlatBuffer::FlatBuffer(const std::vector<tensor::NamedTensor>& parameters,
@@ -145,8 +154,33 @@ c10::DataPtr FlatBuffer::release() { return tensor::take_memory(whole_); }
 void FlatBuffer::shard_was_updated() { shard_.unsafeGetTensorImpl()->bump_version(); }
 
 torch::Tensor FlatBuffer::take_gradients(double scale) {
+  if (sums_.defined()) {
+    accumulate_gradients();
+    if (scale != 1) sums_.mul_(scale);
+    return std::exchange(sums_, torch::Tensor());
+  }
   const MemoryCategoryScope category(options_.shard_count == 1 ? MemoryCategory::kGradients
                                                                : MemoryCategory::kCommunication);
+  return flat_gradients(scale);
+}
+
+void FlatBuffer::accumulate_gradients() {
+  if (gathered_type_ == options_.reduce_dtype) return;
+  if (!sums_.defined()) {
+    const MemoryCategoryScope category(MemoryCategory::kGradients);
+    sums_ = flat_gradients(1);
+    return;
+  }
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    torch::Tensor& gradient = parameters_[i].tensor.mutable_grad();
+    if (!gradient.defined()) continue;
+    add_to(sums_.narrow(0, places_[i].offset, gradient.numel()), gradient.flatten());
+    gradient.reset();
+    used_[i] = 1.0f;
+  }
+}
+
+torch::Tensor FlatBuffer::flat_gradients(double scale) {
   torch::Tensor flat = torch::empty({numel()}, whole_.options().dtype(options_.reduce_dtype));
   std::vector<torch::Tensor> gradients, parts;
   std::int64_t end = 0;
@@ -208,6 +242,7 @@ void FlatBuffer::drop_unused(const float* used_by) {
 void FlatBuffer::drop_gradients() {
   for (LocalParameter& parameter : local_) parameter.value.mutable_grad().reset();
   shard_gradient_.reset();
+  sums_.reset();
   std::ranges::fill(used_, 0.0f);
 }
 

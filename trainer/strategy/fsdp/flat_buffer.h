@@ -57,9 +57,12 @@ class FlatBuffer {
   // Whether what was gathered last is what the shard holds now.
   bool is_current() const { return resident_ || gathered_version_ == shard_version(); }
 
-  // The gradients of the parameters, flat, times `scale`, in the type of the reduction; zero where
-  // there is none. They are taken away from the parameters.
+  // The gradients of the parameters and what was accumulated of them, flat, times `scale`, in the
+  // type of the reduction; zero where there is none. They are taken away from the parameters.
   torch::Tensor take_gradients(double scale);
+  // The gradients of a backward that reduces nothing. Those of another type than the reduction's
+  // are added up in that type, as in fully_shard; autograd adds up the others.
+  void accumulate_gradients();
   // Adds this rank's part of reduced gradients. On another device than the shard's it may be there
   // only once the host has waited for the current stream.
   void add_reduced(const torch::Tensor& part);
@@ -84,6 +87,7 @@ class FlatBuffer {
   void take_values(model::ParameterSource* source);
   void fill_shard(model::ParameterSource* source);
   void list_local();
+  torch::Tensor flat_gradients(double scale);
 
   FlatBufferOptions options_;
   std::vector<tensor::NamedTensor> parameters_;
@@ -97,6 +101,7 @@ class FlatBuffer {
   std::int64_t gathered_version_ = -1;  // of the shard, when it was gathered
   torch::Tensor whole_;                 // [numel()], gathered_type_
   torch::Tensor shard_;                 // [shard_numel_], kept_type_
+  torch::Tensor sums_;                  // [numel()], reduce_dtype: of micro-batches, or undefined
   torch::Tensor shard_gradient_;        // as shard_, or undefined
 };
 

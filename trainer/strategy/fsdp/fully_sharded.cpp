@@ -238,6 +238,12 @@ void FullySharded::reduce(int unit) {
   }
 }
 
+void FullySharded::accumulate(int unit) {
+  for (FlatBuffer& buffer : at(unit).buffers()) {
+    if (buffer.is_trained()) buffer.accumulate_gradients();
+  }
+}
+
 std::vector<float> FullySharded::take_used() {
   std::vector<float> used;
   for (const auto& unit : units_) {

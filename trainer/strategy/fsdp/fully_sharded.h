@@ -76,6 +76,7 @@ class FullySharded final : public Strategy, private trace::job::UnitActions {
   void wait(int unit) override;
   void free(int unit) override;
   void reduce(int unit) override;
+  void accumulate(int unit) override;
   // Of all trained parameters, in the order of the units.
   std::vector<float> take_used();
   void drop_unused(const float* used_by);

@@ -12,10 +12,11 @@ namespace shardlens::trace::job {
 namespace {
 
 // What is asked for, as text: "g1 w1 f1 r1" for gathering unit 1, waiting for it, freeing and
-// reducing it, "a1" for gathering it ahead. What must not happen does not go unnoticed.
+// reducing it, "a1" for gathering it ahead, "s1" for leaving its gradients to a later backward.
+// What must not happen does not go unnoticed.
 class Actions final : public UnitActions {
  public:
-  explicit Actions(std::size_t units) : gathered_(units), reduced_(units) {}
+  explicit Actions(std::size_t units) : gathered_(units), reduced_(units), left_(units) {}
 
   void gather(int unit, bool ahead) override {
     EXPECT_FALSE(is_gathered(unit)) << unit << " is gathered twice after" << text_;
@@ -35,6 +36,10 @@ class Actions final : public UnitActions {
     ++reduced_[static_cast<std::size_t>(unit)];
     note(" r", unit);
   }
+  void accumulate(int unit) override {
+    ++left_[static_cast<std::size_t>(unit)];
+    note(" s", unit);
+  }
 
   void expect_usable(int unit) const {
     EXPECT_TRUE(is_gathered(unit)) << unit << " is used without its parameters after" << text_;
@@ -45,13 +50,14 @@ class Actions final : public UnitActions {
   std::vector<int> take_reduced() {
     return std::exchange(reduced_, std::vector<int>(reduced_.size()));
   }
+  std::vector<int> take_left() { return std::exchange(left_, std::vector<int>(left_.size())); }
 
  private:
   void note(const char* what, int unit) { text_ += what + std::to_string(unit); }
 
   std::string text_;
   std::vector<bool> gathered_;
-  std::vector<int> reduced_;
+  std::vector<int> reduced_, left_;
 };
 
 // A unit below the root as the model has it, and units inside of it.
@@ -176,7 +182,7 @@ TEST(UnitSchedule, ReducesOnlyInSynchronisedMicroBatches) {
   Model model = two_blocks({});
   model.schedule.set_require_sync(false);
   EXPECT_EQ(model.forward_text(), kForward);
-  EXPECT_EQ(model.backward_text(), "a2 w2 a1 f2 w1 f1 f0");
+  EXPECT_EQ(model.backward_text(), "a2 w2 a1 f2 s2 w1 f1 s1 f0 s0");
   model.schedule.set_require_sync(true);
   EXPECT_EQ(model.forward_text(), kForward);
   EXPECT_EQ(model.backward_text(), "a2 w2 a1 f2 r2 w1 f1 r1 f0 r0");
@@ -186,7 +192,7 @@ TEST(UnitSchedule, KeepsUnitsForTheNextMicroBatchIfNothingIsReduced) {
   Model model = two_blocks({.frees_after_forward = false});
   model.schedule.set_require_sync(false);
   EXPECT_EQ(model.forward_text(), "g0 w0 g1 w1 g2 w2");
-  EXPECT_EQ(model.backward_text(), "w2 w1");
+  EXPECT_EQ(model.backward_text(), "w2 s2 w1 s1 s0");
   model.schedule.set_require_sync(true);
   EXPECT_EQ(model.forward_text(), "w0 w1 w2");
   EXPECT_EQ(model.backward_text(), "w2 f2 r2 w1 f1 r1 f0 r0");
@@ -324,12 +330,12 @@ void draw_skipped(Random& random, std::vector<Layer>& layers) {
 }
 
 // Those whose forward, the first or a second one, was for a backward. `is_reached`: by backward.
-void note_reduced(const std::vector<Layer>& layers, bool is_reached, std::vector<int>& reduced) {
+void note_ended(const std::vector<Layer>& layers, bool is_reached, std::vector<int>& ended) {
   for (const Layer& layer : layers) {
     if (layer.is_skipped) continue;
-    reduced[static_cast<std::size_t>(layer.unit)] = 1;
+    ended[static_cast<std::size_t>(layer.unit)] = 1;
     const bool is_entered = is_reached && layer.output_has_gradient;
-    if (!layer.is_recomputed || is_entered) note_reduced(layer.inner, is_entered, reduced);
+    if (!layer.is_recomputed || is_entered) note_ended(layer.inner, is_entered, ended);
   }
 }
 
@@ -348,12 +354,12 @@ void run_step(Random& random, Model& model, int units, bool frees_after_forward)
     model.schedule.set_require_sync(reduces);
     model.forward();
     model.backward();
-    std::vector<int> reduced(static_cast<std::size_t>(units));
-    if (reduces) {
-      reduced[0] = 1;
-      note_reduced(model.layers, true, reduced);
-    }
-    EXPECT_EQ(model.actions.take_reduced(), reduced);
+    const std::vector<int> none(static_cast<std::size_t>(units));
+    std::vector<int> ended = none;
+    ended[0] = 1;
+    note_ended(model.layers, true, ended);
+    EXPECT_EQ(model.actions.take_reduced(), reduces ? ended : none);
+    EXPECT_EQ(model.actions.take_left(), reduces ? none : ended);
     if (reduces || frees_after_forward) expect_all_free(model, units);
   }
 }

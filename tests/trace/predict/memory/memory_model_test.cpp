@@ -154,6 +154,27 @@ TEST(MemoryModel, AccumulationWithoutReductionKeepsWholeGradients) {
   EXPECT_LT(highest(predict_memory(job_of(reducing)), model::MemoryCategory::kGradients), whole);
 }
 
+// As fully_shard, which adds up in reduce_dtype what was made in param_dtype.
+TEST(MemoryModel, GradientsThatAreReducedInAnotherTypeAreAddedUpInIt) {
+  const std::int64_t values = job::parameter_count(*job::find_model_preset("tiny"));
+  const auto bytes_per_value = [&](const char* made, const char* reduced, const char* steps) {
+    const PlannedJob job =
+        job_of({"sharding_strategy=full_shard", "wrap_policy=whole_model", "batch_per_rank=1",
+                std::string("param_dtype=") + made, std::string("reduce_dtype=") + reduced,
+                std::string("gradient_accumulation_steps=") + steps});
+    const std::int64_t bytes = highest(predict_memory(job), model::MemoryCategory::kGradients);
+    EXPECT_EQ(bytes % values, 0);
+    return bytes / values;
+  };
+  EXPECT_EQ(bytes_per_value("bf16", "fp32", "1"), 2);
+  EXPECT_EQ(bytes_per_value("bf16", "fp32", "2"), 2 + 4) << "a gradient beside the sums";
+  EXPECT_EQ(bytes_per_value("bf16", "fp32", "3"), 2 + 4);
+  EXPECT_EQ(bytes_per_value("fp32", "bf16", "3"), 4 + 2);
+  EXPECT_EQ(bytes_per_value("fp16", "bf16", "3"), 2 + 2);
+  // A half of the reduced ones in bf16, and in fp32, is what comes of them.
+  EXPECT_EQ(bytes_per_value("bf16", "bf16", "3"), 1 + 2);
+}
+
 TEST(MemoryModel, BackwardFreesAllThatForwardSaved) {
   for (const PlannedJob& job : all_kinds_of_jobs()) {
     for (const bool is_frozen : {false, true}) {

@@ -73,6 +73,41 @@ TEST(FlatBuffer, DividesGradientsInTheTypeOfTheReduction) {
   EXPECT_TRUE(torch::equal(flat.narrow(0, 12, 3), torch::full({3}, 1.0f / 3)));
 }
 
+// As fully_shard: in bf16 256 + 1 is 256.
+TEST(FlatBuffer, AddsUpGradientsOfMicroBatchesInTheTypeOfTheReduction) {
+  const auto parameters = two_parameters();
+  strategy::FlatBufferOptions options;
+  options.param_dtype = torch::kBFloat16;
+  strategy::FlatBuffer buffer(parameters, options);
+  const auto make_gradient = [&](int which, float value) {
+    const torch::Tensor& parameter = parameters[static_cast<std::size_t>(which)].tensor;
+    parameter.mutable_grad() = torch::full_like(parameter, value);
+  };
+  buffer.allocate();
+  for (int i = 0; i < 512; ++i) {
+    make_gradient(1, 1);
+    buffer.accumulate_gradients();
+    EXPECT_FALSE(parameters[1].tensor.grad().defined()) << "taken away";
+  }
+  make_gradient(0, 3);
+  const auto flat = buffer.take_gradients(0.5);
+  EXPECT_TRUE(torch::equal(flat.narrow(0, 0, 12), torch::full({12}, 1.5f)));
+  EXPECT_TRUE(torch::equal(flat.narrow(0, 12, 3), torch::full({3}, 256.0f)));
+  EXPECT_THAT(buffer.take_used(), ElementsAre(1.0f, 1.0f));
+
+  make_gradient(1, 7);
+  EXPECT_EQ(buffer.take_gradients(1).sum().item<float>(), 21)
+      << "nothing is left of the step before";
+}
+
+TEST(FlatBuffer, LeavesAddingToAutogradWhereGradientsAreReducedInTheirOwnType) {
+  const auto parameters = two_parameters();
+  strategy::FlatBuffer buffer(parameters, {});
+  parameters[1].tensor.mutable_grad() = torch::ones({3});
+  buffer.accumulate_gradients();
+  EXPECT_TRUE(parameters[1].tensor.grad().defined());
+}
+
 TEST(FlatBuffer, RefusesToBeEmpty) {
   EXPECT_THAT(comm::message_thrown_by([] { strategy::FlatBuffer({}, {}); }),
               HasSubstr("at least one parameter"));

@@ -2,8 +2,10 @@
 import torch
 import torch._dynamo  # noqa: F401 - optimizers would: in every rank, where all ranks are forked from one import
 from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.fsdp import fully_shard
+from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.distributed.optim import ZeroRedundancyOptimizer
+
+TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 
 
 def shard_optimizer(groups, **options):
@@ -20,10 +22,12 @@ def shard_fully(model, case, ranks, device="cpu"):
     else:
         mesh = init_device_mesh(device, (ranks,))
     frees = case["sharding_strategy"] in ("full_shard", "hybrid_shard")
+    types = {name: TYPES[case[name]] for name in ("param_dtype", "reduce_dtype") if name in case}
+    policy = MixedPrecisionPolicy(**types)
     for block in model.transformer["h"]:
-        fully_shard(block, mesh=mesh, reshard_after_forward=frees)
+        fully_shard(block, mesh=mesh, reshard_after_forward=frees, mp_policy=policy)
     # Its default for the root: kept until backward has used it.
-    fully_shard(model, mesh=mesh, reshard_after_forward=False)
+    fully_shard(model, mesh=mesh, reshard_after_forward=False, mp_policy=policy)
     return model
 
 

@@ -70,7 +70,7 @@ class Watch:
     def clipping_begins(self):
         pass
 
-    def clipping_ended(self):
+    def clipping_ended(self, norm):
         pass
 
     def step_ended(self, step):
@@ -93,8 +93,8 @@ def train(job, case, rank, ranks, model, optimizer, watch=Watch()):
             loss.backward()
             total += loss.detach()
         watch.clipping_begins()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), job["max_grad_norm"])
-        watch.clipping_ended()
+        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), job["max_grad_norm"])
+        watch.clipping_ended(norm)
         optimizer.step()
         watch.step_ended(step)
         schedule.step()

@@ -1,7 +1,8 @@
 """Trains with PyTorch's own fully_shard or ZeroRedundancyOptimizer and prints losses and collectives as JSON.
 
 Reads a JSON job from standard input: weights, text, settings shared by all cases, ranks, cases. Each case's result is
-{"losses": [...], "collectives": [[function, bytes], ...]}: those of the step `observed_step`, as rank 0 asked for them.
+{"losses": [...], "norms": [...], "collectives": [[function, bytes], ...]}: of gradients before they are clipped, and those
+of the step `observed_step`, as rank 0 asked for them.
 """
 import torch
 import torch.distributed as dist
@@ -17,7 +18,7 @@ class Observer(reference_training.Watch):
     def __init__(self, step):
         self.step = step
         self.notes = False
-        self.calls = []
+        self.calls, self.norms = [], []
         self.originals = {}
         self.wrap("all_gather_into_tensor", lambda a, k: k.get("output_tensor", a[0] if a else None))
         self.wrap("reduce_scatter_tensor", lambda a, k: k.get("input", a[1] if len(a) > 1 else None))
@@ -45,7 +46,8 @@ class Observer(reference_training.Watch):
     def clipping_begins(self):
         self.paused, self.notes = self.notes, False
 
-    def clipping_ended(self):
+    def clipping_ended(self, norm):
+        self.norms.append((norm.full_tensor() if hasattr(norm, "full_tensor") else norm).item())
         self.notes = self.paused
 
     def step_ended(self, step):
@@ -67,7 +69,7 @@ def run_case(job, case, rank, ranks):
     observer = Observer(job["observed_step"])
     losses = reference_training.train(job, case, rank, ranks, model, optimizer, observer)
     observer.unwrap()
-    return {"losses": losses, "collectives": observer.calls}
+    return {"losses": losses, "norms": observer.norms, "collectives": observer.calls}
 
 
 if __name__ == "__main__":
