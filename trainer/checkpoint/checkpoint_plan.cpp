@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "trace/base/number_text.h"
 #include "trace/job/checkpoint/checkpoint_info.h"
@@ -164,8 +165,10 @@ std::vector<PlannedFile> sharded_files(std::span<const WholeParameter> parameter
     files.push_back(new_file(kModelPrefix, rank_suffix(rank, ranks), rank));
     files.push_back(new_file(kOptimizerPrefix, rank_suffix(rank, ranks), rank));
   }
+  std::set<std::size_t> writers;
   for (const WholeParameter& whole : parameters) {
     for (const Part& part : whole.parts) {
+      writers.insert(part.rank);
       for (const Slot slot : kSlots) {
         if (!whole.first.types[static_cast<std::size_t>(slot)]) continue;
         add_part(files[2 * part.rank + (slot == Slot::kValue ? 0 : 1)], whole, part, slot);
@@ -173,6 +176,8 @@ std::vector<PlannedFile> sharded_files(std::span<const WholeParameter> parameter
       note_steps(files[2 * part.rank + 1], whole.first);
     }
   }
+  // Who has replicas alone need not even see the disk.
+  std::erase_if(files, [&](const PlannedFile& file) { return !writers.contains(file.owner); });
   return files;
 }
 

@@ -59,7 +59,8 @@ struct CheckpointPlan {
 };
 
 // kFailed unless the ranks' pieces agree and cover every parameter exactly once.
-// `sharded`: two files per rank; otherwise two in all, which the ranks write together.
+// `sharded`: two files per rank that has pieces; otherwise two in all, which the ranks write
+// together.
 trace::base::Result<CheckpointPlan> plan_checkpoint(
     std::span<const std::vector<PieceDescription>> pieces_of_ranks, bool sharded);
 

@@ -91,15 +91,16 @@ class Machines(harness.ShardlensTest):
             self.assertEqual(process.returncode, 2, said)
             self.assertIn(f"rank 2: this rank, on machine-b, does not see rank 0's folder '{folder}'", said)
         # Replicas of what the first machine has write nothing.
-        processes = []
-        for machine in (0, 1):
-            processes += self.start_machine(machine, folder.with_name('with replicas'), self.folder / f'disk {machine}',
-                                            dict(save_every=2))
-        for process in processes:
-            _, said = process.communicate(timeout=120)
-            self.assertEqual(process.returncode, 0, said[-3000:])
-        saved = self.folder / 'disk 0' / 'with replicas' / 'checkpoints'
-        self.assertEqual(sorted(path.name for path in saved.iterdir()), ['step_000002', 'step_000004'])
+        for form in ('full', 'sharded'):
+            processes = []
+            for machine in (0, 1):
+                processes += self.start_machine(machine, folder.with_name(f'replicas {form}'), self.folder / f'disk {machine}',
+                                                dict(save_every=2, checkpoint_format=form))
+            for process in processes:
+                _, said = process.communicate(timeout=120)
+                self.assertEqual(process.returncode, 0, said[-3000:])
+            saved = self.folder / 'disk 0' / f'replicas {form}' / 'checkpoints'
+            self.assertEqual(sorted(path.name for path in saved.iterdir()), ['step_000002', 'step_000004'])
 
     def test_the_interface_can_be_chosen(self):
         # One that is not there on either machine ends every rank, with its name.

@@ -60,6 +60,19 @@ TEST(CheckpointPlan, GivesEachRankItsOwnFilesWithRangesInNames) {
   EXPECT_EQ(plan->files[0].tensors[1].name, "b");
 }
 
+// Replicas on another machine, which may have another disk.
+TEST(CheckpointPlan, HasNoFilesOfRanksWithoutPieces) {
+  const auto plan =
+      plan_checkpoint(Ranks{{piece("a", 0, 12, false)}, {}, {piece("a", 12, 20, false)}, {}}, true);
+  ASSERT_TRUE(plan);
+  std::vector<std::string> names;
+  for (const PlannedFile& file : plan->files) names.push_back(file.name);
+  EXPECT_THAT(names, testing::ElementsAre("model_rank_00000_of_00004.safetensors",
+                                          "optimizer_rank_00000_of_00004.safetensors",
+                                          "model_rank_00002_of_00004.safetensors",
+                                          "optimizer_rank_00002_of_00004.safetensors"));
+}
+
 TEST(CheckpointPlan, CutsLargeTensorsIntoChunks) {
   PieceDescription large = piece("a", 0, 2 * kChunkElements + 1, false);
   large.sizes = {2 * kChunkElements + 1};
