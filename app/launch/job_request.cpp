@@ -57,21 +57,9 @@ Result<void> check_resume(const trace::job::Settings& settings) {
   if (settings.resume == "none") return {};
   TRY_ASSIGN(const auto folder, trace::job::find_checkpoint(settings.resume));
   TRY_ASSIGN(const auto info, trace::job::read_checkpoint_info(folder));
-  if (info.optimizer != trace::job::chosen<&trace::job::Settings::optimizer>(settings)) {
-    return trace::base::fail(ErrorKind::kUsage, "resume: " + folder.string() +
-                                                    " was saved with optimizer " + info.optimizer +
-                                                    "; set optimizer: " + info.optimizer + ".");
-  }
-  const bool is_at_end = settings.epochs == 0 && info.step == settings.steps;
-  const bool has_nothing_to_do = is_at_end && !trace::job::leaves_model(settings);
-  if (has_nothing_to_do || (settings.epochs == 0 && info.step > settings.steps)) {
-    return trace::base::fail(ErrorKind::kUsage,
-                             "resume: " + folder.string() + " has " + std::to_string(info.step) +
-                                 " steps done already; set steps to more than that" +
-                                 (is_at_end ? ", or save_model: end to save its model" : "") + ".");
-  }
   TRY_ASSIGN(const auto shape, trace::job::find_model(settings));
-  return trace::job::check_parameters(info, trace::job::saved_parameters(shape, settings));
+  return trace::job::check_resume(info, settings, trace::job::saved_parameters(shape, settings),
+                                  trace::job::leaves_model(settings));
 }
 
 bool lies_in(const fs::path& path, const fs::path& folder) {

@@ -60,7 +60,7 @@ trace::base::Result<std::filesystem::path> save_checkpoint(const std::filesystem
 // format, strategy and number of ranks, reading what overlaps and checking all that is read. Talks
 // to no other rank (agree() tells all of a failure). After an error the tensors have any values.
 // kUsage names parameters that are missing or of another shape, and moments that were not saved;
-// kDamaged names file and tensor. Parameters that nobody wants are check_parameters()'s to find.
+// kDamaged names file and tensor. Parameters that nobody wants are check_resume()'s to find.
 trace::base::Result<void> load_checkpoint(const trace::job::CheckpointInfo& info,
                                           std::span<StatePiece> wanted);
 

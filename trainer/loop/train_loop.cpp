@@ -64,7 +64,8 @@ TrainLoop::TrainLoop(const TrainParts& parts, const std::vector<trace::job::Inje
               parts.settings.gradient_accumulation_steps),
       batches_(stream_, parts.device),
       checkpoints_({parts.settings, parts.run_folder, parts.strategy, *optimizer_, batches_,
-                    scaler_, parts.communicator}),
+                    scaler_, parts.communicator,
+                    trace::job::saved_parameters(parts.shape, parts.settings)}),
       faults_(injections, parts.communicator),
       schedule_(trace::job::parse_record_schedule(parts.settings.record)
                     .value_or(trace::job::RecordSchedule())) {}

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "trace/base/number_text.h"
+#include "trace/job/huggingface/find_model.h"
 #include "trainer/checkpoint/rank_exchange.h"
 #include "trainer/loop/step_exchange.h"
 #include "trainer/lora/base_fingerprint.h"
@@ -131,6 +132,9 @@ trace::base::Result<std::int64_t> TrainingCheckpoints::resume() {
 trace::base::Result<trace::job::CheckpointInfo> TrainingCheckpoints::load() {
   TRY_ASSIGN(const auto folder, trace::job::find_checkpoint(parts_.settings.resume));
   TRY_ASSIGN(const auto info, trace::job::read_checkpoint_info(folder));
+  // The launcher has looked, too, but ranks have other launchers as well.
+  TRY(trace::job::check_resume(info, parts_.settings, parts_.parameters,
+                               trace::job::leaves_model(parts_.settings)));
   TRY(check_base(info));
   std::vector<checkpoint::StatePiece> wanted = pieces();
   {

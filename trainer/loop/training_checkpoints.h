@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "trace/base/result.h"
@@ -31,8 +32,9 @@ class TrainingCheckpoints {
     data::BatchLoader& batches;
     optimizer::GradScaler& scaler;
     comm::Communicator& communicator;
+    std::vector<trace::job::ParameterShape> parameters;  // that it has, of all ranks together
   };
-  explicit TrainingCheckpoints(const Parts& parts) : parts_(parts) {}
+  explicit TrainingCheckpoints(Parts parts) : parts_(std::move(parts)) {}
 
   bool is_due(std::int64_t steps_done) const;
   // After `steps_done` steps. Returns the checkpoint's folder.
@@ -50,7 +52,7 @@ class TrainingCheckpoints {
   // Takes over what `resume` names: values, optimizer, data position and loss scale; random
   // numbers, too, if the number of ranks and the kind of device are the same. Returns how many
   // steps were done; 0 without `resume`. Errors, the same on all ranks: the checkpoint is damaged
-  // or of another model.
+  // or of another job (trace::job::check_resume).
   trace::base::Result<std::int64_t> resume();
 
  private:

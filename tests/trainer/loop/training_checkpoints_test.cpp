@@ -15,14 +15,15 @@ namespace {
 
 using testing::HasSubstr;
 
-// One rank that trains three numbers.
+// One rank that trains three numbers, or several times three.
 class SmallJob {
  public:
   SmallJob(trace::job::Settings settings, const std::filesystem::path& folder,
-           const optimizer::GradScalerOptions& scaler, comm::Communicator& communicator)
+           const optimizer::GradScalerOptions& scaler, comm::Communicator& communicator,
+           std::size_t parameters = 1)
       : settings_(std::move(settings)),
         folder_(folder),
-        strategy_({torch::ones({3}).set_requires_grad(true)}),
+        strategy_(all_ones(parameters)),
         optimizer_(optimizer::build_optimizer(strategy_.local_parameters(), settings_)),
         dataset_(*data::TokenDataset::create(counting_text(41), std::nullopt, settings_,
                                              {100, 0, 99}, 1)),
@@ -30,8 +31,8 @@ class SmallJob {
         batches_(stream_, torch::kCPU),
         scaler_(scaler),
         communicator_(communicator),
-        checkpoints_(
-            {settings_, folder_, strategy_, *optimizer_, batches_, scaler_, communicator}) {}
+        checkpoints_({settings_, folder_, strategy_, *optimizer_, batches_, scaler_, communicator,
+                      shapes_of(strategy_)}) {}
 
   // The loss scale after a step with that gradient.
   double step(float gradient) {
@@ -44,6 +45,17 @@ class SmallJob {
   const optimizer::GradScaler& scaler() const { return scaler_; }
 
  private:
+  static std::vector<torch::Tensor> all_ones(std::size_t count) {
+    std::vector<torch::Tensor> parameters(count);
+    for (auto& each : parameters) each = torch::ones({3}).set_requires_grad(true);
+    return parameters;
+  }
+  static std::vector<trace::job::ParameterShape> shapes_of(const FakeStrategy& strategy) {
+    std::vector<trace::job::ParameterShape> shapes;
+    for (const auto& each : strategy.local_parameters()) shapes.push_back({each.name, each.sizes});
+    return shapes;
+  }
+
   trace::job::Settings settings_;
   std::filesystem::path folder_;
   FakeStrategy strategy_;
@@ -98,6 +110,29 @@ TEST_F(CheckpointsOfAJob, OfAJobThatScaledNothingLeaveTheLossScaleAlone) {
     SmallJob second(going_on(), folder_.path(), {.initial_scale = 1024}, communicator);
     ASSERT_TRUE(second.checkpoints().resume());
     EXPECT_EQ(second.scaler().scale(), 1024);
+  });
+}
+
+// Whoever has started it: the launcher that refuses this, too, is not the only one.
+TEST_F(CheckpointsOfAJob, OfAnotherJobAreRefused) {
+  const optimizer::GradScalerOptions options{.enabled = false};
+  comm::on_ranks(1, [&](comm::Communicator& communicator, profiler::recorder::Recorder&) {
+    ASSERT_TRUE(
+        SmallJob(small_settings(), folder_.path(), options, communicator, 2).checkpoints().save(3));
+    const auto refusal = [&](const trace::job::Settings& settings, std::size_t parameters) {
+      SmallJob job(settings, folder_.path(), options, communicator, parameters);
+      const auto done = job.checkpoints().resume();
+      EXPECT_TRUE(done || done.error().kind == trace::base::ErrorKind::kUsage);
+      return done ? "goes on" : done.error().message;
+    };
+    EXPECT_EQ(refusal(going_on(), 2), "goes on");
+    EXPECT_THAT(refusal(going_on(), 1), HasSubstr("only in the checkpoint: 'parameter 1'"));
+    trace::job::Settings other = going_on();
+    other.optimizer = trace::job::OptimizerChoice::kSgd;
+    EXPECT_THAT(refusal(other, 2), HasSubstr("set optimizer: adamw"));
+    other = going_on();
+    other.steps = 2;
+    EXPECT_THAT(refusal(other, 2), HasSubstr("has 3 steps done already"));
   });
 }
 

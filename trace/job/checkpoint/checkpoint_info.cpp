@@ -187,6 +187,25 @@ base::Result<void> check_parameters(const CheckpointInfo& info,
           ", or resume from another checkpoint");
 }
 
+base::Result<void> check_resume(const CheckpointInfo& info, const Settings& settings,
+                                std::span<const ParameterShape> parameters, bool leaves_model) {
+  const std::string checkpoint = "resume: " + info.folder.string();
+  if (info.optimizer != chosen<&Settings::optimizer>(settings)) {
+    return base::fail(base::ErrorKind::kUsage, checkpoint + " was saved with optimizer " +
+                                                   info.optimizer +
+                                                   "; set optimizer: " + info.optimizer + ".");
+  }
+  const bool is_at_end = settings.epochs == 0 && info.step == settings.steps;
+  const bool has_nothing_to_do = is_at_end && !leaves_model;
+  if (has_nothing_to_do || (settings.epochs == 0 && info.step > settings.steps)) {
+    return base::fail(base::ErrorKind::kUsage,
+                      checkpoint + " has " + std::to_string(info.step) +
+                          " steps done already; set steps to more than that" +
+                          (is_at_end ? ", or save_model: end to save its model" : "") + ".");
+  }
+  return check_parameters(info, parameters);
+}
+
 std::string sizes_text(std::span<const std::int64_t> sizes) {
   return "[" + base::joined(sizes) + "]";
 }

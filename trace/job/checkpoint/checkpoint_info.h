@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "trace/base/result.h"
+#include "trace/job/settings/settings.h"
 #include "trace/job/shape/parameter_shapes.h"
 
 namespace shardlens::trace::job {
@@ -78,6 +79,11 @@ std::uint64_t shape_fingerprint(std::span<const ParameterShape> parameters);
 // shapes.
 base::Result<void> check_parameters(const CheckpointInfo& info,
                                     std::span<const ParameterShape> expected);
+
+// kUsage unless a job with these settings and parameters can go on from it: the same optimizer, the
+// same parameters, and steps left to do or, with them all done, a model to save.
+base::Result<void> check_resume(const CheckpointInfo& info, const Settings& settings,
+                                std::span<const ParameterShape> parameters, bool leaves_model);
 
 std::string sizes_text(std::span<const std::int64_t> sizes);  // "[2, 3]"
 
