@@ -42,6 +42,8 @@ class TokenDataset {
   std::int64_t samples() const;
   bool is_packed() const { return training_.is_packed(); }
   bool is_classification() const { return traits_.classes > 0; }
+  // Of the training data's classes, in order of their numbers; empty: they have none.
+  const std::vector<std::string>& label_names() const { return training_.text().label_names(); }
 
   // Packed samples are [rows, sequence_length]. Others are padded at their ends to the longest,
   // rounded up to a multiple of 8 (tensor cores want it, and a GPU sees fewer shapes) but never

@@ -65,7 +65,8 @@ TrainLoop::TrainLoop(const TrainParts& parts, const std::vector<trace::job::Inje
       batches_(stream_, parts.device),
       checkpoints_({parts.settings, parts.run_folder, parts.strategy, *optimizer_, batches_,
                     scaler_, parts.communicator,
-                    trace::job::saved_parameters(parts.shape, parts.settings)}),
+                    trace::job::saved_parameters(parts.shape, parts.settings),
+                    parts.dataset.label_names()}),
       faults_(injections, parts.communicator),
       schedule_(trace::job::parse_record_schedule(parts.settings.record)
                     .value_or(trace::job::RecordSchedule())) {}

@@ -1,8 +1,10 @@
 #include "trainer/loop/training_checkpoints.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "trace/base/number_text.h"
+#include "trace/base/text.h"
 #include "trace/job/huggingface/find_model.h"
 #include "trainer/checkpoint/rank_exchange.h"
 #include "trainer/loop/step_exchange.h"
@@ -20,6 +22,7 @@ constexpr const char* kBestLoss = "best_evaluation_loss";
 std::string exact_text(double value) { return trace::base::formatted("%.17g", value); }
 constexpr const char* kBase = "base";
 constexpr const char* kBaseType = "base_dtype";
+constexpr const char* kLabels = "labels";  // one a line, in order of their numbers
 
 bool trains_adapters(const trace::job::Settings& settings) { return settings.lora_rank > 0; }
 
@@ -72,6 +75,9 @@ trace::job::CheckpointInfo TrainingCheckpoints::describe(std::int64_t steps_done
     info.notes[kGoodSteps] = std::to_string(scaler.good_steps);
   }
   if (std::isfinite(best_loss_)) info.notes[kBestLoss] = exact_text(best_loss_);
+  if (!parts_.label_names.empty()) {
+    info.notes[kLabels] = trace::base::joined(parts_.label_names, "\n");
+  }
   if (trains_adapters(settings)) {
     info.notes[kBase] = base_;
     info.notes[kBaseType] = trace::job::chosen<&trace::job::Settings::base_dtype>(settings);
@@ -136,6 +142,7 @@ trace::base::Result<trace::job::CheckpointInfo> TrainingCheckpoints::load() {
   TRY(trace::job::check_resume(info, parts_.settings, parts_.parameters,
                                trace::job::leaves_model(parts_.settings)));
   TRY(check_base(info));
+  TRY(check_labels(info));
   std::vector<checkpoint::StatePiece> wanted = pieces();
   {
     const torch::NoGradGuard no_grad;
@@ -174,6 +181,26 @@ trace::base::Result<void> TrainingCheckpoints::check_base(
           std::to_string(info.seed) + ", base_dtype " +
           (type == info.notes.end() ? "" : type->second) +
           ". Set the same model, seed, precision and base_dtype, or do not resume.");
+}
+
+// Names that the data gives are numbered by what is in it: new classes must come behind the others.
+trace::base::Result<void> TrainingCheckpoints::check_labels(
+    const trace::job::CheckpointInfo& info) const {
+  const auto saved = info.notes.find(kLabels);
+  if (saved == info.notes.end()) return {};
+  const auto names = trace::base::split(saved->second, '\n');
+  const std::size_t count = std::min(names.size(), parts_.label_names.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    if (names[i] == parts_.label_names[i]) continue;
+    return trace::base::fail(
+        trace::base::ErrorKind::kUsage,
+        "resume: class " + std::to_string(i) + " is \"" + parts_.label_names[i] +
+            "\" in this data and was \"" + std::string(names[i]) + "\" in that of " +
+            info.folder.string() +
+            ". Names are numbered in alphabetical order: give data with the same classes, or with "
+            "their numbers as labels.");
+  }
+  return {};
 }
 
 void TrainingCheckpoints::take_over(std::span<const checkpoint::StatePiece> loaded,

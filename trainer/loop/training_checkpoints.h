@@ -33,6 +33,7 @@ class TrainingCheckpoints {
     optimizer::GradScaler& scaler;
     comm::Communicator& communicator;
     std::vector<trace::job::ParameterShape> parameters;  // that it has, of all ranks together
+    std::vector<std::string> label_names;                // of a classifier's classes
   };
   explicit TrainingCheckpoints(Parts parts) : parts_(std::move(parts)) {}
 
@@ -63,6 +64,7 @@ class TrainingCheckpoints {
                                                        std::int64_t steps_done,
                                                        std::int64_t keep_last);
   trace::job::CheckpointInfo describe(std::int64_t steps_done) const;
+  trace::base::Result<void> check_labels(const trace::job::CheckpointInfo& info) const;
   void take_over(std::span<const checkpoint::StatePiece> loaded,
                  const trace::job::CheckpointInfo& info);
   // Of a job that trains adapters, whose checkpoints leave out the model they belong to. All ranks.

@@ -113,7 +113,7 @@ trace::base::Result<loop::TrainOutcome> RankJob::run() {
     TRY_ASSIGN(evaluate::SampleWriter samples,
                evaluate::SampleWriter::create(settings_, *dataset_, *std::move(sample_text_)));
     const saving::ModelSaver saver(
-        {settings_, run_.folder, shape_, *model_, label_names_, tokenizer_});
+        {settings_, run_.folder, shape_, *model_, dataset_->label_names(), tokenizer_});
     loop::TrainLoop loop(
         {settings_, shape_, *dataset_, device_.device, *model_, *strategy_, *communicator_,
          run_.folder, *recorder_, &sources_->memory_sampler(), log_, stop_signal_, samples, saver,
@@ -261,7 +261,6 @@ trace::base::Result<void> RankJob::load_text() {
   TRY_ASSIGN(RankText text, load_rank_text(settings_, shape_.vocabulary, shape_.labels,
                                            environment_.lookup, stop_signal_, log_));
   sample_text_.emplace(std::move(text.sample));
-  label_names_ = text.training.label_names();
   tokenizer_ = std::move(text.tokenizer);
   TRY_ASSIGN(dataset_,
              data::TokenDataset::create(

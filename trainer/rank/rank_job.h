@@ -80,8 +80,7 @@ class RankJob {
   std::unique_ptr<RankSources> sources_;
   std::optional<evaluate::SampleText> sample_text_;  // until the training begins
   std::optional<data::TokenDataset> dataset_;
-  std::vector<std::string> label_names_;  // of a classifier's classes
-  std::filesystem::path tokenizer_;       // that the text was encoded with; empty: bytes
+  std::filesystem::path tokenizer_;  // that the text was encoded with; empty: bytes
   std::unique_ptr<comm::Communicator> communicator_;
   std::shared_ptr<model::Model> model_;
   std::unique_ptr<strategy::Strategy> strategy_;

@@ -20,7 +20,7 @@ class SmallJob {
  public:
   SmallJob(trace::job::Settings settings, const std::filesystem::path& folder,
            const optimizer::GradScalerOptions& scaler, comm::Communicator& communicator,
-           std::size_t parameters = 1)
+           std::size_t parameters = 1, const std::vector<std::string>& label_names = {})
       : settings_(std::move(settings)),
         folder_(folder),
         strategy_(all_ones(parameters)),
@@ -32,7 +32,7 @@ class SmallJob {
         scaler_(scaler),
         communicator_(communicator),
         checkpoints_({settings_, folder_, strategy_, *optimizer_, batches_, scaler_, communicator,
-                      shapes_of(strategy_)}) {}
+                      shapes_of(strategy_), label_names}) {}
 
   // The loss scale after a step with that gradient.
   double step(float gradient) {
@@ -133,6 +133,25 @@ TEST_F(CheckpointsOfAJob, OfAnotherJobAreRefused) {
     other = going_on();
     other.steps = 2;
     EXPECT_THAT(refusal(other, 2), HasSubstr("has 3 steps done already"));
+  });
+}
+
+TEST_F(CheckpointsOfAJob, OfOtherClassesAreRefused) {
+  const optimizer::GradScalerOptions options{.enabled = false};
+  comm::on_ranks(1, [&](comm::Communicator& communicator, profiler::recorder::Recorder&) {
+    const auto job_with = [&](const trace::job::Settings& settings,
+                              const std::vector<std::string>& names) {
+      return std::make_unique<SmallJob>(settings, folder_.path(), options, communicator, 1, names);
+    };
+    ASSERT_TRUE(job_with(small_settings(), {"neg", "pos"})->checkpoints().save(3));
+    EXPECT_TRUE(job_with(going_on(), {"neg", "pos"})->checkpoints().resume());
+    EXPECT_TRUE(job_with(going_on(), {"neg", "pos", "unsure"})->checkpoints().resume());
+    EXPECT_TRUE(job_with(going_on(), {})->checkpoints().resume()) << "labels are numbers";
+    const auto done = job_with(going_on(), {"neg", "neutral", "pos"})->checkpoints().resume();
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().kind, trace::base::ErrorKind::kUsage);
+    EXPECT_THAT(done.error().message, HasSubstr("class 1 is \"neutral\" in this data"));
+    EXPECT_THAT(done.error().message, HasSubstr("was \"pos\" in that of"));
   });
 }
 
