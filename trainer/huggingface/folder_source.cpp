@@ -1,8 +1,10 @@
 #include "trainer/huggingface/folder_source.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include "trace/base/checksum.h"
 #include "trace/base/file_system.h"
 #include "trainer/checkpoint/tensor_bytes.h"
 #include "trainer/huggingface/checkpoint_names.h"
@@ -20,6 +22,10 @@ namespace {
 // So many at the beginning, in the middle and at the end tell two matrices apart.
 constexpr std::int64_t kComparedValues = 4096;
 constexpr std::int64_t kPieceBytes = 4 << 20;  // that are read at once
+
+std::array<std::int64_t, 3> compared_from(std::int64_t numel, std::int64_t compared) {
+  return {0, (numel - compared) / 2, numel - compared};
+}
 
 }  // namespace
 
@@ -71,7 +77,7 @@ Result<void> FolderSource::check_tied(const trace::job::ModelShape& shape,
   const Place& embedding = places_.at(std::string(embedding_name(shape.layout)));
   const std::int64_t numel = std::min(tied_head_->tensor.numel(), embedding.tensor.numel());
   const std::int64_t compared = std::min(numel, kComparedValues);
-  for (const std::int64_t begin : {std::int64_t{0}, (numel - compared) / 2, numel - compared}) {
+  for (const std::int64_t begin : compared_from(numel, compared)) {
     const torch::Tensor head = torch::empty({compared}), other = torch::empty({compared});
     TRY(read_place(*tied_head_, begin, head));
     TRY(read_place(embedding, begin, other));
@@ -82,6 +88,19 @@ Result<void> FolderSource::check_tied(const trace::job::ModelShape& shape,
                     "tie_word_embeddings to false there.");
   }
   return {};
+}
+
+Result<std::uint64_t> FolderSource::sample_checksum(std::uint64_t seed) {
+  std::uint64_t checksum = seed;
+  for (const auto& [name, place] : places_) {
+    const std::int64_t numel = place.tensor.numel();
+    const torch::Tensor values = torch::empty({std::min(numel, kComparedValues)});
+    for (const std::int64_t begin : compared_from(numel, values.numel())) {
+      TRY(read_place(place, begin, values));
+      checksum = trace::base::quick_checksum_of(checkpoint::bytes_of_tensor(values), checksum);
+    }
+  }
+  return checksum;
 }
 
 Result<void> FolderSource::read(const std::string& name, std::int64_t begin,

@@ -4,6 +4,7 @@
 
 #include <torch/types.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -33,6 +34,10 @@ class FolderSource final : public model::ParameterSource {
   // kIo and kDamaged name the file; kFailed: no such parameter or range.
   trace::base::Result<void> read(const std::string& name, std::int64_t begin,
                                  const torch::Tensor& into) override;
+
+  // Of some values of every tensor, in which other weights of the same model differ. Errors: as
+  // read().
+  trace::base::Result<std::uint64_t> sample_checksum(std::uint64_t seed);
 
   // Parameters of a new classifier's head, which the folder does not have.
   const std::vector<std::string>& fresh() const { return fresh_; }

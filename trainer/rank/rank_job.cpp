@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "trace/base/checksum.h"
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"
 #include "trace/base/this_machine.h"
@@ -205,6 +206,11 @@ trace::base::Result<void> RankJob::prepare_training() {
   TRY(connect());
   TRY(loop::check_equal_on_all_ranks(*communicator_, device_.device,
                                      {dataset_->token_count(), dataset_->checksum()}, "text"));
+  if (model_folder_) {
+    // Each rank reads its part of the model from the disk of its own machine.
+    TRY(loop::check_equal_on_all_ranks(*communicator_, device_.device, {folder_checksum_},
+                                       "model folder"));
+  }
   return build_replicas();
 }
 
@@ -254,6 +260,9 @@ void RankJob::describe_gpu(trace::model::RankInfo& info) {
 trace::base::Result<void> RankJob::open_model_folder() {
   if (!trace::job::is_model_folder(settings_.model)) return {};
   TRY_ASSIGN(model_folder_, huggingface::FolderSource::open(settings_, shape_));
+  const std::uint64_t shape = trace::base::checksum_of(trace::job::shape_text(shape_));
+  TRY_ASSIGN(const std::uint64_t values, model_folder_->sample_checksum(shape));
+  folder_checksum_ = static_cast<std::int64_t>(values >> 1);  // its negative must exist, too
   return {};
 }
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-from support import harness  # noqa: E402
+from support import harness, model_folders  # noqa: E402
 
 SETTINGS = {'model': 'tiny', 'device': 'cpu', 'steps': 4, 'sharding_strategy': 'hybrid_shard', 'shard_group_size': 2,
             'batch_per_rank': 2, 'sequence_length': 32}
@@ -101,6 +101,25 @@ class Machines(harness.ShardlensTest):
                 self.assertEqual(process.returncode, 0, said[-3000:])
             saved = self.folder / 'disk 0' / f'replicas {form}' / 'checkpoints'
             self.assertEqual(sorted(path.name for path in saved.iterdir()), ['step_000002', 'step_000004'])
+
+    def test_a_model_folder_with_other_weights_on_one_machine_is_refused(self):
+        folder = self.folder / 'run' / 'of both'
+        folder.parent.mkdir()
+        model = dict(vocab_size=320, n_embd=32, n_layer=2, n_head=4, n_inner=64, n_positions=64)
+        settings = dict(model=folder.with_name('model'), tokenizer='bytes', save_model='none')
+        processes = []
+        for machine in (0, 1):
+            disk = self.folder / f'disk {machine}'
+            model_folders.write(disk / 'model', 'gpt2', **model)
+            if machine == 1:
+                with open(disk / 'model' / 'model.safetensors', 'r+b') as weights:
+                    weights.seek(-1, os.SEEK_END)
+                    weights.write(b'\x01')
+            processes += self.start_machine(machine, folder, disk, settings)
+        for process in processes:
+            _, said = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, 1, said[-3000:])
+            self.assertIn('The ranks do not see the same model folder.', said)
 
     def test_the_interface_can_be_chosen(self):
         # One that is not there on either machine ends every rank, with its name.

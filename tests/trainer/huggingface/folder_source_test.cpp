@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "tests/trainer/huggingface/model_folder.h"
 
@@ -42,6 +43,26 @@ TEST(FolderSource, RefusesWhatIsNotThere) {
   EXPECT_FALSE(source->read("transformer.wte.weight", 239, two));
   EXPECT_FALSE(source->read("transformer.wte.weight", -1, two));
   EXPECT_FALSE(source->read("lm_head.weight", 0, two));
+}
+
+TEST(FolderSource, TellsOtherWeightsOfTheSameModelApart) {
+  const ModelFolder folder;
+  folder.write_model(folder_shape());
+  const auto checksum = [&](std::uint64_t seed = 1) {
+    auto source = FolderSource::open(folder.path(), folder_shape());
+    EXPECT_TRUE(source);
+    const auto sampled = source->sample_checksum(seed);
+    EXPECT_TRUE(sampled);
+    return sampled.value_or(0);
+  };
+  const std::uint64_t before = checksum();
+  EXPECT_EQ(checksum(), before);
+  EXPECT_NE(checksum(2), before);
+  std::fstream file(folder.path() / kWeightsFile, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(-1, std::ios::end);
+  file.put('\x01');
+  file.close();
+  EXPECT_NE(checksum(), before);
 }
 
 TEST(FolderSource, RefusesAHeadForOtherClassesUnlessTheyWereAskedFor) {
