@@ -9,7 +9,6 @@
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/checkpoint/tensor_bytes.h"
 #include "trainer/checkpoint/whole_folder.h"
-#include "trainer/tensor/named_tensor.h"
 #include "trainer/tensor/nf4.h"
 
 namespace shardlens::trainer::lora {
@@ -23,19 +22,24 @@ constexpr const char* kPeftPrefix = "base_model.model.";
 
 std::string last_part(const std::string& name) { return name.substr(name.rfind('.') + 1); }
 
-std::vector<NamedLinear> adapted_layers_of(const model::Model& model) {
+std::string factor_of(const std::string& layer, const char* factor) {
+  return layer + "." + factor + ".weight";
+}
+
+std::vector<NamedLinear> adapted_layers_of(const model::Model& model,
+                                           const TrainedValues& trained) {
   std::vector<NamedLinear> layers = linear_layers_of(model);
-  std::erase_if(layers, [](const NamedLinear& each) {
-    return std::ranges::none_of(each.layer->named_children(),
-                                [](const auto& item) { return item.key() == kLoraA; });
+  std::erase_if(layers, [&](const NamedLinear& each) {
+    return !trained.contains(factor_of(each.name, kLoraA));
   });
   return layers;
 }
 
 // As short as peft writes them, if they then mean these layers and no others.
-std::vector<std::string> target_modules(const model::Model& model) {
+std::vector<std::string> target_modules(const model::Model& model,
+                                        std::span<const NamedLinear> adapted) {
   std::vector<std::string> whole, kinds;
-  for (const NamedLinear& each : adapted_layers_of(model)) {
+  for (const NamedLinear& each : adapted) {
     whole.push_back(each.name);
     const std::string kind = last_part(each.name);
     if (std::ranges::find(kinds, kind) == kinds.end()) kinds.push_back(kind);
@@ -51,11 +55,13 @@ std::vector<std::string> target_modules(const model::Model& model) {
   return meant == whole.size() ? kinds : whole;
 }
 
-std::vector<std::string> trained_modules(const TrainedValues& trained) {
+// Of heads the outermost, as peft has them.
+std::vector<std::string> saved_modules(const TrainedValues& trained) {
   std::vector<std::string> modules;
   for (const auto& [name, value] : trained) {
-    const std::string module = name.substr(0, name.find('.'));
     if (is_adapter_parameter(name)) continue;
+    const bool is_head = trace::job::is_trained_head(name);
+    const std::string module = name.substr(0, is_head ? name.find('.') : name.rfind('.'));
     if (std::ranges::find(modules, module) == modules.end()) modules.push_back(module);
   }
   return modules;
@@ -63,7 +69,7 @@ std::vector<std::string> trained_modules(const TrainedValues& trained) {
 
 std::string config_text(const AdapterDescription& description, const model::Model& model,
                         const TrainedValues& trained) {
-  const auto layers = adapted_layers_of(model);
+  const auto layers = adapted_layers_of(model, trained);
   nlohmann::ordered_json config;
   config["auto_mapping"] = nullptr;
   config["base_model_name_or_path"] = description.base_model;
@@ -73,13 +79,13 @@ std::string config_text(const AdapterDescription& description, const model::Mode
   config["init_lora_weights"] = true;
   config["lora_alpha"] = description.lora.alpha;
   config["lora_dropout"] = description.lora.dropout;
-  const auto modules = trained_modules(trained);
+  const auto modules = saved_modules(trained);
   config["modules_to_save"] = nullptr;
   if (!modules.empty()) config["modules_to_save"] = modules;
   config["peft_type"] = "LORA";
   config["r"] = description.lora.rank;
   config["revision"] = nullptr;
-  config["target_modules"] = target_modules(model);
+  config["target_modules"] = target_modules(model, layers);
   config["task_type"] = description.classifies ? "SEQ_CLS" : "CAUSAL_LM";
   config["use_dora"] = false;
   config["use_rslora"] = false;
@@ -107,6 +113,23 @@ trace::base::Result<void> write_adapter(const fs::path& folder, const std::strin
   return written;
 }
 
+// From the parts of all ranks that are saved.
+torch::Tensor gather_whole(const std::string& name, torch::IntArrayRef sizes,
+                           std::span<const strategy::LocalParameter> parts,
+                           comm::Communicator& communicator) {
+  // Zero but for the parts that are kept here, of which each is counted once.
+  torch::Tensor whole = torch::zeros({c10::multiply_integers(sizes)},
+                                     torch::dtype(torch::kFloat32).device(communicator.device()));
+  for (const strategy::LocalParameter& part : parts) {
+    if (part.name != name || !part.is_primary) continue;
+    whole.narrow(0, part.begin, part.end - part.begin).copy_(part.value.detach().flatten());
+  }
+  if (communicator.world_size() > 1) {
+    communicator.all_reduce(whole, comm::named_tag("trained values"))->wait();
+  }
+  return whole.cpu().view(sizes);
+}
+
 }  // namespace
 
 TrainedValues gather_trained(const model::Model& model,
@@ -116,19 +139,27 @@ TrainedValues gather_trained(const model::Model& model,
   TrainedValues trained;
   for (const tensor::NamedTensor& each : tensor::named_parameters_of(model)) {
     if (!each.tensor.requires_grad()) continue;
-    // Zero but for the parts that are kept here, of which each is counted once.
-    torch::Tensor whole = torch::zeros({each.tensor.numel()},
-                                       torch::dtype(torch::kFloat32).device(communicator.device()));
-    for (const strategy::LocalParameter& part : parameters) {
-      if (part.name != each.name || !part.is_primary) continue;
-      whole.narrow(0, part.begin, part.end - part.begin).copy_(part.value.detach().flatten());
-    }
-    if (communicator.world_size() > 1) {
-      communicator.all_reduce(whole, comm::named_tag("trained values"))->wait();
-    }
-    trained[each.name] = whole.cpu().view(each.tensor.sizes());
+    trained[each.name] = gather_whole(each.name, each.tensor.sizes(), parameters, communicator);
   }
   return trained;
+}
+
+void add_whole(const std::vector<std::string>& names, const model::Model& model,
+               const LoraOptions& lora, std::span<const strategy::LocalParameter> parameters,
+               comm::Communicator& communicator, TrainedValues& trained) {
+  const torch::NoGradGuard no_grad;
+  const MergedWeights weights(model, lora, trained);
+  for (const tensor::NamedTensor& each : tensor::named_parameters_of(model)) {
+    if (trained.contains(each.name) || std::ranges::find(names, each.name) == names.end()) continue;
+    std::vector<strategy::LocalParameter> parts;
+    for (const strategy::LocalParameter& part : parameters) {
+      if (part.name == each.name) parts.push_back(*weights.merged(part));
+    }
+    trained[each.name] = gather_whole(each.name, weights.sizes_of(each), parts, communicator);
+    const std::string layer = each.name.substr(0, each.name.rfind('.'));
+    trained.erase(factor_of(layer, kLoraA));
+    trained.erase(factor_of(layer, kLoraB));
+  }
 }
 
 trace::base::Result<void> save_adapter(const fs::path& folder,
@@ -149,11 +180,17 @@ MergedWeights::MergedWeights(const model::Model& model, const LoraOptions& lora,
     Matrix& matrix = matrices_[each.name + ".weight"];
     matrix.sizes = each.layer->matrix_sizes();
     matrix.transposed = each.layer->is_transposed();
-    const auto a = trained.find(each.name + "." + kLoraA + ".weight");
+    const auto a = trained.find(factor_of(each.name, kLoraA));
     if (a == trained.end()) continue;
     matrix.a = a->second;
-    matrix.b = trained.at(each.name + "." + kLoraB + ".weight");
+    matrix.b = trained.at(factor_of(each.name, kLoraB));
   }
+}
+
+torch::IntArrayRef MergedWeights::sizes_of(const tensor::NamedTensor& parameter) const {
+  const auto found = matrices_.find(parameter.name);
+  return found == matrices_.end() ? parameter.tensor.sizes()
+                                  : torch::IntArrayRef(found->second.sizes);
 }
 
 std::optional<strategy::LocalParameter> MergedWeights::merged(

@@ -17,10 +17,12 @@
 #include "trainer/lora/adapters.h"
 #include "trainer/model/model.h"
 #include "trainer/strategy/strategy.h"
+#include "trainer/tensor/named_tensor.h"
 
 namespace shardlens::trainer::lora {
 
-// All that is trained, whole, by the parameters' names, in fp32 on the CPU.
+// All that is trained, whole, by the parameters' names, in fp32 on the CPU; of a model that peft
+// could not find again, the rest of it, too.
 using TrainedValues = std::map<std::string, torch::Tensor>;
 // Only what is trained crosses the wire, tensor by tensor.
 TrainedValues gather_trained(const model::Model& model,
@@ -47,6 +49,8 @@ class MergedWeights {
   // The part of the model without adapters that a part as a rank keeps it stands for, flat and in
   // fp32 on its device; none: it is an adapter's.
   std::optional<strategy::LocalParameter> merged(const strategy::LocalParameter& part) const;
+  // Of a whole parameter that merged() has parts of.
+  torch::IntArrayRef sizes_of(const tensor::NamedTensor& parameter) const;
 
  private:
   struct Matrix {
@@ -57,5 +61,11 @@ class MergedWeights {
   std::map<std::string, Matrix> matrices_;  // by their parameters' names
   double scaling_;
 };
+
+// Adds frozen parameters of these names, with their adapters in them instead of beside them. Peft's
+// name for what is kept besides adapters is modules_to_save.
+void add_whole(const std::vector<std::string>& names, const model::Model& model,
+               const LoraOptions& lora, std::span<const strategy::LocalParameter> parameters,
+               comm::Communicator& communicator, TrainedValues& trained);
 
 }  // namespace shardlens::trainer::lora

@@ -114,7 +114,7 @@ trace::base::Result<loop::TrainOutcome> RankJob::run() {
     TRY_ASSIGN(evaluate::SampleWriter samples,
                evaluate::SampleWriter::create(settings_, *dataset_, *std::move(sample_text_)));
     const saving::ModelSaver saver(
-        {settings_, run_.folder, shape_, *model_, dataset_->label_names(), tokenizer_});
+        {settings_, run_.folder, shape_, *model_, dataset_->label_names(), tokenizer_, fresh_});
     loop::TrainLoop loop(
         {settings_, shape_, *dataset_, device_.device, *model_, *strategy_, *communicator_,
          run_.folder, *recorder_, &sources_->memory_sampler(), log_, stop_signal_, samples, saver,
@@ -260,6 +260,7 @@ void RankJob::describe_gpu(trace::model::RankInfo& info) {
 trace::base::Result<void> RankJob::open_model_folder() {
   if (!trace::job::is_model_folder(settings_.model)) return {};
   TRY_ASSIGN(model_folder_, huggingface::FolderSource::open(settings_, shape_));
+  fresh_ = model_folder_->fresh();
   const std::uint64_t shape = trace::base::checksum_of(trace::job::shape_text(shape_));
   TRY_ASSIGN(const std::uint64_t values, model_folder_->sample_checksum(shape));
   folder_checksum_ = static_cast<std::int64_t>(values >> 1);  // its negative must exist, too

@@ -74,6 +74,7 @@ class RankJob {
   GpuFacts gpu_;                          // where `device_` is one
   model::ModelShape shape_;
   std::optional<huggingface::FolderSource> model_folder_;  // until the model has its values
+  std::vector<std::string> fresh_;    // parameters that the folder does not have
   std::int64_t folder_checksum_ = 0;  // of what it has
   // In order of creation; destroyed the other way round.
   std::unique_ptr<profiler::recorder::Recorder> recorder_;

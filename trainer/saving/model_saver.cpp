@@ -10,7 +10,7 @@ namespace shardlens::trainer::saving {
 trace::base::Result<std::filesystem::path> ModelSaver::save(
     const strategy::Strategy& strategy, comm::Communicator& communicator) const {
   const trace::job::Settings& settings = parts_.settings;
-  const TrainedJob job{settings, parts_.model, strategy, communicator};
+  const TrainedJob job{settings, parts_.model, strategy, communicator, parts_.fresh};
   if (saves_adapters_alone(settings)) {
     const auto folder = trace::store::adapter_folder(parts_.run_folder);
     TRY(save_adapters(folder, job));

@@ -24,6 +24,7 @@ class ModelSaver {
     const model::Model& model;
     std::vector<std::string> labels;  // names of the classes, if they have some
     std::filesystem::path tokenizer;  // a folder or a file; empty: text is bytes
+    std::vector<std::string> fresh;   // parameters that the model's folder does not have
   };
   explicit ModelSaver(Parts parts) : parts_(std::move(parts)) {}
 

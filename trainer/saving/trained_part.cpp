@@ -50,12 +50,14 @@ bool saves_adapters_alone(const trace::job::Settings& settings) {
 
 trace::base::Result<void> save_adapters(const std::filesystem::path& folder,
                                         const TrainedJob& job) {
-  const lora::TrainedValues trained =
-      lora::gather_trained(job.model, job.strategy.local_parameters(), job.communicator);
+  const auto parameters = job.strategy.local_parameters();
+  const lora::LoraOptions options = lora_options(job.settings);
+  lora::TrainedValues trained = lora::gather_trained(job.model, parameters, job.communicator);
+  lora::add_whole(job.fresh, job.model, options, parameters, job.communicator, trained);
   const bool classifies = std::ranges::any_of(
       trained, [](const auto& each) { return !lora::is_adapter_parameter(each.first); });
-  return lora::save_adapter(folder, {lora_options(job.settings), job.settings.model, classifies},
-                            job.model, trained, job.communicator);
+  return lora::save_adapter(folder, {options, job.settings.model, classifies}, job.model, trained,
+                            job.communicator);
 }
 
 trace::base::Result<void> save_whole(huggingface::SaveModelOptions options, const TrainedJob& job) {

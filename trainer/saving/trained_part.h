@@ -3,6 +3,8 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "trace/base/result.h"
 #include "trace/job/settings/settings.h"
@@ -29,6 +31,8 @@ struct TrainedJob {
   const model::Model& model;
   const strategy::Strategy& strategy;
   comm::Communicator& communicator;
+  // Of the model, what its folder does not have: adapters of that folder are nothing without.
+  const std::vector<std::string>& fresh;
 };
 // Whether a job trains adapters that are not merged.
 bool saves_adapters_alone(const trace::job::Settings& settings);

@@ -69,7 +69,7 @@ trace::base::Result<void> train_rank(const Job& job, comm::Communicator& communi
   TRY_ASSIGN(
       evaluate::SampleWriter samples,
       evaluate::SampleWriter::create(settings, job.dataset, {{}, -1, text::TextDecoder({}, {})}));
-  const saving::ModelSaver saver({settings, job.folder, job.model.shape, *model, {}, {}});
+  const saving::ModelSaver saver({settings, job.folder, job.model.shape, *model, {}, {}, {}});
   loop::TrainLoop loop({settings, job.model.shape, job.dataset, torch::kCPU, *model, *strategy,
                         communicator, job.folder, recorder, nullptr, log, stop_signal, samples,
                         saver, [](std::int64_t, std::int64_t) {}},

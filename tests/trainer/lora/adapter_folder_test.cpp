@@ -6,6 +6,8 @@
 #include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 
 #include "tests/files.h"
 #include "tests/trainer/strategy/sharded_training.h"
@@ -158,6 +160,48 @@ TEST(AdapterFolder, HoldsWhatPeftReads) {
   const auto* entry = file->find("base_model.model.transformer.h.1.attn.c_attn.lora_B.weight");
   ASSERT_NE(entry, nullptr);
   EXPECT_EQ(entry->sizes, (std::vector<std::int64_t>{60, 3}));
+}
+
+// As the pooler of a BERT whose folder has none.
+TEST(AdapterFolder, HoldsWholeWhatTheModelsFolderDoesNotHave) {
+  const std::string layer = "transformer.h.1.mlp.c_fc", norm = "transformer.ln_f";
+  for (const char* base : {"fp32", "nf4"}) {
+    const trace::test::Folder parent;
+    const fs::path folder = parent / "adapter";
+    const auto training = training_of("full_shard", base, model::ModelLayout::kGpt2);
+    with_strategy(training, [&](model::Model& model, strategy::Strategy& strategy,
+                                comm::Communicator& communicator) {
+      const auto parameters = strategy.local_parameters();
+      auto trained = gather_trained(model, parameters, communicator);
+      add_whole({layer + ".weight", norm + ".bias"}, model, {3, 12}, parameters, communicator,
+                trained);
+      EXPECT_TRUE(save_adapter(folder, {{3, 12}}, model, trained, communicator));
+    });
+    const auto config = nlohmann::json::parse(std::ifstream(folder / "adapter_config.json"));
+    EXPECT_EQ(config["modules_to_save"], (std::vector<std::string>{layer, norm}));
+    const auto targets = config["target_modules"].get<std::set<std::string>>();
+    EXPECT_FALSE(targets.contains(layer));
+    EXPECT_TRUE(targets.contains("transformer.h.0.mlp.c_fc"));
+    const auto file = checkpoint::SafetensorsFile::open(folder / "adapter_model.safetensors");
+    ASSERT_TRUE(file) << file.error().message;
+    EXPECT_EQ(file->find("base_model.model." + layer + ".lora_A.weight"), nullptr);
+    EXPECT_NE(file->find("base_model.model." + norm + ".bias"), nullptr);
+    const auto* entry = file->find("base_model.model." + layer + ".weight");
+    ASSERT_NE(entry, nullptr);
+    EXPECT_EQ(entry->sizes, (std::vector<std::int64_t>{20, 42}));
+
+    const auto whole = initial_model(training);
+    fill_adapters(*whole);
+    const auto values = whole->named_parameters();
+    const auto change = at::mm(values[layer + ".lora_B.weight"].detach(),
+                               values[layer + ".lora_A.weight"].detach());
+    const auto expected =
+        tensor::expand_matrix(values[layer + ".weight"].detach(), {20, 42}, torch::kFloat32) +
+        change.t() * 4;
+    torch::Tensor saved = torch::empty({20, 42});
+    ASSERT_TRUE(file->read(*entry, 0, checkpoint::writable_bytes_of_tensor(saved)));
+    EXPECT_TRUE(torch::allclose(saved, expected, 1e-6, 1e-6)) << base;
+  }
 }
 
 TEST(AdapterFolder, ThatCannotBeWrittenIsAnErrorOnAllRanks) {

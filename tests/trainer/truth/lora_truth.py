@@ -4,6 +4,7 @@ lora_truth.py RANK_PROGRAM [CASE…]: six steps of fp32 AdamW from the same weig
 also beside frozen weights in bf16 and in 4 bits, of presets and of model folders. The adapters that we save are loaded
 by peft, the models that we merge by transformers; a checkpoint goes on under another strategy, and not in another job.
 """
+import json
 import pathlib
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import tempfile
 
 import peft
 import torch
+import transformers
 
 import ranks
 import truth_jobs
@@ -127,6 +129,30 @@ def goes_on(program, folder, name, expected):
     return good
 
 
+def brings_its_pooler(program, folder):
+    """Of a BERT without one, which begins anew with the classifier: with its adapters peft makes what we have merged."""
+    shape = dict(vocab_size=320, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64,
+                 max_position_embeddings=64)
+    model = folder / "masked bert"
+    torch.manual_seed(4)
+    transformers.BertForMaskedLM(transformers.BertConfig(**shape)).save_pretrained(model)
+    lines = folder / "films.jsonl"
+    lines.write_text("".join(json.dumps({"text": "great " * (i % 3) + f"film {i}", "label": i % 3}) + "\n" for i in range(200)))
+    settings = {**COMMON, "model": str(model), "tokenizer": "bytes", "num_labels": 3, "lora_rank": 4,
+                "lora_target_modules": "all-linear", "sharding_strategy": "full_shard"}
+    run = truth_jobs.train(program, folder, "bert adapters", 2, settings, data=lines)
+    merged = truth_jobs.train(program, folder, "bert merged", 2, {**settings, "merge_lora": True}, data=lines)
+    load = transformers.AutoModelForSequenceClassification.from_pretrained
+    theirs = peft.PeftModel.from_pretrained(load(model, num_labels=3), run / "adapter")
+    logits = []
+    for each in (load(merged / "model"), theirs):
+        with torch.no_grad():
+            logits.append(each.eval()(input_ids=torch.arange(48).view(2, 24) * 5 % 257).logits)
+    off = (logits[0] - logits[1]).abs().max().item() / logits[0].abs().max().item()
+    print(f"{'a BERT without a pooler':50s} logits differ by {off:.1e}", flush=True)
+    return off < 1e-4
+
+
 def main():
     program = sys.argv[1]
     with tempfile.TemporaryDirectory() as name:
@@ -152,6 +178,7 @@ def main():
                 good.append(same_merged(program, folder, case_name, run / "adapter"))
         last = list(CASES)[-1]
         good.append(goes_on(program, folder, last, expected[last]))
+        good.append(brings_its_pooler(program, folder))
     sys.exit(0 if all(good) else 1)
 
 
