@@ -95,8 +95,7 @@ void draw_loss_curves(const kit::Theme& theme, const state::Rect& rect,
   const auto values = learn::value_axis(all, false);
   if (!values || area.empty()) return;
   const learn::CurvePlot plot{area, *values};
-  learn::draw_value_grid(theme, plot, theme.px(kLossLabels),
-                         std::max(2, static_cast<int>(area.h / theme.px(30))));
+  learn::draw_value_grid(theme, plot, std::max(2, static_cast<int>(area.h / theme.px(30))));
   learn::draw_step_labels(theme, area, axis);
   {
     const kit::Clip clip(area.inset(-theme.px(4), -theme.px(4)));

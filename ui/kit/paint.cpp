@@ -171,6 +171,36 @@ float text_wrapped(const Theme& theme, const state::Rect& box, Face face, state:
   return y - box.y;
 }
 
+void tick_left(const Theme& theme, const state::Rect& area, float y, std::string_view label) {
+  const float at = std::round(y);
+  line(area.x, at, area.right(), at, color(theme.colors().grid));
+  text_in(theme, {area.x - theme.px(86), at - theme.px(8), theme.px(80), theme.px(16)},
+          Face::kMonoSmall, theme.colors().text_muted, label, Align::kRight);
+}
+
+void ticks_below(const Theme& theme, const Plot& plot, const std::vector<present::Tick>& ticks,
+                 float left, float right) {
+  float free_from = plot.area.x - left;
+  for (const present::Tick& tick : ticks) {
+    const float x = std::round(plot.x(tick.at));
+    line(x, plot.area.y, x, plot.area.bottom(), color(theme.colors().grid));
+    const float width = text_width(theme, Face::kMonoSmall, tick.label);
+    const state::Rect box{x - width / 2, plot.area.bottom() + theme.px(4), width, theme.px(14)};
+    if (box.x < free_from || box.right() > plot.area.right() + right) continue;
+    text_in(theme, box, Face::kMonoSmall, theme.colors().text_muted, tick.label);
+    free_from = box.right() + theme.px(8);
+  }
+}
+
+void interval(const Theme& theme, ImVec2 from, ImVec2 to, ImVec2 cap, ImU32 c, bool is_dashed) {
+  if (is_dashed) return dashed_line(theme, from.x, from.y, to.x, to.y, c);
+  const float width = theme.px(1.4f);
+  line(from.x, from.y, to.x, to.y, c, width);
+  for (const ImVec2 end : {from, to}) {
+    line(end.x - cap.x, end.y - cap.y, end.x + cap.x, end.y + cap.y, c, width);
+  }
+}
+
 Clip::Clip(const state::Rect& rect, bool within) {
   ImGui::PushClipRect({rect.x, rect.y}, {rect.right(), rect.bottom()}, within);
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ui/kit/theme.h"
+#include "ui/present/axis.h"
 
 namespace shardlens::ui::kit {
 
@@ -85,6 +86,16 @@ struct Plot {
   float x(float share) const { return area.x + share * area.w; }
   float y(float share) const { return area.bottom() - share * area.h; }
 };
+
+// A line across `area`, and its label left of it.
+void tick_left(const Theme& theme, const state::Rect& area, float y, std::string_view label);
+// Lines down the plot, with labels below it that may stick out by `left` and `right`; those that
+// would lie on the one before are left out.
+void ticks_below(const Theme& theme, const Plot& plot, const std::vector<present::Tick>& ticks,
+                 float left, float right);
+// `cap`: from its ends to those of their cross lines; a dashed one has none.
+void interval(const Theme& theme, ImVec2 from, ImVec2 to, ImVec2 cap, ImU32 c,
+              bool is_dashed = false);
 
 // ---- clipping ---------------------------------------------------------------------------------
 

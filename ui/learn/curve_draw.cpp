@@ -15,15 +15,11 @@ std::string learning_value_text(double value, int digits) {
   return trace::base::formatted("%.*ge%d", digits, value / std::pow(10.0, exponent), exponent);
 }
 
-void draw_value_grid(const kit::Theme& theme, const CurvePlot& plot, float labels, int count) {
-  const state::Palette& p = theme.colors();
+void draw_value_grid(const kit::Theme& theme, const CurvePlot& plot, int count) {
   for (const double tick : present::nice_ticks(plot.axis.low, plot.axis.high, count)) {
-    const float y = std::round(plot.y(tick));
-    kit::line(plot.area.x, y, plot.area.right(), y, kit::color(p.grid));
-    if (y < plot.area.y + theme.px(5)) continue;  // its label would be cut
-    kit::text_in(theme, {plot.area.x - labels, y - theme.px(7), labels - theme.px(6), theme.px(14)},
-                 kit::Face::kMonoSmall, p.text_muted, learning_value_text(tick),
-                 kit::Align::kRight);
+    const float y = plot.y(tick);
+    const bool is_cut = y < plot.area.y + theme.px(5);
+    kit::tick_left(theme, plot.area, y, is_cut ? "" : learning_value_text(tick));
   }
 }
 

@@ -24,7 +24,7 @@ struct CurvePlot {
 };
 
 // About `count` lines with their values in `labels` pixels left of the plot.
-void draw_value_grid(const kit::Theme& theme, const CurvePlot& plot, float labels, int count);
+void draw_value_grid(const kit::Theme& theme, const CurvePlot& plot, int count);
 void draw_curve(const kit::Theme& theme, const CurvePlot& plot,
                 const std::vector<CurvePoint>& points, state::Rgb c, float width = kCurveWidth);
 void draw_dots(const kit::Theme& theme, const CurvePlot& plot,

@@ -69,15 +69,14 @@ struct Drawing {
   }
 
   void draw_loss(state::Rect area) const {
-    const float labels = theme.px(kLabels);
-    area.take_left(labels);
+    area.take_left(theme.px(kLabels));
     area.take_bottom(theme.px(16));
     const auto losses = curve_points(figures, LearningCurve::kLoss, axis, area.w);
     const auto evaluations = curve_points(figures, LearningCurve::kEvaluation, axis, area.w);
     const auto values = value_axis({&losses, &evaluations}, false);
     if (!values) return;
     const CurvePlot plot{area, *values};
-    draw_value_grid(theme, plot, labels, std::max(2, static_cast<int>(area.h / theme.px(30))));
+    draw_value_grid(theme, plot, std::max(2, static_cast<int>(area.h / theme.px(30))));
     draw_step_labels(theme, area, axis);
     mark_selected(area);
     const kit::Clip clip(area.inset(-theme.px(4), -theme.px(4)));
@@ -90,8 +89,7 @@ struct Drawing {
   void draw_small(state::Rect area, LearningCurve curve, std::string_view name) const {
     const state::Palette& p = theme.colors();
     state::Rect title = area.take_top(theme.px(16));
-    const float labels = theme.px(kSmallLabels);
-    area.take_left(labels);
+    area.take_left(theme.px(kSmallLabels));
     area.take_bottom(theme.px(5));  // half of the label of zero
     const auto points = curve_points(figures, curve, axis, area.w);
     if (!points.empty()) {
@@ -104,7 +102,7 @@ struct Drawing {
     const auto values = value_axis({&points}, true);
     if (!values || area.h < theme.px(8)) return;
     const CurvePlot plot{area, *values};
-    draw_value_grid(theme, plot, labels, std::max(1, static_cast<int>(area.h / theme.px(26))));
+    draw_value_grid(theme, plot, std::max(1, static_cast<int>(area.h / theme.px(26))));
     mark_selected(area);
     draw_curve(theme, plot, points, p.text_secondary);
     react("learning/" + std::string(name), area);

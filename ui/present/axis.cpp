@@ -32,6 +32,12 @@ double nice_binary_step(double span, int count) {
   return std::exp2(std::ceil(std::log2(span / count) - 1e-9));
 }
 
+SizeUnit size_unit(double most) {
+  if (most >= 1024.0 * 1024 * 1024) return {1024.0 * 1024 * 1024, "GiB"};
+  if (most >= 1024.0 * 1024) return {1024.0 * 1024, "MiB"};
+  return {1024.0, "KiB"};
+}
+
 void ValueScale::add(double value) {
   low_ = std::min(low_, value);
   high_ = std::max(high_, value);

@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace shardlens::ui::present {
@@ -13,6 +14,13 @@ double nice_step(double span, int count);
 std::vector<double> nice_ticks(double low, double high, int count);
 // A power of two, so that at most `count` steps cover `span`: for sizes in binary units.
 double nice_binary_step(double span, int count);
+
+// In which sizes are shown on an axis that reaches to `most` bytes.
+struct SizeUnit {
+  double bytes = 0;
+  std::string_view name;
+};
+SizeUnit size_unit(double most);
 
 // The range of the values that a chart shows, with a margin around it.
 class ValueScale {

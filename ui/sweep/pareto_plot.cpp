@@ -17,24 +17,9 @@ constexpr float kTimes = 68, kMemory = 34, kTitle = 22, kDot = 8, kNear = 14, kI
 void draw_pareto_axes(const kit::Theme& theme, const kit::Plot& plot, const ParetoChart& chart) {
   const state::Palette& p = theme.colors();
   for (const auto& tick : chart.time_ticks) {
-    const float y = std::round(plot.y(tick.at));
-    kit::line(plot.area.x, y, plot.area.right(), y, kit::color(p.grid));
-    kit::text_in(
-        theme,
-        {plot.area.x - theme.px(kTimes), y - theme.px(8), theme.px(kTimes - 8), theme.px(16)},
-        kit::Face::kMonoSmall, p.text_muted, tick.label, kit::Align::kRight);
+    kit::tick_left(theme, plot.area, plot.y(tick.at), tick.label);
   }
-  float free_from = plot.area.x - theme.px(kTimes);
-  for (const auto& tick : chart.memory_ticks) {
-    const float x = std::round(plot.x(tick.at));
-    kit::line(x, plot.area.y, x, plot.area.bottom(), kit::color(p.grid));
-    const float width = kit::text_width(theme, kit::Face::kMonoSmall, tick.label);
-    const float left = x - width / 2;
-    if (left < free_from || left + width > plot.area.right() + theme.px(kInside)) continue;
-    free_from = left + width + theme.px(8);
-    kit::text_in(theme, {left, plot.area.bottom() + theme.px(4), width + 1, theme.px(16)},
-                 kit::Face::kMonoSmall, p.text_muted, tick.label);
-  }
+  kit::ticks_below(theme, plot, chart.memory_ticks, theme.px(kTimes), theme.px(kInside));
   kit::text_in(theme, {plot.area.x, plot.area.bottom() + theme.px(20), plot.area.w, theme.px(14)},
                kit::Face::kSmall, p.text_muted, "peak of tensors of a rank", kit::Align::kCenter);
 }

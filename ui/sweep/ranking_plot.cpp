@@ -23,26 +23,11 @@ float widest_name(const kit::Theme& theme, const SweepCurve& ranking, std::size_
   return widest;
 }
 
-void draw_ticks(const kit::Theme& theme, const kit::Plot& plot, const SweepCurve& ranking) {
-  const state::Palette& p = theme.colors();
-  float free_from = plot.area.x - theme.px(kSideRoom);
-  for (const present::Tick& tick : ranking.ticks) {
-    const float x = std::round(plot.x(tick.at));
-    kit::line(x, plot.area.y, x, plot.area.bottom(), kit::color(p.grid));
-    const float width = kit::text_width(theme, kit::Face::kMonoSmall, tick.label);
-    if (x - width / 2 < free_from || x + width / 2 > plot.area.right() + theme.px(kSideRoom))
-      continue;
-    free_from = x + width / 2 + theme.px(8);
-    kit::text_in(theme, {x - width / 2, plot.area.bottom() + theme.px(4), width, theme.px(14)},
-                 kit::Face::kMonoSmall, p.text_muted, tick.label, kit::Align::kCenter);
-  }
-}
-
 void draw_ranked_estimate(const kit::Theme& theme, const kit::Plot& plot, float y,
                           const SweepCurve::Estimate& estimate, state::Rgb ink, bool is_dashed) {
   if (!estimate.low || !estimate.high) return;
-  draw_interval(theme, {plot.x(*estimate.low), y}, {plot.x(*estimate.high), y}, {0, theme.px(kEnd)},
-                ink, is_dashed);
+  kit::interval(theme, {plot.x(*estimate.low), y}, {plot.x(*estimate.high), y}, {0, theme.px(kEnd)},
+                kit::color(ink), is_dashed);
 }
 
 // What was predicted lies a little below, so that neither hides the other.
@@ -85,7 +70,7 @@ std::optional<std::size_t> draw_sweep_ranking(const kit::Theme& theme, const sta
   plot.area.h = row_height * static_cast<float>(shown);
   plot.area.take_left(names + theme.px(10 + kSideRoom));
   plot.area.w -= theme.px(kSideRoom);
-  draw_ticks(theme, plot, ranking);
+  kit::ticks_below(theme, plot, ranking.ticks, theme.px(kSideRoom), theme.px(kSideRoom));
   std::optional<std::size_t> clicked;
   for (std::size_t i = 0; i < shown; ++i) {
     const SweepCurve::Point& point = ranking.points[i];

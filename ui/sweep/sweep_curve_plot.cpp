@@ -16,14 +16,9 @@ using present::SweepCurve;
 constexpr float kTimeLabels = 68, kValueLabels = 34, kEdge = 18, kCap = 5, kReach = 14;
 
 void draw_time_axis(const kit::Theme& theme, const kit::Plot& plot, const SweepCurve& curve) {
-  const state::Palette& p = theme.colors();
+  const state::Rect area = plot.area.inset(-theme.px(kEdge), 0);
   for (const present::Tick& tick : curve.ticks) {
-    const float y = std::round(plot.y(tick.at));
-    kit::line(plot.area.x - theme.px(kEdge), y, plot.area.right() + theme.px(kEdge), y,
-              kit::color(p.grid));
-    const float left = plot.area.x - theme.px(kEdge + kTimeLabels);
-    kit::text_in(theme, {left, y - theme.px(8), theme.px(kTimeLabels - 8), theme.px(16)},
-                 kit::Face::kMonoSmall, p.text_muted, tick.label, kit::Align::kRight);
+    kit::tick_left(theme, area, plot.y(tick.at), tick.label);
   }
 }
 
@@ -61,8 +56,8 @@ void draw_value_axis(const kit::Theme& theme, const kit::Plot& plot, const PlotI
 void draw_estimate(const kit::Theme& theme, const kit::Plot& plot, float x,
                    const SweepCurve::Estimate& estimate, state::Rgb ink, bool is_dashed) {
   if (!estimate.low || !estimate.high) return;
-  draw_interval(theme, {x, plot.y(*estimate.high)}, {x, plot.y(*estimate.low)}, {theme.px(kCap), 0},
-                ink, is_dashed);
+  kit::interval(theme, {x, plot.y(*estimate.high)}, {x, plot.y(*estimate.low)}, {theme.px(kCap), 0},
+                kit::color(ink), is_dashed);
 }
 
 void draw_predicted(const kit::Theme& theme, const kit::Plot& plot, const SweepCurve& curve) {
@@ -130,16 +125,6 @@ void draw_measured(const kit::Theme& theme, const kit::Plot& plot, const PlotInp
 }
 
 }  // namespace
-
-void draw_interval(const kit::Theme& theme, ImVec2 from, ImVec2 to, ImVec2 cap, state::Rgb ink,
-                   bool is_dashed) {
-  if (is_dashed) return kit::dashed_line(theme, from.x, from.y, to.x, to.y, kit::color(ink));
-  const float width = theme.px(1.4f);
-  kit::line(from.x, from.y, to.x, to.y, kit::color(ink), width);
-  for (const ImVec2 end : {from, to}) {
-    kit::line(end.x - cap.x, end.y - cap.y, end.x + cap.x, end.y + cap.y, kit::color(ink), width);
-  }
-}
 
 void draw_mean(const kit::Theme& theme, ImVec2 at, bool is_selected) {
   const state::Palette& p = theme.colors();

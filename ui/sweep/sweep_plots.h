@@ -32,9 +32,6 @@ std::optional<std::size_t> draw_heat_map(const kit::Theme& theme, const state::R
 std::optional<std::size_t> draw_pareto(const kit::Theme& theme, const state::Rect& rect,
                                        const PlotInput& input, const present::ParetoChart& chart);
 
-// Where an estimate lies; dashed, or with ends that reach so far to both sides.
-void draw_interval(const kit::Theme& theme, ImVec2 from, ImVec2 to, ImVec2 cap, state::Rgb ink,
-                   bool is_dashed);
 // Of a point, over the dots of its runs.
 void draw_mean(const kit::Theme& theme, ImVec2 at, bool is_selected);
 // What the marks of a curve or a ranking are.

@@ -20,20 +20,8 @@ constexpr std::size_t kMostInTooltip = 8;  // ranks, one below the other
 constexpr float kLowestBars = 96;          // with names alone; what sums to a table leaves more
 constexpr float kLowestBarsOverTable = 190;
 
-// Sizes on one axis share its unit.
-struct Unit {
-  double divisor = 1024.0 * 1024;
-  std::string_view name = "MiB";
-};
-
-Unit unit_for(double bytes) {
-  if (bytes >= 1024.0 * 1024 * 1024) return {1024.0 * 1024 * 1024, "GiB"};
-  if (bytes >= 1024.0 * 1024) return {};
-  return {1024.0, "KiB"};
-}
-
-std::string in_unit(double bytes, const Unit& unit) {
-  const double value = bytes / unit.divisor;
+std::string in_unit(double bytes, const present::SizeUnit& unit) {
+  const double value = bytes / unit.bytes;
   return value == 0       ? "0"
          : value >= 99.95 ? present::format_integer(std::llround(value))
                           : present::format_number(value);
@@ -42,22 +30,17 @@ std::string in_unit(double bytes, const Unit& unit) {
 double axis_top(const present::MemoryStacks& stacks) { return stacks.top * 1.02; }
 
 void draw_axis(const kit::Theme& theme, const state::Rect& plot,
-               const present::MemoryStacks& stacks, const Unit& unit, double top) {
-  const state::Palette& p = theme.colors();
+               const present::MemoryStacks& stacks, const present::SizeUnit& unit, double top) {
   const double step = present::nice_binary_step(
-      stacks.top / unit.divisor, std::max(2, static_cast<int>(plot.h / theme.px(64))));
-  for (double tick = 0; tick * unit.divisor <= top; tick += step) {
-    const float y =
-        std::round(plot.bottom() - static_cast<float>(tick * unit.divisor / top) * plot.h);
-    kit::line(plot.x, y, plot.right(), y, kit::color(p.grid));
-    kit::text_in(theme, {plot.x - theme.px(44), y - theme.px(7), theme.px(38), theme.px(14)},
-                 kit::Face::kMonoSmall, p.text_muted, present::format_plain(tick),
-                 kit::Align::kRight);
+      stacks.top / unit.bytes, std::max(2, static_cast<int>(plot.h / theme.px(64))));
+  for (double tick = 0; tick * unit.bytes <= top; tick += step) {
+    const float y = plot.bottom() - static_cast<float>(tick * unit.bytes / top) * plot.h;
+    kit::tick_left(theme, plot, y, present::format_plain(tick));
   }
 }
 
 void label_part(const kit::Theme& theme, const state::Rect& r, const present::MemoryPart& part,
-                state::Rgb fill_color, const Unit& unit) {
+                state::Rgb fill_color, const present::SizeUnit& unit) {
   if (r.h < theme.px(15)) return;
   const state::Rgb ink = state::text_on(fill_color);
   const state::Rect inner = r.inset(theme.px(4), 0);
@@ -105,7 +88,7 @@ void draw_bar_tooltip(const kit::Theme& theme, const present::MemoryBar& bar,
 }
 
 void draw_bar(const kit::Theme& theme, const state::Rect& column, const present::MemoryBar& bar,
-              const Unit& unit, const present::MemoryStacks& stacks) {
+              const present::SizeUnit& unit, const present::MemoryStacks& stacks) {
   const state::Palette& p = theme.colors();
   const double top = axis_top(stacks);
   const auto y_of = [&](double bytes) {
@@ -165,7 +148,7 @@ void draw_rest(const kit::Theme& theme, const state::Rect& column, const present
 
 void draw_bars(const kit::Theme& theme, state::Rect area, const present::MemoryStacks& stacks) {
   const state::Palette& p = theme.colors();
-  const Unit unit = unit_for(stacks.top);
+  const present::SizeUnit unit = present::size_unit(stacks.top);
   // A bar is at least as wide as the figure above it.
   const float least_pitch = kit::text_width(theme, kit::Face::kMonoSmall, "00.00") + theme.px(6);
   const float chart = area.w - theme.px(40);
@@ -348,7 +331,7 @@ bool lacks_memory(const state::Snapshot& snapshot) {
 void draw_memory_panel(const kit::Theme& theme, const state::Rect& rect,
                        const state::Snapshot& snapshot) {
   const present::MemoryStacks stacks = stacks_of(snapshot);
-  const std::string_view unit = stacks.bars.empty() ? "" : unit_for(stacks.top).name;
+  const std::string_view unit = stacks.bars.empty() ? "" : present::size_unit(stacks.top).name;
   const kit::Panel panel(theme, "memory", rect, {.title = "Memory per rank", .note = unit});
   if (draw_empty(theme, panel.body, snapshot, stacks)) return;
   state::Rect rest = panel.body;

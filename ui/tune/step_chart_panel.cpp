@@ -81,20 +81,16 @@ void draw_legend(const kit::Theme& theme, state::Rect header, const present::Ste
             kit::color(p.text_secondary), 1);
 }
 
-void draw_axis(const kit::Theme& theme, const ChartArea& area, float left) {
-  const state::Palette& p = theme.colors();
+void draw_axis(const kit::Theme& theme, const ChartArea& area) {
   const auto unit = present::duration_unit(area.top_ns);
   const int count = std::max(2, static_cast<int>(area.plot.h / theme.px(34)));
   for (const double tick : present::nice_ticks(0, area.top_ns, count)) {
-    const float y = std::round(area.y(tick));
-    kit::line(area.plot.x, y, area.plot.right(), y, kit::color(p.grid));
     std::string label = present::format_plain(tick / (unit == "s"    ? 1e9
                                                       : unit == "ms" ? 1e6
                                                                      : 1e3));
     if (tick == 0) label = "0 " + std::string(unit);
-    if (y < area.plot.y + theme.px(6)) continue;  // its label would be cut
-    kit::text_in(theme, {left, y - theme.px(7), area.plot.x - left - theme.px(8), theme.px(14)},
-                 kit::Face::kMonoSmall, p.text_muted, label, kit::Align::kRight);
+    const bool is_cut = area.y(tick) < area.plot.y + theme.px(6);
+    kit::tick_left(theme, area.plot, area.y(tick), is_cut ? "" : label);
   }
 }
 
@@ -300,7 +296,7 @@ void draw_step_chart_panel(const kit::Theme& theme, const state::Rect& rect,
     if (baseline != nullptr) draw_baseline_legend(theme, header, chart.top_ns, *baseline);
     draw_legend(theme, header, chart, snapshot.run->figures.info);
   }
-  draw_axis(theme, area, panel.body.x - theme.px(4));
+  draw_axis(theme, area);
   draw_step_labels(theme, area, chart);
   const auto bar_width = static_cast<float>(chart.bar_width);
   const float gap = bar_width >= 4 ? 1.0f : 0.0f;

@@ -20,16 +20,6 @@ using trace::timeline::MemoryFlame;
 
 constexpr double kRoomAbove = 1.08;
 
-struct SizeUnit {
-  double divisor = 1024.0 * 1024;
-  const char* name = "MiB";
-};
-SizeUnit size_unit(double bytes) {
-  if (bytes >= 1024.0 * 1024 * 1024) return {1024.0 * 1024 * 1024, "GiB"};
-  if (bytes >= 1024.0 * 1024) return {};
-  return {1024.0, "KiB"};
-}
-
 // Neighbours of one category are told apart by shade.
 state::Rgb band_color(const state::Palette& p, const trace::timeline::StepAllocation& allocation) {
   const std::uint64_t mixed = (allocation.address >> 6) * 0x9e37'79b9'7f4a'7c15ULL;
@@ -149,17 +139,12 @@ class FlameDrawer {
 };
 
 void draw_size_axis(const FlameCanvas& c) {
-  const state::Palette& p = c.theme.colors();
-  const SizeUnit unit = size_unit(c.top_bytes);
+  const present::SizeUnit unit = present::size_unit(c.top_bytes);
   const double step = present::nice_binary_step(
-      c.top_bytes / unit.divisor, std::max(2, static_cast<int>(c.plot.h / c.theme.px(44))));
-  for (double tick = 0; tick * unit.divisor <= c.top_bytes; tick += step) {
-    const float y = std::round(c.y(tick * unit.divisor));
-    kit::line(c.plot.x, y, c.plot.right(), y, kit::color(p.grid));
-    const std::string label =
-        tick == 0 ? std::string("0 ") + unit.name : present::format_plain(tick);
-    kit::text_in(c.theme, {c.sizes.x, y - c.theme.px(7), c.sizes.w - c.theme.px(6), c.theme.px(14)},
-                 kit::Face::kMonoSmall, p.text_muted, label, kit::Align::kRight);
+      c.top_bytes / unit.bytes, std::max(2, static_cast<int>(c.plot.h / c.theme.px(44))));
+  for (double tick = 0; tick * unit.bytes <= c.top_bytes; tick += step) {
+    kit::tick_left(c.theme, c.plot, c.y(tick * unit.bytes),
+                   tick == 0 ? "0 " + std::string(unit.name) : present::format_plain(tick));
   }
 }
 

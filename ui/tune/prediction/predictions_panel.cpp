@@ -31,39 +31,21 @@ kit::Plot history_plot(const kit::Theme& theme, state::Rect rect, const char* ti
   return {rect.inset(theme.px(kEdge), theme.px(2))};
 }
 
-void label_left(const kit::Theme& theme, const kit::Plot& plot, float y, const std::string& text) {
-  kit::text_in(theme,
-               {plot.area.x - theme.px(kTimeLabels + kEdge), y - theme.px(8), theme.px(kTimeLabels),
-                theme.px(16)},
-               kit::Face::kMonoSmall, theme.colors().text_muted, text, kit::Align::kRight);
-}
-
 // Labels that would lie on the one before are left out.
 void draw_time_grid(const kit::Theme& theme, const kit::Plot& plot, const HistoryChart& chart) {
-  const state::Palette& p = theme.colors();
-  float free_from = plot.area.x - theme.px(kEdge), free_below = INFINITY;
+  float free_below = INFINITY;
   for (const present::Tick& tick : chart.times) {
-    const float x = std::round(plot.x(tick.at)), y = std::round(plot.y(tick.at));
-    kit::line(plot.area.x, y, plot.area.right(), y, kit::color(p.grid));
-    kit::line(x, plot.area.y, x, plot.area.bottom(), kit::color(p.grid));
-    if (y + theme.px(8) <= free_below) {
-      label_left(theme, plot, y, tick.label);
-      free_below = y - theme.px(8);
-    }
-    const float width = kit::text_width(theme, kit::Face::kMonoSmall, tick.label);
-    const state::Rect box{x - width / 2, plot.area.bottom() + theme.px(3), width, theme.px(14)};
-    if (box.x < free_from || box.right() > plot.area.right() + theme.px(kBetweenPlots)) continue;
-    kit::text_in(theme, box, kit::Face::kMonoSmall, p.text_muted, tick.label);
-    free_from = box.right() + theme.px(8);
+    const float y = plot.y(tick.at);
+    const bool is_free = y + theme.px(8) <= free_below;
+    kit::tick_left(theme, plot.area, y, is_free ? tick.label : "");
+    if (is_free) free_below = y - theme.px(8);
   }
+  kit::ticks_below(theme, plot, chart.times, theme.px(kEdge), theme.px(kBetweenPlots));
 }
 
 void draw_interval(const kit::Theme& theme, const kit::Plot& plot, float x, float low, float high) {
-  const ImU32 ink = kit::color(theme.colors().changed, 0.75f);
-  kit::line(x, plot.y(high), x, plot.y(low), ink, theme.px(1.4f));
-  for (const float y : {plot.y(low), plot.y(high)}) {
-    kit::line(x - theme.px(kCap), y, x + theme.px(kCap), y, ink, theme.px(1.4f));
-  }
+  kit::interval(theme, {x, plot.y(high)}, {x, plot.y(low)}, {theme.px(kCap), 0},
+                kit::color(theme.colors().changed, 0.75f));
 }
 
 // What was measured: filled where the interval holds it, a cross where it does not.
@@ -117,9 +99,7 @@ void draw_errors(const kit::Theme& theme, const kit::Plot& plot, const HistoryCh
                  const std::optional<std::size_t>& picked) {
   const state::Palette& p = theme.colors();
   for (const present::Tick& tick : chart.errors) {
-    const float y = std::round(plot.y(tick.at));
-    kit::line(plot.area.x, y, plot.area.right(), y, kit::color(p.grid));
-    label_left(theme, plot, y, tick.label);
+    kit::tick_left(theme, plot.area, plot.y(tick.at), tick.label);
   }
   const float none = std::round(plot.y(chart.no_error));
   kit::dashed_line(theme, plot.area.x, none, plot.area.right(), none, kit::color(p.text_muted));
