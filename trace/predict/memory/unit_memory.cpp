@@ -197,7 +197,8 @@ void UnitMemory::reduce(int unit) {
   const std::int64_t shard = at(unit).trained;
   if (shard == 0) return;
   finish_reduction();  // of the unit before, as trainer/strategy/fsdp/gradient_reducer
-  const bool has_sums = std::exchange(has_sums_[static_cast<std::size_t>(unit)], false);
+  const bool has_sums = has_sums_[static_cast<std::size_t>(unit)];
+  has_sums_[static_cast<std::size_t>(unit)] = false;
   const std::int64_t flat = gradient_bytes(unit);
   UnderWay next{.input_is = has_sums ? Holding::kGradientSums : Holding::kReduceInputs,
                 .output = bytes_.reduced * shard,

@@ -26,7 +26,7 @@ std::string call_name(const model::Collective& row, timeline::GroupBy group_by) 
     case timeline::GroupBy::kClass:
       return function;
     case timeline::GroupBy::kShape:
-      return function + " · " + std::to_string(row.bytes / 1024) + ".0 KiB bfloat16";
+      return function + " · " + std::to_string(row.bytes / 1024) + ".00 KiB bfloat16";
     case timeline::GroupBy::kUnit:
       if (row.tag_kind == model::TagKind::kUnit) return std::string(call_unit(row.tag_index));
       return tag.empty() ? "no tag" : tag;

@@ -73,7 +73,7 @@ TEST(FlatBuffer, DividesGradientsInTheTypeOfTheReduction) {
   EXPECT_TRUE(torch::equal(flat.narrow(0, 12, 3), torch::full({3}, 1.0f / 3)));
 }
 
-// As fully_shard: in bf16 256 + 1 is 256.
+// Of 1, 2, 3, … in bf16, whose sums beyond 256 would lose what is added.
 TEST(FlatBuffer, AddsUpGradientsOfMicroBatchesInTheTypeOfTheReduction) {
   const auto parameters = two_parameters();
   strategy::FlatBufferOptions options;
@@ -172,7 +172,9 @@ bool uses_spare(int step, int rank) { return step > 0 && rank == 1; }
 torch::Tensor spare_loss(SpareModel& model, int step, int rank) {
   model.uses = uses_spare(step, rank);
   const auto tokens = (torch::arange(6, torch::kLong) + step + rank).remainder(4).view({2, 3});
-  return model.loss({.inputs = tokens, .targets = tokens}, 6.0, {});
+  model::TokenBatch batch;
+  batch.inputs = batch.targets = tokens;
+  return model.loss(batch, 6.0, {});
 }
 
 TEST(FullySharded, AParameterWithoutGradientOnAllRanksIsLeftAlone) {
