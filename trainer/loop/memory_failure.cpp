@@ -79,10 +79,10 @@ std::int64_t asked_bytes(std::string_view message) {
   char* end = nullptr;
   double value = std::strtod(rest.c_str(), &end);
   const std::string unit(end, std::min<std::size_t>(rest.c_str() + rest.size() - end, 6));
-  for (std::size_t i = 1; i < kUnits.size(); ++i) {
-    value = unit.find(kUnits[i]) != std::string::npos
-                ? value * static_cast<double>(std::int64_t{1} << (10 * i))
-                : value;
+  std::int64_t bytes_of_unit = 1;
+  for (const char* const each : {"KiB", "MiB", "GiB", "TiB", "PiB"}) {
+    bytes_of_unit *= 1024;
+    if (unit.find(each) != std::string::npos) value *= static_cast<double>(bytes_of_unit);
   }
   return static_cast<std::int64_t>(value);
 }
