@@ -183,6 +183,22 @@ TEST(CompressionRule, SpeaksWhereMovingGradientsIsExposed) {
   EXPECT_FALSE(asked(compressed, "compression"));
 }
 
+// Of units, micro-batches are added up in the type of the reduction.
+TEST(CompressionRule, SaysWhereGradientsAreAddedUpInFewerBits) {
+  for (const bool reduces_each : {false, true}) {
+    AdvisedRun run;
+    run.predicts = false;
+    run.settings().sharding_strategy = job::Strategy::kFullShard;
+    run.settings().gradient_accumulation_steps = 64;
+    run.settings().sync_each_batch = reduces_each;
+    const auto advice = asked(run, "compression");
+    ASSERT_TRUE(advice);
+    EXPECT_EQ(advice->changes, (std::vector<KnobValue>{{"reduce_dtype", "bf16"}}));
+    EXPECT_THAT(advice->costs, HasSubstr(reduces_each ? "rounded to 8 significant bits"
+                                                      : "of 64 micro-batches are added up"));
+  }
+}
+
 constexpr int kArrives = 1;
 
 // So many gradients arrive in each step; one fewer in odd ones where `varies`.

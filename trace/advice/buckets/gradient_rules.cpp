@@ -3,6 +3,7 @@
 #include "trace/advice/buckets/bucket_sizes.h"
 #include "trace/advice/facts/words.h"
 #include "trace/advice/rules.h"
+#include "trace/base/text.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/model/acting_settings.h"
 
@@ -108,6 +109,11 @@ std::optional<Advice> compression(const RunFacts& run) {
                      "the bytes would do."
                    : "Gradients are reduced in fp32; in 16 bits half of the bytes would move.";
   advice.costs = "Gradients are rounded to 8 significant bits before they are averaged.";
+  const std::int64_t batches = run.settings().gradient_accumulation_steps;
+  if (has_units && batches > 1 && !run.settings().sync_each_batch) {
+    advice.costs = "Gradients of " + base::grouped(batches) +
+                   " micro-batches are added up and averaged with 8 significant bits.";
+  }
   advice.evidence = {tail_evidence(run)};
   advice.at_stake_ns = exposed / 2;
   return advice;

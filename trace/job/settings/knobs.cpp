@@ -272,7 +272,8 @@ constexpr Knob kPrecisionAndMemoryKnobs[] = {
      .applies_to = kUnits},
     {.name = "reduce_dtype", .label = "Reduced as", .member = choice_member<&Settings::reduce_dtype>(),
      .essential = true, .choices = kDataTypes,
-     .explanation = "Gradients are reduced in this type; auto is that of param_dtype",
+     .explanation = "Gradients are reduced, and those of micro-batches added up, in this type; auto "
+                    "is that of param_dtype",
      .applies_to = kUnits},
     {.name = "buffer_dtype", .label = "Buffers as", .member = choice_member<&Settings::buffer_dtype>(),
      .choices = kDataTypes,
