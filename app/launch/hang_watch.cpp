@@ -27,8 +27,9 @@ std::string seconds_text(HangWatch::Clock::duration duration) {
 
 std::string place_text(const trace::model::Heartbeat& beat) {
   if (beat.step < 0) return " before its first step";
-  return " in step " + std::to_string(beat.step) + " (" +
-         std::string(trace::base::to_string(beat.phase)) + ")";
+  const std::string step = " in step " + std::to_string(beat.step);
+  if (beat.phase == trace::base::Phase::kOther) return step;
+  return step + " (" + std::string(trace::base::to_string(beat.phase)) + ")";
 }
 
 }  // namespace

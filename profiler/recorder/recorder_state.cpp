@@ -117,7 +117,8 @@ void RecorderState::record_once() {
   take_account(drained, batch);
   rare.take(batch);
   batch.strings = strings.take_new();
-  batch.heartbeat = trace::model::Heartbeat{rank, now, progress_ns, last_step, phase};
+  const auto phase_now = tells_present ? phase.load() : trace::base::Phase::kOther;
+  batch.heartbeat = trace::model::Heartbeat{rank, now, progress_ns, last_step, phase_now};
   writer_->submit(std::move(batch));
 }
 

@@ -61,6 +61,13 @@ TEST_F(HangWatchTest, NamesTheRankThatStoppedMovingFirst) {
   EXPECT_NE(hang->find("step 7 (forward)"), std::string::npos) << *hang;
 }
 
+TEST_F(HangWatchTest, NamesNoPhaseWhereNoneIsKnown) {
+  step(0, 100ms);
+  beat(0, Time(0s), 0, 0, Phase::kOther);
+  beat(0, Time(12s), 12, 0, Phase::kOther);
+  EXPECT_EQ(watch_.check(Time(12s)), "rank 0 hangs: no progress for 12 s in step 7");
+}
+
 TEST_F(HangWatchTest, WaitsTenStepsWhereStepsAreLong) {
   step(0, 3000ms);
   for (int second = 0; second <= 29; ++second) {

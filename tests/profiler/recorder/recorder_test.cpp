@@ -323,6 +323,9 @@ TEST(Recorder, LateStepsSayNothingOfWhatTheHostAsksForNow) {
     ASSERT_EQ(content.rows.pending->size(), 1u);
     EXPECT_EQ(content.rows.pending->front().step, is_in_time ? 0 : -1);
     EXPECT_EQ(content.rows.pending->front().phase, phase);
+    ASSERT_TRUE(content.rows.heartbeat);
+    EXPECT_EQ(content.rows.heartbeat->step, 1);
+    EXPECT_EQ(content.rows.heartbeat->phase, is_in_time ? Phase::kForward : Phase::kOther);
   }
 }
 

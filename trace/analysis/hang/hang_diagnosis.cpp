@@ -33,9 +33,15 @@ std::string size_and(const CollectiveCallFigures& call) {
   return model::has_bytes(call) ? base::bytes_text(call.bytes) + ", " : "";
 }
 
+// "backward of step 5", "step 5": which phase is not known.
+std::string step_text(base::Phase phase, std::int64_t step) {
+  const std::string of_step = "step " + std::to_string(step);
+  if (phase == base::Phase::kOther) return of_step;
+  return std::string(base::to_string(phase)) + " of " + of_step;
+}
+
 std::string where_text(const CollectiveCallFigures& call) {
-  if (call.step < 0) return "in no step that was told";
-  return std::string(base::to_string(call.phase)) + " of step " + std::to_string(call.step);
+  return call.step < 0 ? "in no step that was told" : step_text(call.phase, call.step);
 }
 
 // "all_reduce bucket 3 (4.00 MiB, collective 17 of world, backward of step 5)"
@@ -245,8 +251,7 @@ class Diagnoser {
 
   static std::string seen_text(const model::Heartbeat& beat) {
     if (beat.step < 0) return "before its first step";
-    return "in " + std::string(base::to_string(beat.phase)) + " of step " +
-           std::to_string(beat.step);
+    return "in " + step_text(beat.phase, beat.step);
   }
 
   bool find_slow(const GroupCalls& group) {

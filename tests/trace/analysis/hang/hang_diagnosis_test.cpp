@@ -142,6 +142,18 @@ TEST_F(HangDiagnosisTest, NamesARankThatIsAliveButDoesNotArrive) {
               HasSubstr("; rank 1 was last seen in forward of step 5 and had not moved on for"));
 }
 
+// As where the kernels of a GPU tell the steps.
+TEST_F(HangDiagnosisTest, NamesNoPhaseWhereNoneIsKnown) {
+  start(2);
+  auto call = pending(0, 10, 2 * kMiB, 1);
+  call.phase = base::Phase::kOther;
+  wait_in({call});
+  beat(1, kNow, kNow, base::Phase::kOther);
+  EXPECT_EQ(diagnose().sentence,
+            "rank 1 did not arrive in all_reduce bucket 1 (2.00 MiB, collective 10 of world, step "
+            "5), where rank 0 waits; rank 1 is in step 5");
+}
+
 TEST_F(HangDiagnosisTest, FindsASkippedCollectiveByTheShiftOfWhatFollows) {
   start(2);
   wait_in({pending(0, 10, 2 * kMiB, 1), pending(0, 11, 3 * kMiB, 2), pending_loss(0, 12)});
