@@ -19,6 +19,8 @@ constexpr int kMostDepth = 64;
 
 std::atomic<std::uint64_t> next_id{1};
 
+bool is_same_thread(std::uint64_t place, std::uint64_t other) { return place >> 16 == other >> 16; }
+
 bool computes(std::string_view name) {
   using trace::base::Phase;
   const auto phase = phase_named(name);
@@ -115,7 +117,7 @@ bool RangeRecorder::trains(const ThreadRanges& thread, int domain) const {
 }
 
 // Other threads load data ahead or save checkpoints. Phases alone do not say who tells the steps:
-// whoever first names one does.
+// whoever first names one does, unless another thread trains already.
 void RangeRecorder::look_for_training(const ThreadRanges& thread, int domain,
                                       std::string_view name) {
   if (domain < 0 || has_found_steps_.load(std::memory_order_relaxed)) return;
@@ -126,6 +128,7 @@ void RangeRecorder::look_for_training(const ThreadRanges& thread, int domain,
   if (!may_be_it) return;
   const std::lock_guard lock(mutex_);
   if (training_ != before || steps_.has_found_steps()) return;
+  if (steps_.has_trained() && !is_same_thread(before, place)) return;
   steps_.leave(recorder::Recorder::now_ns());
   training_ = place;
 }

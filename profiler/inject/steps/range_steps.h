@@ -23,6 +23,8 @@ class RangeSteps {
   void closed(int depth, std::int64_t at_ns);
   // Whether they tell steps: one has begun.
   bool has_found_steps() const { return mode_ != Mode::kUndecided; }
+  // Whether they have shown what only training does, though no step yet.
+  bool has_trained() const { return saw_backward_ || has_optimizer_ || cycles_ > 0; }
   // Before they do: another thread's or domain's ranges follow, and an open phase ends.
   void leave(std::int64_t at_ns);
   // Ends a step that only the next one would have ended. Nothing is told afterwards.

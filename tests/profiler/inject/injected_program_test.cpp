@@ -126,6 +126,13 @@ TEST_F(InjectedProgram, StepsAreToldByWhoNamesThemWhoeverNamesPhasesBefore) {
       << "that of the warm-up, and not what was loaded";
 }
 
+TEST_F(InjectedProgram, AnotherThreadsIterationsAreNotTheStepsOfOneThatTrains) {
+  EXPECT_EQ(run("phases"), 0) << said_;
+  EXPECT_THAT(ask("select step from step order by step"),
+              ElementsAre(ElementsAre("0"), ElementsAre("1")))
+      << "from the second forward on, and not 7";
+}
+
 TEST_F(InjectedProgram, HasTheRankOfItsLauncher) {
   EXPECT_EQ(run("exit", {{"RANK", "3"}, {"LOCAL_RANK", "1"}, {"WORLD_SIZE", "4"}}), 0);
   EXPECT_THAT(ask("select rank, local_rank, device from rank"),

@@ -1,6 +1,7 @@
 // Uses NVTX in all the ways there are, three steps of it, and dies as its argument says: "exit"
 // (the default), "fork" (a child with ranges of its own), "abort", "fault" (which it mends: it goes
-// on and ends well). "ahead": others have named phases before.
+// on and ends well). "ahead": others have named phases before. "phases": three steps by their
+// phases alone, while another thread names iterations of its own.
 #include <nvtx3/nvToolsExt.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -72,11 +73,33 @@ void name_phases_ahead() {
   nvtxDomainRangePushEx(nvtxDomainCreateA("mine"), &warm_up);
 }
 
+void step_by_phases() {
+  for (const char* phase : {"forward", "backward", "optimizer"}) {
+    nvtxRangePushA(phase);
+    work();
+    nvtxRangePop();
+  }
+}
+
+void prefetch() {
+  std::thread([] {
+    nvtxRangePushA("prefetch iteration 7");
+    nvtxRangePop();
+  }).join();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const char* how = argc > 1 ? argv[1] : "exit";
   if (std::strcmp(how, "fault") == 0) mend_faults();
+  if (std::strcmp(how, "phases") == 0) {
+    for (int i = 0; i < 3; ++i) {
+      step_by_phases();
+      prefetch();
+    }
+    return 0;
+  }
   const nvtxRangeId_t whole = nvtxRangeStartA("whole program");
   const nvtxDomainHandle_t domain = nvtxDomainCreateA("NCCL");
   const nvtxStringHandle_t registered = nvtxDomainRegisterStringA(domain, "a library's range");
