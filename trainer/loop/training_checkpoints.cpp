@@ -22,7 +22,8 @@ constexpr const char* kBestLoss = "best_evaluation_loss";
 std::string exact_text(double value) { return trace::base::formatted("%.17g", value); }
 constexpr const char* kBase = "base";
 constexpr const char* kBaseType = "base_dtype";
-constexpr const char* kLabels = "labels";  // one a line, in order of their numbers
+constexpr const char* kLabels = "labels";  // in order of their numbers
+constexpr char kBetweenLabels = '\0';      // a name may have several lines
 
 bool trains_adapters(const trace::job::Settings& settings) { return settings.lora_rank > 0; }
 
@@ -76,7 +77,7 @@ trace::job::CheckpointInfo TrainingCheckpoints::describe(std::int64_t steps_done
   }
   if (std::isfinite(best_loss_)) info.notes[kBestLoss] = exact_text(best_loss_);
   if (!parts_.label_names.empty()) {
-    info.notes[kLabels] = trace::base::joined(parts_.label_names, "\n");
+    info.notes[kLabels] = trace::base::joined(parts_.label_names, {&kBetweenLabels, 1});
   }
   if (trains_adapters(settings)) {
     info.notes[kBase] = base_;
@@ -188,7 +189,7 @@ trace::base::Result<void> TrainingCheckpoints::check_labels(
     const trace::job::CheckpointInfo& info) const {
   const auto saved = info.notes.find(kLabels);
   if (saved == info.notes.end()) return {};
-  const auto names = trace::base::split(saved->second, '\n');
+  const auto names = trace::base::split(saved->second, kBetweenLabels);
   const std::size_t count = std::min(names.size(), parts_.label_names.size());
   for (std::size_t i = 0; i < count; ++i) {
     if (names[i] == parts_.label_names[i]) continue;

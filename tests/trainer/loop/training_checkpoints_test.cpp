@@ -152,6 +152,9 @@ TEST_F(CheckpointsOfAJob, OfOtherClassesAreRefused) {
     EXPECT_EQ(done.error().kind, trace::base::ErrorKind::kUsage);
     EXPECT_THAT(done.error().message, HasSubstr("class 1 is \"neutral\" in this data"));
     EXPECT_THAT(done.error().message, HasSubstr("was \"pos\" in that of"));
+    ASSERT_TRUE(job_with(small_settings(), {"neg", "of\ntwo lines"})->checkpoints().save(4));
+    EXPECT_TRUE(job_with(going_on(), {"neg", "of\ntwo lines"})->checkpoints().resume());
+    EXPECT_FALSE(job_with(going_on(), {"neg", "of"})->checkpoints().resume());
   });
 }
 
