@@ -36,9 +36,10 @@ void put_scaled(torch::Tensor& flat, std::vector<torch::Tensor>& parts,
   }
 }
 
-// On a CPU a sum of two types is computed in memory of its own: of a few values at a time.
+// On a CPU a sum of two types is computed in memory of its own: of as many values at a time as keep
+// several threads busy.
 void add_to(const torch::Tensor& sum, const torch::Tensor& gradient) {
-  constexpr std::int64_t kValues = 1 << 14;
+  constexpr std::int64_t kValues = 1 << 18;
   const std::int64_t at_once = sum.is_cuda() ? sum.numel() : kValues;
   for (std::int64_t at = 0; at < sum.numel(); at += at_once) {
     sum.slice(0, at, at + at_once).add_(gradient.slice(0, at, at + at_once));
