@@ -27,7 +27,7 @@ std::string factor_of(const std::string& layer, const char* factor) {
 }
 
 std::vector<NamedLinear> adapted_layers_of(const model::Model& model,
-                                           const TrainedValues& trained) {
+                                           const AdapterValues& trained) {
   std::vector<NamedLinear> layers = linear_layers_of(model);
   std::erase_if(layers, [&](const NamedLinear& each) {
     return !trained.contains(factor_of(each.name, kLoraA));
@@ -56,7 +56,7 @@ std::vector<std::string> target_modules(const model::Model& model,
 }
 
 // Of heads the outermost, as peft has them.
-std::vector<std::string> saved_modules(const TrainedValues& trained) {
+std::vector<std::string> saved_modules(const AdapterValues& trained) {
   std::vector<std::string> modules;
   for (const auto& [name, value] : trained) {
     if (is_adapter_parameter(name)) continue;
@@ -68,7 +68,7 @@ std::vector<std::string> saved_modules(const TrainedValues& trained) {
 }
 
 std::string config_text(const AdapterDescription& description, const model::Model& model,
-                        const TrainedValues& trained) {
+                        const AdapterValues& trained) {
   const auto layers = adapted_layers_of(model, trained);
   nlohmann::ordered_json config;
   config["auto_mapping"] = nullptr;
@@ -93,7 +93,7 @@ std::string config_text(const AdapterDescription& description, const model::Mode
 }
 
 trace::base::Result<void> write_files(const fs::path& folder, const std::string& config,
-                                      const TrainedValues& trained) {
+                                      const AdapterValues& trained) {
   std::vector<checkpoint::TensorBytes> tensors;
   for (const auto& [name, value] : trained) {
     tensors.push_back({{kPeftPrefix + name, checkpoint::DataType::kF32, value.sizes().vec()},
@@ -105,7 +105,7 @@ trace::base::Result<void> write_files(const fs::path& folder, const std::string&
 }
 
 trace::base::Result<void> write_adapter(const fs::path& folder, const std::string& config,
-                                        const TrainedValues& trained) {
+                                        const AdapterValues& trained) {
   TRY_ASSIGN(const fs::path unfinished, checkpoint::begin_folder(folder));
   auto written = write_files(unfinished, config, trained);
   if (written) written = checkpoint::publish_folder(unfinished, folder);
@@ -132,11 +132,11 @@ torch::Tensor gather_whole(const std::string& name, torch::IntArrayRef sizes,
 
 }  // namespace
 
-TrainedValues gather_trained(const model::Model& model,
+AdapterValues gather_trained(const model::Model& model,
                              std::span<const strategy::LocalParameter> parameters,
                              comm::Communicator& communicator) {
   const torch::NoGradGuard no_grad;
-  TrainedValues trained;
+  AdapterValues trained;
   for (const tensor::NamedTensor& each : tensor::named_parameters_of(model)) {
     if (!each.tensor.requires_grad()) continue;
     trained[each.name] = gather_whole(each.name, each.tensor.sizes(), parameters, communicator);
@@ -146,7 +146,7 @@ TrainedValues gather_trained(const model::Model& model,
 
 void add_whole(const std::vector<std::string>& names, const model::Model& model,
                const LoraOptions& lora, std::span<const strategy::LocalParameter> parameters,
-               comm::Communicator& communicator, TrainedValues& trained) {
+               comm::Communicator& communicator, AdapterValues& trained) {
   const torch::NoGradGuard no_grad;
   const MergedWeights weights(model, lora, trained);
   for (const tensor::NamedTensor& each : tensor::named_parameters_of(model)) {
@@ -164,7 +164,7 @@ void add_whole(const std::vector<std::string>& names, const model::Model& model,
 
 trace::base::Result<void> save_adapter(const fs::path& folder,
                                        const AdapterDescription& description,
-                                       const model::Model& model, const TrainedValues& trained,
+                                       const model::Model& model, const AdapterValues& trained,
                                        comm::Communicator& communicator) {
   trace::base::Result<void> written;
   if (communicator.rank() == 0) {
@@ -174,7 +174,7 @@ trace::base::Result<void> save_adapter(const fs::path& folder,
 }
 
 MergedWeights::MergedWeights(const model::Model& model, const LoraOptions& lora,
-                             const TrainedValues& trained)
+                             const AdapterValues& trained)
     : scaling_(lora.scaling()) {
   for (const NamedLinear& each : linear_layers_of(model)) {
     Matrix& matrix = matrices_[each.name + ".weight"];

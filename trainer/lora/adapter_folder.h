@@ -21,11 +21,11 @@
 
 namespace shardlens::trainer::lora {
 
-// All that is trained, whole, by the parameters' names, in fp32 on the CPU; of a model that peft
-// could not find again, the rest of it, too.
-using TrainedValues = std::map<std::string, torch::Tensor>;
+// What an adapter's folder holds, whole, by the parameters' names, in fp32 on the CPU: all that is
+// trained and, after add_whole(), frozen parameters.
+using AdapterValues = std::map<std::string, torch::Tensor>;
 // Only what is trained crosses the wire, tensor by tensor.
-TrainedValues gather_trained(const model::Model& model,
+AdapterValues gather_trained(const model::Model& model,
                              std::span<const strategy::LocalParameter> parameters,
                              comm::Communicator& communicator);
 
@@ -38,14 +38,14 @@ struct AdapterDescription {
 // that name is replaced, and appears as a whole. The same result on all ranks.
 trace::base::Result<void> save_adapter(const std::filesystem::path& folder,
                                        const AdapterDescription& description,
-                                       const model::Model& model, const TrainedValues& trained,
+                                       const model::Model& model, const AdapterValues& trained,
                                        comm::Communicator& communicator);
 
 // W + alpha/rank · B·A, computed in fp32. A matrix that is kept in fewer bits is expanded first, as
 // peft does: what was rounded when the model was loaded stays rounded. No collective.
 class MergedWeights {
  public:
-  MergedWeights(const model::Model& model, const LoraOptions& lora, const TrainedValues& trained);
+  MergedWeights(const model::Model& model, const LoraOptions& lora, const AdapterValues& trained);
   // The part of the model without adapters that a part as a rank keeps it stands for, flat and in
   // fp32 on its device; none: it is an adapter's.
   std::optional<strategy::LocalParameter> merged(const strategy::LocalParameter& part) const;
@@ -63,9 +63,10 @@ class MergedWeights {
 };
 
 // Adds frozen parameters of these names, with their adapters in them instead of beside them. Peft's
-// name for what is kept besides adapters is modules_to_save.
+// name for what is kept besides adapters is modules_to_save: a layer is in that or in
+// target_modules, never in both.
 void add_whole(const std::vector<std::string>& names, const model::Model& model,
                const LoraOptions& lora, std::span<const strategy::LocalParameter> parameters,
-               comm::Communicator& communicator, TrainedValues& trained);
+               comm::Communicator& communicator, AdapterValues& trained);
 
 }  // namespace shardlens::trainer::lora

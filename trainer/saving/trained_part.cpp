@@ -52,7 +52,7 @@ trace::base::Result<void> save_adapters(const std::filesystem::path& folder,
                                         const TrainedJob& job) {
   const auto parameters = job.strategy.local_parameters();
   const lora::LoraOptions options = lora_options(job.settings);
-  lora::TrainedValues trained = lora::gather_trained(job.model, parameters, job.communicator);
+  lora::AdapterValues trained = lora::gather_trained(job.model, parameters, job.communicator);
   lora::add_whole(job.fresh, job.model, options, parameters, job.communicator, trained);
   const bool classifies = std::ranges::any_of(
       trained, [](const auto& each) { return !lora::is_adapter_parameter(each.first); });
@@ -65,7 +65,7 @@ trace::base::Result<void> save_whole(huggingface::SaveModelOptions options, cons
   if (job.settings.lora_rank == 0) {
     return huggingface::save_model_folder(options, parameters, job.communicator);
   }
-  const lora::TrainedValues trained = lora::gather_trained(job.model, parameters, job.communicator);
+  const lora::AdapterValues trained = lora::gather_trained(job.model, parameters, job.communicator);
   const lora::MergedWeights weights(job.model, lora_options(job.settings), trained);
   options.expand = [&](const strategy::LocalParameter& kept) { return weights.merged(kept); };
   return huggingface::save_model_folder(options, parameters, job.communicator);
