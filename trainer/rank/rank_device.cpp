@@ -45,8 +45,8 @@ trace::base::Result<RankDevice> choose_gpu(const trace::job::Settings& settings,
 trace::base::Result<RankDevice> choose_device(const trace::job::Settings& settings,
                                               const RankPlace& environment) {
   // Who wants the CPU does not wake CUDA's driver.
-  const bool may_be_gpu = settings.device != trace::job::DeviceChoice::kCpu;
-  const int gpus = may_be_gpu ? static_cast<int>(c10::cuda::device_count()) : 0;
+  const bool wants_cpu = trace::job::runs_on_cpu(settings, /*has_gpus=*/true);
+  const int gpus = wants_cpu ? 0 : static_cast<int>(c10::cuda::device_count());
   return choose_device(settings, environment, gpus);
 }
 
