@@ -449,7 +449,10 @@ double StepPlanner::samples(const Settings& settings) const {
 
 std::optional<std::int64_t> StepPlanner::more_bytes(const Settings& settings) const {
   if (!job_ || changes_padded(settings)) return std::nullopt;
-  return predict::predict_peak_bytes(job_with(settings)) - recorded_bytes_;
+  predict::PlannedJob job = job_with(settings);
+  job.padded_width =
+      analysis::width_of_batch(padded_width_, recorded_.batch_per_rank, settings.batch_per_rank);
+  return predict::predict_peak_bytes(job) - recorded_bytes_;
 }
 
 }  // namespace shardlens::trace::tuning

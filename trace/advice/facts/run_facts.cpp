@@ -113,7 +113,10 @@ std::optional<predict::PlannedJob> RunFacts::job_of(const analysis::RankFigures&
   model::RunInfo changed = figures.info;
   changed.settings = settings;
   auto job = analysis::planned_job(rank, changed);
-  if (job) job->padded_width = padded_width_.value_or(0);
+  if (job) {
+    job->padded_width = analysis::width_of_batch(
+        padded_width_, figures.info.settings.batch_per_rank, settings.batch_per_rank);
+  }
   return job;
 }
 

@@ -89,6 +89,11 @@ std::optional<std::int64_t> padded_width(const RunFigures& figures) {
   return 1 + (std::ranges::partition_point(widths, has_fewer) - widths.begin());
 }
 
+std::int64_t width_of_batch(std::optional<std::int64_t> width, std::int64_t recorded_batch,
+                            std::int64_t batch) {
+  return batch > recorded_batch ? 0 : width.value_or(0);
+}
+
 MemoryEstimate estimate_memory(const RankFigures& rank, const model::RunInfo& info) {
   MemoryEstimate estimate;
   const auto job = planned_job(rank, info);

@@ -22,6 +22,12 @@ std::optional<predict::PlannedJob> planned_job(const RankFigures& rank, const mo
 // shape is not known. None: no text was shorter, or the run does not tell.
 std::optional<std::int64_t> padded_width(const RunFigures& figures);
 
+// The same of batches of `batch` texts, of a run that has `width` with `recorded_batch` of them, as
+// PlannedJob::padded_width. Of more texts the longest is longer, and nothing tells by how much:
+// they may fill whatever they are given.
+std::int64_t width_of_batch(std::optional<std::int64_t> width, std::int64_t recorded_batch,
+                            std::int64_t batch);
+
 // What trace/predict expects of the run, from its settings and its model's shape alone; `other` and
 // `outside`, which no shape tells, as measured at the peak. All zero when the shape is not known.
 struct MemoryEstimate {
