@@ -4,10 +4,10 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <iterator>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -112,20 +112,24 @@ void KinetoPhases::add_steps_of_optimizer(const base::Interval& recorded) {
   if (!have_same_gradients()) steps_.clear();
 }
 
-// As those of one optimizer have, or several times as many where they are accumulated. The first
-// step may have begun before the recording.
+// As those of one optimizer have, or several times as many where they are accumulated, give or take
+// a tenth: not every step uses every parameter. The first step may have begun before the recording.
 bool KinetoPhases::have_same_gradients() const {
   const auto before = [&](std::int64_t time_ns) {
     return std::ranges::lower_bound(backward_.gradients_ns, time_ns) -
            backward_.gradients_ns.begin();
   };
-  std::ptrdiff_t least = PTRDIFF_MAX, divisor = 0;
+  std::vector<std::ptrdiff_t> counts;
   for (std::size_t i = 1; i < steps_.size(); ++i) {
-    const auto gradients = before(steps_[i].end_ns) - before(steps_[i].start_ns);
-    least = std::min(least, gradients);
-    divisor = std::gcd(divisor, gradients);
+    counts.push_back(before(steps_[i].end_ns) - before(steps_[i].start_ns));
   }
-  return steps_.size() < 2 || least == divisor;
+  if (counts.empty()) return true;
+  const std::ptrdiff_t least = std::ranges::min(counts);
+  if (least == 0) return std::ranges::max(counts) == 0;
+  return std::ranges::all_of(counts, [&](std::ptrdiff_t count) {
+    const std::ptrdiff_t nearest = (count + least / 2) / least * least;
+    return 10 * std::abs(count - nearest) <= least;
+  });
 }
 
 void KinetoPhases::make_steps(const base::Interval& recorded) {

@@ -132,6 +132,17 @@ TEST_F(KinetoPhasesTest, StepsMayAccumulateGradientsOfSeveralPasses) {
   EXPECT_EQ(steps().size(), 4u);
 }
 
+// As of experts to which no token came, or where an event was lost.
+TEST_F(KinetoPhasesTest, StepsMayLackAFewGradients) {
+  double begin_us = 0;
+  for (const int gradients : {148, 148, 147, 296}) {
+    add_backward(begin_us + 20, gradients);
+    add(update(begin_us + 3500, begin_us + 3510));
+    begin_us += 4000;
+  }
+  EXPECT_EQ(steps().size(), 4u);
+}
+
 // A generator and a discriminator: two optimizers of one class.
 TEST_F(KinetoPhasesTest, OptimizersOfOtherGradientsAreSeveral) {
   for (int step = 0; step < 4; ++step) {
