@@ -70,13 +70,14 @@ Intervals RecordedSteps::Rank::computes() const {
   return base::normalize(std::move(all));
 }
 
-// What moves buckets and units does so in every step.
+// Buckets are reduced, units gathered and reduced in every step, though not always on one lane:
+// where a call's kernel is not found it lies on the host's.
 bool RecordedSteps::Rank::reaches(std::int64_t host_ns, const DeviceTimes& times) const {
   if (!is_on_device) return !has_launched || !kernels_ns.empty();
   const std::int64_t device_ns = times.at(host_ns);
   return times.last_launch_ns() >= host_ns &&
          std::ranges::all_of(part_ends_ns,
-                             [&](const auto& lane) { return lane.second >= device_ns; });
+                             [&](const auto& part) { return part.second >= device_ns; });
 }
 
 auto RecordedSteps::Rank::finished(const DeviceTimes& times) const -> FinishedRank {
@@ -178,7 +179,7 @@ void RecordedSteps::learn_calls(const model::Batch& batch) {
     }
     if (is_bucket || call.tag_kind == model::TagKind::kUnit) {
       ranks_of_parts_.insert(call.process_group < 0 ? 0 : calls_.ranks_of(call));
-      std::int64_t& end_ns = rank.part_ends_ns[call.lane];
+      std::int64_t& end_ns = rank.part_ends_ns[{call.tag_kind, call.function}];
       end_ns = std::max(end_ns, call.end_ns);
     }
     if (call.tag_kind == model::TagKind::kNamed) {

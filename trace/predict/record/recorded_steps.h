@@ -109,12 +109,13 @@ class RecordedSteps {
     std::vector<MatchedCalls::Key> calls;
     // By lane: leaf operators of a CPU, kernels of a GPU's stream.
     std::map<int, std::vector<base::Interval>> operators, kernels;
-    std::map<int, std::int64_t> kernels_ns;    // by lane: without the pauses between kernels
-    std::vector<std::int64_t> computed_ns;     // by name
-    bool is_on_device = false;                 // kernels compute, and what launched them is known
-    bool has_launched = false;                 // what is known by its kernels, which come later
-    bool is_closed = false;                    // see model::kClosedInOrder
-    std::map<int, std::int64_t> part_ends_ns;  // by lane: of the last bucket or unit moved there
+    std::map<int, std::int64_t> kernels_ns;  // by lane: without the pauses between kernels
+    std::vector<std::int64_t> computed_ns;   // by name
+    bool is_on_device = false;               // kernels compute, and what launched them is known
+    bool has_launched = false;               // what is known by its kernels, which come later
+    bool is_closed = false;                  // see model::kClosedInOrder
+    // Of the last call for a bucket or a unit, by what was done.
+    std::map<std::pair<model::TagKind, model::CollectiveFunction>, std::int64_t> part_ends_ns;
     DeviceClock device;
     std::int64_t gathered_bytes = 0;  // by this rank's shards
 

@@ -418,6 +418,18 @@ TEST_F(RecordedStepsTest, OfAGpuAreLeftOutWhereItsRecordsMayBeMissing) {
   EXPECT_EQ(steps().size(), 3u);
 }
 
+// A call whose kernel came too late lies on another lane than all others.
+TEST_F(RecordedStepsTest, OfAGpuWaitForNoLaneThatWasUsedOnce) {
+  for (const std::int64_t step : {0, 1, 2}) {
+    for (int rank : {0, 1}) {
+      model::Batch batch = gpu_step(rank, step);
+      if (step == 0) batch.collectives.front().lane = 9;
+      recorded_.learn(batch);
+    }
+  }
+  EXPECT_EQ(steps().size(), 2u) << "all but the last, behind which more may follow";
+}
+
 TEST_F(RecordedStepsTest, CountTransfersFromTheLastRanksStart) {
   learn_plan(1, {{8, 16}});
   for (int rank : {0, 1}) learn(rank, 0);
