@@ -7,6 +7,7 @@
 #include "trace/base/quantity.h"
 #include "trace/model/activity.h"
 #include "trace/model/unit_tag.h"
+#include "trace/model/untold.h"
 
 namespace shardlens::trace::analysis {
 
@@ -63,23 +64,32 @@ void NamedTimesReader::add_events(const model::EventRun& run) {
   }
 }
 
+void NamedTimesReader::add_collective(DetailKind kind, std::string name, std::size_t step,
+                                      const model::Collective& collective) {
+  if (model::is_timed(collective)) {
+    series_of(kind, std::move(name))[step] +=
+        static_cast<double>(collective.end_ns - collective.start_ns);
+  } else {
+    not_timed_.emplace(kind, std::move(name));
+  }
+}
+
 void NamedTimesReader::add_collective(const model::Collective& collective) {
   const std::ptrdiff_t step = step_at(collective.rank, collective.start_ns);
   if (step < 0) return;
   const auto at = static_cast<std::size_t>(step);
-  const auto ns =
-      static_cast<double>(std::max<std::int64_t>(collective.end_ns - collective.start_ns, 0));
   std::string name(model::to_string(collective.function));
   has_all_sizes_ = has_all_sizes_ && collective.bytes != model::kNotKnown;
   name += " " + base::bytes_text(std::max<std::int64_t>(collective.bytes, 0));
-  series_of(DetailKind::kCollective, std::move(name))[at] += ns;
+  add_collective(DetailKind::kCollective, std::move(name), at, collective);
   const bool is_tagged = collective.tag_kind == model::TagKind::kBucket ||
                          collective.tag_kind == model::TagKind::kUnit;
   if (!is_tagged) return;
   std::string_view tag = strings_.get(collective.rank, collective.tag_name);
   // The same gather in two runs of which one asks for it earlier.
   if (tag.ends_with(model::kPrefetchedEnding)) tag.remove_suffix(model::kPrefetchedEnding.size());
-  series_of(DetailKind::kTag, tag_text(collective.tag_kind, collective.tag_index, tag))[at] += ns;
+  add_collective(DetailKind::kTag, tag_text(collective.tag_kind, collective.tag_index, tag), at,
+                 collective);
 }
 
 void NamedTimesReader::add(const model::Batch& batch) {
@@ -88,7 +98,11 @@ void NamedTimesReader::add(const model::Batch& batch) {
 }
 
 NamedTimes NamedTimesReader::times() const {
-  NamedTimes times{.ns = sums_, .steps = rank_counts_.size(), .has_all_sizes = has_all_sizes_};
+  NamedTimes times{.ns = sums_,
+                   .not_timed = not_timed_,
+                   .steps = rank_counts_.size(),
+                   .has_all_sizes = has_all_sizes_};
+  for (const NamedTimes::Key& name : not_timed_) times.ns.erase(name);
   for (auto& [name, series] : times.ns) {
     for (std::size_t i = 0; i < series.size(); ++i) series[i] /= rank_counts_[i];
   }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@ namespace shardlens::trace::analysis {
 struct NamedTimes {
   using Key = std::pair<DetailKind, std::string>;
   std::map<Key, std::vector<double>> ns;  // one for each step: the mean over ranks
+  std::set<Key> not_timed = {};           // no sum is known: some call's times are not
   std::size_t steps = 0;                  // that were read
   bool has_all_sizes = true;              // of collectives; else they cannot be told apart by them
 };
@@ -49,6 +51,8 @@ class NamedTimesReader {
   std::ptrdiff_t step_at(int rank, std::int64_t time_ns) const;
   std::vector<double>& series_of(DetailKind kind, std::string name);
   void add_events(const model::EventRun& run);
+  void add_collective(DetailKind kind, std::string name, std::size_t step,
+                      const model::Collective& collective);
   void add_collective(const model::Collective& collective);
 
   std::vector<std::vector<Place>> places_;  // by rank, in order
@@ -57,6 +61,7 @@ class NamedTimesReader {
   bool has_all_sizes_ = true;
   model::StringTable strings_;
   std::map<NamedTimes::Key, std::vector<double>> sums_;  // over ranks
+  std::set<NamedTimes::Key> not_timed_;
   std::map<std::pair<int, model::StringId>, std::vector<double>*> by_id_;
 };
 

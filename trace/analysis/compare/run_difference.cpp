@@ -83,6 +83,7 @@ class DetailJudge {
     std::vector<Judged> judged;
     for (const auto& key : keys_of(kind, first, second)) {
       if (kind == DetailKind::kTag && other_buckets_.contains(key.second)) continue;
+      if (first.not_timed.contains(key) || second.not_timed.contains(key)) continue;
       const MeanEstimate a = estimate_of(first, key), b = estimate_of(second, key);
       DetailDifference detail{.kind = kind, .name = key.second, .first = a.mean, .second = b.mean};
       detail.is_only_in_one = is_only_in_one(first, second, key);

@@ -14,6 +14,7 @@
 #include "trace/explore/run/lane_events.h"
 #include "trace/explore/run/window_activity.h"
 #include "trace/model/traffic.h"
+#include "trace/model/untold.h"
 #include "trace/timeline/pieces/collective_parts.h"
 #include "trace/timeline/words/row_labels.h"
 
@@ -70,7 +71,7 @@ class CollectiveFacts {
   }
 
   void add_times() {
-    if (row_.end_ns == row_.start_ns && part_of(rows_, index_).members != 1) {
+    if (!model::is_timed(row_) && part_of(rows_, index_).members != 1) {
       return sheet_.add("Duration", "not known",
                         "it lies where the host asked for it: what carried it was not found");
     }

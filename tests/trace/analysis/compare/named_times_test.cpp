@@ -147,6 +147,36 @@ TEST(NamedTimes, DoNotTellCollectivesApartWhoseSizeIsNotKnown) {
   EXPECT_TRUE(difference_between({run, &known}, {run, &unknown}).details.empty());
 }
 
+// As of a run that was recorded without its GPU.
+TEST(NamedTimes, AreNotComparedOfCollectivesWithoutTimes) {
+  const auto run = named_run(20, 1);
+  const auto times_with = [&](std::int64_t took_ns) {
+    NamedTimesReader reader(run);
+    model::Batch batch;
+    for (int i = 0; i < 20; ++i) {
+      for (const int bucket : {0, 1}) {
+        model::Collective call;
+        call.tag_kind = model::TagKind::kBucket;
+        call.tag_index = bucket;
+        call.bytes = 1024 * (bucket + 1);
+        call.start_ns = i * kStepLength;
+        call.end_ns = call.start_ns + (bucket == 0 && i == 7 ? took_ns : 1000);
+        batch.collectives.push_back(call);
+      }
+    }
+    reader.add(batch);
+    return reader.times();
+  };
+  const auto timed = times_with(1000), not_timed = times_with(0);
+  EXPECT_FALSE(not_timed.ns.contains({DetailKind::kTag, "bucket 0"}));
+  EXPECT_EQ(difference_between({run, &timed}, {run, &timed}).details.size(), 4u);
+  for (const auto& difference : {difference_between({run, &timed}, {run, &not_timed}),
+                                 difference_between({run, &not_timed}, {run, &timed})}) {
+    EXPECT_EQ(difference.details.size(), 2u) << "of bucket 1, by its size and its name";
+    for (const auto& detail : difference.details) EXPECT_FALSE(detail.is_only_in_one);
+  }
+}
+
 // `mean_ns` of one operator in each step, give or take.
 NamedTimes steady_times(double mean_ns, double spread_ns, unsigned seed, std::string name) {
   std::mt19937 random(seed);
