@@ -1,6 +1,7 @@
 // `shardlens export`: a run as plain tables for other programs, its settings for other frameworks.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
@@ -132,12 +133,14 @@ Result<void> write_text(const ExportArguments& arguments, const std::string& tex
   const std::filesystem::path& file = arguments.output;
   TRY(trace::store::check_output(file, arguments.overwrite, std::string(usual_name)));
   const std::filesystem::path unfinished = trace::store::detail::temporary_name(file);
-  std::ofstream(unfinished, std::ios::binary) << text << std::flush;
-  std::error_code error;
-  const bool is_whole = std::filesystem::file_size(unfinished, error) == text.size() && !error;
+  std::ofstream stream(unfinished, std::ios::binary);
+  stream << text;
+  stream.close();
+  const int code = errno;
   const Result<void> written =
-      is_whole ? trace::store::publish_output(unfinished, file, arguments.overwrite)
-               : trace::store::cannot_write(file);
+      stream ? trace::store::publish_output(unfinished, file, arguments.overwrite)
+             : trace::store::cannot_write(file, code);
+  std::error_code error;
   if (!written) std::filesystem::remove(unfinished, error);
   return written;
 }

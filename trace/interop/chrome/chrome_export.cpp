@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,7 +34,7 @@ class JsonFile {
   static base::Result<JsonFile> create(fs::path path, bool overwrite) {
     TRY(store::check_output(path, overwrite, "run.json.gz"));
     JsonFile file(std::move(path), overwrite);
-    if (!file.stream_) return store::cannot_write(file.path_);
+    if (!file.stream_) return store::cannot_write(file.path_, errno);
     return file;
   }
   JsonFile(JsonFile&&) = default;
@@ -48,11 +49,11 @@ class JsonFile {
   base::Result<void> write(std::string_view text) {
     const bool is_written =
         text.empty() || gzwrite(stream_.get(), text.data(), static_cast<unsigned>(text.size())) > 0;
-    if (!is_written) return store::cannot_write(path_);
+    if (!is_written) return store::cannot_write(path_, errno);
     return {};
   }
   base::Result<void> publish() {
-    if (gzclose(stream_.release()) != Z_OK) return store::cannot_write(path_);
+    if (gzclose(stream_.release()) != Z_OK) return store::cannot_write(path_, errno);
     TRY(store::publish_output(unfinished_, path_, overwrite_));
     unfinished_.clear();
     return {};

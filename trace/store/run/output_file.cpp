@@ -1,6 +1,5 @@
 #include "trace/store/run/output_file.h"
 
-#include <cerrno>
 #include <system_error>
 
 #include "trace/base/file_system.h"
@@ -28,12 +27,12 @@ base::Result<void> publish_output(const fs::path& unfinished, const fs::path& ou
   if (!overwrite) return base::publish_file(unfinished, output);
   std::error_code error;
   fs::rename(unfinished, output, error);
-  if (error) return cannot_write(output);
+  if (error) return cannot_write(output, error.value());
   return {};
 }
 
-tl::unexpected<base::Error> cannot_write(const fs::path& output) {
-  return base::fail(base::write_error_kind(errno),
+tl::unexpected<base::Error> cannot_write(const fs::path& output, int code) {
+  return base::fail(base::write_error_kind(code),
                     base::quoted(output) +
                         " cannot be written. Is there space, and may you write to that folder?");
 }

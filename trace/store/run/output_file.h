@@ -15,7 +15,7 @@ base::Result<void> check_output(const std::filesystem::path& output, bool overwr
 // Moves what is whole to its place; an `output` that came meanwhile is replaced only if it may be.
 base::Result<void> publish_output(const std::filesystem::path& unfinished,
                                   const std::filesystem::path& output, bool overwrite);
-// Of a system call that has just failed.
-tl::unexpected<base::Error> cannot_write(const std::filesystem::path& output);
+// `code`: errno of the system call that failed.
+tl::unexpected<base::Error> cannot_write(const std::filesystem::path& output, int code);
 
 }  // namespace shardlens::trace::store
