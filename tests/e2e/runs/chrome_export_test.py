@@ -94,6 +94,15 @@ class ChromeExport(harness.ShardlensTest):
             'export', str(self.example('two_ranks')), '--format', 'chrome', '-o', str(self.folder / 'none.json'), '--steps', '5000..', code=2).stderr)
         self.assertFalse((self.folder / 'none.json').exists())
 
+    def test_some_steps_are_the_same_on_all_ranks(self):
+        # Rank 1 comes to step 7 before rank 0 has left step 6.
+        file = self.folder / 'steps.json.gz'
+        self.export(self.example('h200_full_shard'), file, '--steps', '5..6')
+        events = events_in(file)
+        steps = [(event['pid'], event['name']) for event in events if event['name'].startswith('ProfilerStep')]
+        self.assertEqual(sorted(steps), [(pid, f'ProfilerStep#{step}') for pid in (1, 3) for step in (5, 6)])
+        self.check_arrows(events, [event for event in events if event['ph'] == 'X'])
+
     def test_what_is_there_stays(self):
         file = self.folder / 'there.json'
         file.write_text('mine')

@@ -37,9 +37,9 @@ class ChromeExportTest : public testing::Test {
     rows.rank_info->host = kHost;
     rows.rank_info->device = "cuda:0";
     rows.rank_info->device_name = "a GPU";
-    rows.strings = {{rank, kPhases, "phases"},          {rank, kHostLane, "python"},
-                    {rank, kStream, "stream 7"},        {rank, kLaunch, "cudaLaunchKernel"},
-                    {rank, kKernel, "gemm"},            {rank, kTelling, "of canaryhost7"}};
+    rows.strings = {{rank, kPhases, "phases"},   {rank, kHostLane, "python"},
+                    {rank, kStream, "stream 7"}, {rank, kLaunch, "cudaLaunchKernel"},
+                    {rank, kKernel, "gemm"},     {rank, kTelling, "of canaryhost7"}};
     rows.lanes = {{rank, 0, model::LaneKind::kPhases, kPhases},
                   {rank, 1, model::LaneKind::kOperators, kHostLane},
                   {rank, 2, model::LaneKind::kCompute, kStream}};
@@ -103,6 +103,8 @@ class ChromeExportTest : public testing::Test {
       (*writer)->submit(std::move(rows));
       EXPECT_TRUE((*writer)->close());
     }
+    info.status = model::RunStatus::kDone;
+    EXPECT_TRUE(store::update_run(*run, info));
     return *run;
   }
   // As a file of all ranks.
@@ -123,8 +125,8 @@ class ChromeExportTest : public testing::Test {
     for (const fs::path& file : written->files) {
       const gzFile stream = gzopen(file.c_str(), "rb");
       std::array<char, 4096> part;
-      for (int read = 0; (read = gzread(stream, part.data(), part.size())) > 0;) {
-        text.append(part.data(), static_cast<std::size_t>(read));
+      for (int size = 0; (size = gzread(stream, part.data(), part.size())) > 0;) {
+        text.append(part.data(), static_cast<std::size_t>(size));
       }
       gzclose(stream);
     }

@@ -89,7 +89,9 @@ class ChromeExporter {
   ChromeExport take_result() { return std::move(result_); }
 
  private:
-  base::Result<void> find_time();
+  bool writes_all() const { return options_.steps == ChromeExportOptions{}.steps; }
+  base::Result<void> check_steps();
+  base::Result<base::Interval> time_of(std::int64_t rank);
   base::Result<std::vector<std::string>> texts(const std::string& sql, std::int64_t rank,
                                                std::optional<std::int64_t> second = {});
   base::Result<void> write_rank(JsonFile& file, std::int64_t rank, bool& is_first);
@@ -102,7 +104,6 @@ class ChromeExporter {
   std::optional<store::Database> connection_;
   std::vector<std::int64_t> ranks_;
   std::int64_t world_size_ = 0;
-  base::Interval time_{INT64_MIN, INT64_MAX};
   std::int64_t chunks_ = 0;
   bool stopped_ = false;
   ChromeExport result_;
@@ -129,34 +130,43 @@ base::Result<void> ChromeExporter::open(std::int64_t world_size) {
   TRY(redaction_.add_functions(*connection_));
   TRY(store::create_row_tables(*connection_, databases_));
   TRY(store::create_event_tables(*connection_, events_));
-  TRY(make_chrome_tables(*connection_));
+  TRY(make_chrome_tables(*connection_, options_.with_paths));
   TRY_ASSIGN(auto ranks, connection_->prepare("select rank from temp.rank order by rank"));
   while (true) {
     TRY_ASSIGN(const bool has_more, ranks.step());
     if (!has_more) break;
     ranks_.push_back(ranks.integer(0));
   }
-  return find_time();
+  return check_steps();
 }
 
-base::Result<void> ChromeExporter::find_time() {
-  const auto [first, last] = options_.steps;
-  if (first == INT64_MIN && last == INT64_MAX) return {};
+base::Result<void> ChromeExporter::check_steps() {
+  if (writes_all()) return {};
+  TRY_ASSIGN(auto steps, connection_->prepare("select count(*) filter (where step between ?1 and "
+                                              "?2), min(step), max(step) from temp.step"));
+  steps.bind(1, options_.steps.first);
+  steps.bind(2, options_.steps.second);
+  TRY(steps.step());
+  if (steps.integer(0) > 0) return {};
+  const std::string there = steps.is_null(1) ? "it has none"
+                                             : "it has " + base::grouped(steps.integer(1)) +
+                                                   " to " + base::grouped(steps.integer(2));
+  return base::fail(base::ErrorKind::kUsage, "The run has none of these steps: " + there + ".");
+}
+
+// Ranks come to a step one after another, and clocks of their hosts may be apart. Empty: it has
+// none of the steps.
+base::Result<base::Interval> ChromeExporter::time_of(std::int64_t rank) {
+  if (writes_all()) return base::Interval{INT64_MIN, INT64_MAX};
   TRY_ASSIGN(auto bounds,
-             connection_->prepare("select min(start_ns) filter (where step between ?1 and ?2), "
-                                  "max(end_ns) filter (where step between ?1 and ?2), "
-                                  "min(step), max(step) from temp.step"));
-  bounds.bind(1, first);
-  bounds.bind(2, last);
+             connection_->prepare("select min(start_ns), max(end_ns) from temp.step where "
+                                  "rank = ?1 and step between ?2 and ?3"));
+  bounds.bind(1, rank);
+  bounds.bind(2, options_.steps.first);
+  bounds.bind(3, options_.steps.second);
   TRY(bounds.step());
-  if (bounds.is_null(0)) {
-    const std::string there = bounds.is_null(2) ? "it has none"
-                                                : "it has " + base::grouped(bounds.integer(2)) +
-                                                      " to " + base::grouped(bounds.integer(3));
-    return base::fail(base::ErrorKind::kUsage, "The run has none of these steps: " + there + ".");
-  }
-  time_ = {bounds.integer(0), bounds.integer(1)};
-  return {};
+  if (bounds.is_null(0)) return base::Interval{};
+  return base::Interval{bounds.integer(0), bounds.integer(1)};
 }
 
 base::Result<std::vector<std::string>> ChromeExporter::texts(const std::string& sql,
@@ -179,13 +189,14 @@ base::Result<void> ChromeExporter::write_rank(JsonFile& file, std::int64_t rank,
     is_first = false;
     return file.write(event);
   };
+  TRY_ASSIGN(const base::Interval time, time_of(rank));
   TRY_ASSIGN(const auto tracks, texts(chrome_tracks_sql(), rank));
   for (const std::string& track : tracks) TRY(write(track));
   for (const std::string& sql : chrome_events_sql(options_.with_paths)) {
     TRY_ASSIGN(auto statement, connection_->prepare(sql));
     statement.bind(1, rank);
-    statement.bind(2, time_.start_ns);
-    statement.bind(3, time_.end_ns);
+    statement.bind(2, time.start_ns);
+    statement.bind(3, time.end_ns);
     while (true) {
       TRY_ASSIGN(const bool has_more, statement.step());
       if (!has_more) break;

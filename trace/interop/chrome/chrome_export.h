@@ -14,7 +14,7 @@
 namespace shardlens::trace::interop {
 
 struct ChromeExportOptions {
-  // Of what is written, both included: what begins while one of these steps goes on on any rank.
+  // Of what is written, both included: what begins while one of these steps goes on on its rank.
   std::pair<std::int64_t, std::int64_t> steps{INT64_MIN, INT64_MAX};
   bool overwrite = false;   // replaces files that are there
   bool with_paths = false;  // keeps paths and host names within names

@@ -15,41 +15,55 @@ std::string given_away(std::string_view table, const std::string& column, bool w
 
 // Pids and tids that are 0 mean the idle task to Perfetto. Streams keep their numbers, others are
 // numbered as the rank's lanes are.
-constexpr const char* kTracks = R"(
+std::string track_tables(bool with_paths) {
+  return R"(
 create table track as
-  select rank, lane, name, kind, is_stream, 2 * rank + 1 + is_stream as pid,
+  select rank, lane, shown as name, kind, is_stream, 2 * rank + 1 + is_stream as pid,
     case when is_stream then cast(substr(name, at + 7) as integer) else lane + 1 end as tid
-  from (select rank, lane, name, kind, instr(name, 'stream ') as at,
+  from (select rank, lane, name, )" +
+         given_away("lane", "name", with_paths) + R"( as shown, kind, instr(name, 'stream ') as at,
     kind in ('compute', 'copies', 'communication') and instr(name, 'stream ') > 0 as is_stream
     from temp.lane);
 create index track_of_lane on track(rank, lane);
-)";
+create table device as select rank, )" +
+         given_away("rank", "device_name", with_paths) + " as name from temp.rank;";
+}
 constexpr const char* kStepTid = "100001";
 constexpr const char* kReadyTid = "100002";
 
-// Groups of one number may have other members on other ranks; those of a trace do not.
-constexpr const char* kTeams = R"(
+// Groups of one number may have other members on other ranks; those of a trace do not. Where some
+// are not known each rank knows itself, and the number tells the group.
+std::string team_table(bool with_paths) {
+  return R"(
 create table team as
   select rank, process_group, name, case when instr(backend, ',') > 0
       then substr(backend, 1, instr(backend, ',') - 1) else backend end as backend,
-    dense_rank() over (order by process_group, ranks) - 1 as number,
+    dense_rank() over (order by process_group, known) - 1 as number,
     length(ranks) - length(replace(ranks, ',', '')) + 1 as size,
-    case when instr(ranks, '-') = 0 then '[' || replace(ranks, ',', ', ') || ']' end as ranks
-  from temp.process_group;
+    '[' || replace(known, ',', ', ') || ']' as ranks
+  from (select rank, process_group, ranks,
+    case when instr(ranks, '-') = 0 then ranks end as known, )" +
+         given_away("process_group", "name", with_paths) + " as name, " +
+         given_away("process_group", "backend", with_paths) + R"( as backend
+    from temp.process_group);
 create index team_of_group on team(rank, process_group);
 )";
+}
 
 // Several that one kernel carries out begin with it: it is told as the first of them.
-constexpr const char* kCalls = R"(
+std::string call_tables(bool with_paths) {
+  return R"(
 create table call as
   select rank, lane, step, process_group, sequence, function, data_type, bytes, algorithm, protocol,
-    channels, phase, tag, start_ns, end_ns,
+    channels, phase, start_ns, end_ns, )" +
+         given_away("collective", "tag", with_paths) + R"( as tag,
     row_number() over (partition by rank, lane, start_ns) as place
   from temp.collective;
 create index call_by_begin on call(rank, lane, start_ns);
 create table kernel_lane as select rank, lane from temp.kernel group by rank, lane;
 create table torch_type(name text primary key, c10 text, bytes integer);
 )";
+}
 
 constexpr const char* kBegin = R"(
 create table origin as select min(first_ns) as base_ns from (
@@ -85,6 +99,12 @@ std::string microseconds(const std::string& ns) {
 }
 std::string since_begin(const std::string& time) {
   return microseconds(time + " - (select base_ns from origin)");
+}
+
+// JSON has no infinity, which a loss that is not finite leaves behind.
+std::string is_finite(const std::string& value) { return "abs(" + value + ") < 9e999"; }
+std::string if_finite(const std::string& value) {
+  return "case when " + is_finite(value) + " then " + value + " end";
 }
 
 // Members whose values are unknown are left out.
@@ -128,14 +148,15 @@ std::string events_of(const std::string& table, const std::string& columns, bool
          ") e" + kJoinTrack;
 }
 
-// From the call that launched it. An id is unique within a rank.
+// From the call that launched it, if that is written, too. An id is unique within a rank.
 std::string arrow() {
   const auto end = [](const std::string& phase, const std::string& track, const std::string& time) {
     return "json_object('ph', '" + phase + "', 'bp', 'e', 'cat', 'ac2g', 'name', 'ac2g', 'id', " +
            "e.rank * 1099511627776 + e.correlation, 'pid', " + track + ".pid, 'tid', " + track +
            ".tid, 'ts', " + since_begin(time) + ")";
   };
-  return " || case when lt.pid is null then '' else ',' || char(10) || " +
+  return " || case when lt.pid is null or l.start_ns < ?2 or l.start_ns >= ?3 then '' else ',' || "
+         "char(10) || " +
          end("s", "lt", "l.start_ns") + " || ',' || char(10) || " + end("f", "t", "e.start_ns") +
          " end";
 }
@@ -198,8 +219,9 @@ std::string steps() {
   return "select " +
          slice("'user_annotation'", "'ProfilerStep#' || e.step", "e",
                std::string("'pid', 2 * e.rank + 1, 'tid', ") + kStepTid,
-               "'loss', e.loss, 'gradient norm', e.gradient_norm, 'learning rate', "
-               "e.learning_rate, 'tokens', e.tokens, 'samples', e.samples") +
+               "'loss', " + if_finite("e.loss") + ", 'gradient norm', " +
+                   if_finite("e.gradient_norm") + ", 'learning rate', " +
+                   if_finite("e.learning_rate") + ", 'tokens', e.tokens, 'samples', e.samples") +
          " from (select * from temp.step" + kOfRank + ") e";
 }
 
@@ -226,8 +248,11 @@ std::string named_of_rank(const std::string& what, const std::string& pid, const
 
 }  // namespace
 
-base::Result<void> make_chrome_tables(store::Database& connection) {
-  for (const char* const sql : {kTracks, kTeams, kCalls, kBegin}) TRY(connection.execute(sql));
+base::Result<void> make_chrome_tables(store::Database& connection, bool with_paths) {
+  for (const std::string& sql : {track_tables(with_paths), team_table(with_paths),
+                                 call_tables(with_paths), std::string(kBegin)}) {
+    TRY(connection.execute(sql));
+  }
   return add_types(connection);
 }
 
@@ -235,14 +260,13 @@ std::string chrome_tracks_sql() {
   const std::string tracks = " from track where rank = ?1";
   const std::string process =
       " from (select distinct rank, pid, is_stream from track where rank = ?1)";
-  const std::string own = " from temp.rank where rank = ?1";
+  const std::string own = " from device where rank = ?1";
   const std::string both = " union all ";
   return named_of_rank("process_name", "pid", "0",
                        "'name', 'rank ' || rank || case when is_stream then ', GPU' else '' end") +
          process + both + named_of_rank("process_sort_index", "pid", "0", "'sort_index', pid") +
-         process + both +
-         named_of_rank("process_labels", "2 * rank + 2", "0", "'labels', device_name") + own +
-         " and exists (select 1 from track where rank = ?1 and is_stream)" + both +
+         process + both + named_of_rank("process_labels", "2 * rank + 2", "0", "'labels', name") +
+         own + " and exists (select 1 from track where rank = ?1 and is_stream)" + both +
          named_of_rank("thread_name", "pid", "tid", "'name', max(name)") + tracks +
          " group by pid, tid" + both +
          named_of_rank("thread_sort_index", "pid", "tid", "'sort_index', min(lane) + 2") + tracks +
@@ -277,10 +301,12 @@ std::vector<std::string> chrome_events_sql(bool with_paths) {
               "e.communication_bytes, 'other', e.other_bytes, 'outside', e.outside_bytes",
               std::string(" from (select * from temp.memory") + kAtTime + " and not is_peak) e"),
       counter("e.name || ', ' || e.unit", "'value', e.value",
-              std::string(" from (select * from temp.counter") + kAtTime + ") e"),
+              " from (select rank, time_ns, value, " + given_away("counter", "name", with_paths) +
+                  " as name, " + given_away("counter", "unit", with_paths) +
+                  " as unit from temp.counter" + kAtTime + " and " + is_finite("value") + ") e"),
       counter("'loss'", "'loss', e.loss",
               std::string(" from (select rank, end_ns as time_ns, loss from temp.step") + kOfRank +
-                  " and loss is not null) e"),
+                  " and " + is_finite("loss") + ") e"),
   };
 }
 
@@ -289,8 +315,8 @@ std::string chrome_job_sql() {
   return "select replace(json_patch('{}', json_object('schemaVersion', 1, 'displayTimeUnit', 'ms', "
          "'baseTimeNanoseconds', (select base_ns from origin), "
          "'deviceProperties', (select json_group_array(json_object('id', "
-         "cast(substr(device, 6) as integer), 'name', device_name)) from temp.rank where rank = ?1 "
-         "and device like 'cuda:%'), "
+         "cast(substr(r.device, 6) as integer), 'name', d.name)) from temp.rank r join device d on "
+         "d.rank = r.rank where r.rank = ?1 and r.device like 'cuda:%'), "
          "'distributedInfo', json_object('backend', (select backend from team where rank = ?1 and "
          "process_group = 0), 'rank', rank, 'world_size', ?2, 'pg_count', (select count(*) from "
          "team where rank = ?1), 'pg_config', (select json_group_array(json_object('pg_name', "

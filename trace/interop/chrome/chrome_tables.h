@@ -12,15 +12,14 @@ namespace shardlens::trace::interop {
 
 // In a connection that has a run's row tables and tables of events, makes what the statements below
 // join: where each lane is drawn, the members of process groups, collectives by place, and when the
-// trace begins.
-base::Result<void> make_chrome_tables(store::Database& connection);
+// trace begins. Without `with_paths` this and the statements need the functions of a Redaction.
+base::Result<void> make_chrome_tables(store::Database& connection, bool with_paths);
 
 // The members of the object that a file is, beside its events: of rank ?1 in a job of ?2.
 std::string chrome_job_sql();
 // Names and order of processes and threads, of rank ?1.
 std::string chrome_tracks_sql();
-// What begins in [?2, ?3) ns on rank ?1, a SELECT for each kind of it. Without `with_paths` they
-// need the functions of a Redaction.
+// What begins in [?2, ?3) ns on rank ?1, a SELECT for each kind of it.
 std::vector<std::string> chrome_events_sql(bool with_paths);
 
 }  // namespace shardlens::trace::interop
