@@ -5,6 +5,7 @@
 
 #include "app/session/files/text_file.h"
 #include "trace/interop/chrome/chrome_export.h"
+#include "trace/store/run/run_folder.h"
 #include "trace/store/upkeep/pack.h"
 
 namespace shardlens::app::session {
@@ -47,12 +48,19 @@ trace::base::Result<void> write_run(const ui::state::ExportRun& command,
   return {};
 }
 
+// Of a packed run without its own ending.
+std::string file_name_of(const ui::state::ExportRun& command) {
+  const std::filesystem::path name = std::filesystem::path(command.folder).filename();
+  const bool is_packed = name.extension() == trace::store::kPackedSuffix;
+  return (is_packed ? name.stem() : name).string() +
+         (command.as_trace ? ".json.gz" : std::string(trace::store::kPackedSuffix));
+}
+
 }  // namespace
 
 void RunExport::work(const ui::state::ExportRun& command, const Wanted& wanted) {
   const std::string name = std::filesystem::path(command.folder).filename().string();
-  const auto file =
-      free_file_name(save_dir_, name + (command.as_trace ? ".json.gz" : ".shardlens"));
+  const auto file = free_file_name(save_dir_, file_name_of(command));
   int shown = -1;
   const auto written = write_run(command, file, [&](double part) {
     const int percent = static_cast<int>(std::floor(part * 100));

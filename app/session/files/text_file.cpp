@@ -12,12 +12,14 @@ fs::path free_file_name(const fs::path& folder, const std::string& name) {
   std::ranges::replace_if(
       safe, [](char c) { return c == '/' || c == '\\' || c == ':' || (c >= 0 && c < ' '); }, '-');
   if (safe.empty() || safe.front() == '.') safe = "shardlens" + safe;
-  const fs::path wanted(safe);
-  fs::path file = folder / wanted;
+  // "run.json.gz" has an ending of two parts.
+  const std::string packed = safe.ends_with(".gz") ? ".gz" : "";
+  const fs::path wanted(safe.substr(0, safe.size() - packed.size()));
+  const std::string ending = wanted.extension().string() + packed;
+  fs::path file = folder / safe;
   std::error_code error;
   for (int number = 2; fs::exists(file, error); ++number) {
-    file = folder /
-           (wanted.stem().string() + " " + std::to_string(number) + wanted.extension().string());
+    file = folder / (wanted.stem().string() + " " + std::to_string(number) + ending);
   }
   return file;
 }

@@ -49,10 +49,24 @@ TEST(RunExport, WritesATraceForPerfetto) {
   run.finish();
   Notice notice;
   RunExport exported(folder.path(), notice);
-  exported.write({run.folder(), true});
+  for (const char* ending : {".json.gz", " 2.json.gz"}) {
+    exported.write({run.folder(), true});
+    EXPECT_TRUE(eventually([&] { return exported.under_way().empty(); }));
+    const auto file = folder.path() / (run.folder().filename().string() + ending);
+    EXPECT_TRUE(std::filesystem::is_regular_file(file)) << notice.words().text;
+  }
+}
+
+TEST(RunExport, APackedRunsOwnEndingIsNoPartOfTheName) {
+  const TemporaryFolder folder;
+  const auto example =
+      std::filesystem::path(SHARDLENS_SOURCE_DIR) / "assets/runs/two_ranks.shardlens";
+  Notice notice;
+  RunExport exported(folder.path(), notice);
+  exported.write({example, true});
   EXPECT_TRUE(eventually([&] { return exported.under_way().empty(); }));
-  const auto file = folder.path() / (run.folder().filename().string() + ".json.gz");
-  EXPECT_TRUE(std::filesystem::exists(file)) << notice.words().text;
+  EXPECT_TRUE(std::filesystem::is_regular_file(folder.path() / "two_ranks.json.gz"))
+      << notice.words().text;
 }
 
 }  // namespace

@@ -18,6 +18,15 @@ TEST(TextFile, SavesUnderItsNameAndNeverOverAnother) {
   EXPECT_EQ(trace::test::bytes_of(*second), "b\n");
 }
 
+TEST(TextFile, AnEndingOfTwoPartsStaysWhole) {
+  const TemporaryFolder folder;
+  for (const char* name : {"a.json.gz", "a 2.json.gz", "a 3.json.gz"}) {
+    const auto saved = save_text(folder.path(), "a.json.gz", "a");
+    ASSERT_TRUE(saved);
+    EXPECT_EQ(saved->filename(), name);
+  }
+}
+
 TEST(TextFile, NamesStayWithinTheFolder) {
   const TemporaryFolder folder;
   for (const char* name : {"../../etc/passwd", "a/b.csv", "c:\\d", "", ".."}) {
