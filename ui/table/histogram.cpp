@@ -181,7 +181,7 @@ void draw_large_histogram(const kit::Theme& theme, const state::Rect& rect,
   state::Rect plot = rect;
   const state::Rect names = plot.take_top(theme.px(18));
   const state::Rect axis = plot.take_bottom(theme.px(22));
-  if (plot.h < theme.px(12) || figures.count == 0) return;
+  if (plot.h < theme.px(12) || figures.count == 0 || figures.median_ns < 0) return;
   draw_histogram_bars(plot, figures.histogram, ink);
   draw_duration_axis(theme, plot, {axis.x, axis.y + theme.px(4), axis.w, axis.h - theme.px(4)},
                      figures.histogram);

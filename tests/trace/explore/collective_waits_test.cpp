@@ -131,6 +131,31 @@ TEST(CollectiveTables, KnowNoWaitWithoutTheOtherRanks) {
   EXPECT_EQ(tables[0].rows[0].transfer_ns, 0);
 }
 
+// As where no GPU was recorded.
+TEST(CollectiveTables, CountButDoNotTimeCallsWhoseTimesAreNotKnown) {
+  std::vector<model::Collective> rows(3);
+  rows[1].end_ns = 100;
+  rows[2].function = model::CollectiveFunction::kAllGather;
+  CollectiveRows one;
+  one.rows = rows;
+  one.text = [](model::StringId) { return std::string_view(); };
+  one.is_timed = [](std::size_t index) { return index == 1; };
+  const auto tables = collective_tables(std::span(&one, 1), {0, 1000, {}});
+  ASSERT_EQ(tables[1].rows.size(), 2u);
+  const timeline::NameFigures& some = tables[1].rows[0];
+  EXPECT_EQ(some.count, 2);
+  EXPECT_EQ(some.mean_ns, 100);
+  EXPECT_EQ(some.median_ns, 100);
+  EXPECT_EQ(some.least_ns, 100);
+  EXPECT_EQ(some.histogram.counts[0], 1u);
+  const timeline::NameFigures& none = tables[1].rows[1];
+  EXPECT_EQ(none.count, 1);
+  EXPECT_EQ(none.mean_ns, -1.0);
+  EXPECT_EQ(none.median_ns, timeline::kUnknownNs);
+  EXPECT_EQ(none.most_ns, timeline::kUnknownNs);
+  EXPECT_EQ(tables[1].total_ns, 100);
+}
+
 }  // namespace
 
 }  // namespace shardlens::trace::explore

@@ -4,7 +4,6 @@
 #include <tuple>
 
 #include "trace/base/saturated.h"
-#include "trace/model/untold.h"
 
 namespace shardlens::trace::analysis {
 
@@ -19,8 +18,7 @@ auto call_of(const CollectivePart& part) {
 CollectiveCalls::CollectiveCalls(std::vector<CollectivePart> parts) : parts_(std::move(parts)) {
   std::erase_if(parts_, [](const CollectivePart& part) {
     return part.sequence < 0 || part.function == model::CollectiveFunction::kSend ||
-           part.function == model::CollectiveFunction::kReceive ||
-           (part.members != 1 && !model::is_timed(part));
+           part.function == model::CollectiveFunction::kReceive || !part.is_timed();
   });
   std::ranges::sort(parts_, [](const CollectivePart& a, const CollectivePart& b) {
     return std::tuple(call_of(a), a.rank, a.start_ns) < std::tuple(call_of(b), b.rank, b.start_ns);

@@ -11,6 +11,7 @@
 #include "trace/analysis/figures/figures.h"
 #include "trace/analysis/steps/host_clocks.h"
 #include "trace/model/events.h"
+#include "trace/model/untold.h"
 
 namespace shardlens::trace::analysis {
 
@@ -26,6 +27,9 @@ struct CollectivePart {
   std::int64_t start_ns = 0, end_ns = 0;
   std::int64_t row = 0;  // its row id, which stays
   int members = 0;       // ranks of its group; 0: it was not announced
+
+  // Whether its times are known; a single rank's sends nothing, which takes no time.
+  bool is_timed() const { return members == 1 || model::is_timed(*this); }
 };
 
 class CollectiveCalls {

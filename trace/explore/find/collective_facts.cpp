@@ -71,7 +71,7 @@ class CollectiveFacts {
   }
 
   void add_times() {
-    if (!model::is_timed(row_) && part_of(rows_, index_).members != 1) {
+    if (!part_of(rows_, index_).is_timed()) {
       return sheet_.add("Duration", "not known",
                         "it lies where the host asked for it: what carried it was not found");
     }

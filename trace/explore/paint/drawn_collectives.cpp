@@ -68,6 +68,8 @@ void DrawnCollectives::add(std::uint32_t index, timeline::DrawnEvent& event) {
   drawn.tag_index = row.tag_index;
   drawn.sequence = row.sequence;
   drawn.start_ns = event.time.start_ns;
+  const analysis::CollectivePart part = part_of(rows, index);
+  drawn.is_timed = part.is_timed();
   if (model::has_bytes(row)) drawn.bytes = row.bytes;
   drawn.gather = gather_of(row, label);
   drawn.is_prefetched = drawn.gather != timeline::DrawnCollective::Gather::kNone &&
@@ -79,7 +81,6 @@ void DrawnCollectives::add(std::uint32_t index, timeline::DrawnEvent& event) {
   }
   drawn.wait_doubt = analysis::WaitDoubt::kRecordsMissing;
   if (run_.calls) {
-    const analysis::CollectivePart part = part_of(rows, index);
     const analysis::WaitEnd wait = run_.calls->wait_of(part, run_.rank_count());
     event.latest_start_ns = wait.time_ns.value_or(0);
     drawn.wait_doubt = wait.doubt;
@@ -88,7 +89,7 @@ void DrawnCollectives::add(std::uint32_t index, timeline::DrawnEvent& event) {
   const bool is_seen_whole = activity_ != nullptr &&
                              activity_->window.start_ns <= event.time.start_ns &&
                              event.time.end_ns <= activity_->window.end_ns;
-  if (!is_seen_whole) return;
+  if (!is_seen_whole || !drawn.is_timed) return;
   drawn.overlapped_ns = base::length_within(activity_->compute, event.time);
   drawn.exposed_ns = event.time.length() - drawn.overlapped_ns;
 }

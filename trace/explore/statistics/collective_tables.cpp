@@ -25,6 +25,7 @@ struct RangeCall {
   std::size_t index = 0;  // in of->rows
   std::int64_t duration_ns = 0;
   CallStart start;
+  bool is_timed = true;
 
   base::TimeClass piece_class() const {
     return of->classes.empty() ? base::TimeClass::kExposed : of->classes[index];
@@ -44,8 +45,9 @@ std::vector<RangeCall> calls_in(std::span<const CollectiveRows> collectives,
     for (std::size_t i = 0; i < rank.rows.size(); ++i) {
       const model::Collective& row = rank.rows[i];
       if (row.start_ns < own.start_ns || row.start_ns >= own.end_ns) continue;
-      calls.push_back(
-          {&row, &rank, i, call_duration(row), rank.call_start ? rank.call_start(i) : CallStart{}});
+      calls.push_back({&row, &rank, i, call_duration(row),
+                       rank.call_start ? rank.call_start(i) : CallStart{},
+                       !rank.is_timed || rank.is_timed(i)});
     }
   }
   return calls;
@@ -152,37 +154,19 @@ void add_wait(const RangeCall& call, timeline::NameFigures& figures, BandwidthOf
   bandwidth.add(call, transfer_ns);
 }
 
-timeline::NameFigures figures_of(const std::string& name, std::span<const RangeCall* const> calls) {
-  timeline::NameFigures figures;
-  figures.name = name;
-  figures.count = static_cast<std::int64_t>(calls.size());
-  std::vector<std::int64_t> durations;
-  std::int64_t overlapped_ns = 0;
-  analysis::DistinctTexts algorithms, protocols;
-  BandwidthOfCalls bandwidth;
-  for (const RangeCall* call : calls) {
-    durations.push_back(call->duration_ns);
-    figures.total_ns = base::saturated_add(figures.total_ns, call->duration_ns);
-    figures.bytes = model::known_sum(figures.bytes, call->row->bytes);
-    add_wait(*call, figures, bandwidth);
-    algorithms.add(call->of->text(call->row->algorithm));
-    protocols.add(call->of->text(call->row->protocol));
-    if (call->piece_class() == base::TimeClass::kOverlapped) {
-      overlapped_ns = base::saturated_add(overlapped_ns, call->duration_ns);
-    }
+void add_durations(std::vector<std::int64_t>& durations, timeline::NameFigures& figures) {
+  if (durations.empty()) {
+    figures.mean_ns = static_cast<double>(timeline::kUnknownNs);
+    figures.median_ns = figures.p99_ns = figures.least_ns = figures.most_ns = timeline::kUnknownNs;
+    return;
   }
-  figures.algbw_bytes_per_s = bandwidth.algbw_bytes_per_s();
-  figures.busbw_bytes_per_s = bandwidth.busbw_bytes_per_s();
-  figures.algorithm = algorithms.joined();
-  figures.protocol = protocols.joined();
+  const auto count = std::ssize(durations);
   const auto at_rank = [&](std::int64_t hundredths) {
-    const auto nth = durations.begin() + (nearest_rank(figures.count, hundredths) - 1);
+    const auto nth = durations.begin() + (nearest_rank(count, hundredths) - 1);
     std::ranges::nth_element(durations, nth);
     return *nth;
   };
-  figures.piece_class = overlapped_ns > figures.total_ns / 2 ? base::TimeClass::kOverlapped
-                                                             : base::TimeClass::kExposed;
-  figures.mean_ns = static_cast<double>(figures.total_ns) / static_cast<double>(figures.count);
+  figures.mean_ns = static_cast<double>(figures.total_ns) / static_cast<double>(count);
   figures.median_ns = at_rank(50);
   figures.p99_ns = at_rank(99);
   const auto [least, most] = std::ranges::minmax(durations);
@@ -194,6 +178,35 @@ timeline::NameFigures figures_of(const std::string& name, std::span<const RangeC
   for (const std::int64_t duration : durations) {
     ++figures.histogram.counts[static_cast<std::size_t>(bins.bin_of(duration))];
   }
+}
+
+timeline::NameFigures figures_of(const std::string& name, std::span<const RangeCall* const> calls) {
+  timeline::NameFigures figures;
+  figures.name = name;
+  figures.count = static_cast<std::int64_t>(calls.size());
+  std::vector<std::int64_t> durations;
+  std::int64_t overlapped_ns = 0;
+  analysis::DistinctTexts algorithms, protocols;
+  BandwidthOfCalls bandwidth;
+  for (const RangeCall* call : calls) {
+    figures.bytes = model::known_sum(figures.bytes, call->row->bytes);
+    algorithms.add(call->of->text(call->row->algorithm));
+    protocols.add(call->of->text(call->row->protocol));
+    if (!call->is_timed) continue;
+    durations.push_back(call->duration_ns);
+    figures.total_ns = base::saturated_add(figures.total_ns, call->duration_ns);
+    add_wait(*call, figures, bandwidth);
+    if (call->piece_class() == base::TimeClass::kOverlapped) {
+      overlapped_ns = base::saturated_add(overlapped_ns, call->duration_ns);
+    }
+  }
+  figures.algbw_bytes_per_s = bandwidth.algbw_bytes_per_s();
+  figures.busbw_bytes_per_s = bandwidth.busbw_bytes_per_s();
+  figures.algorithm = algorithms.joined();
+  figures.protocol = protocols.joined();
+  figures.piece_class = overlapped_ns > figures.total_ns / 2 ? base::TimeClass::kOverlapped
+                                                             : base::TimeClass::kExposed;
+  add_durations(durations, figures);
   find_longest(calls, figures);
   return figures;
 }

@@ -68,6 +68,9 @@ RunCollectives collective_rows(const RunSnapshot& run, const timeline::TimeRange
       const model::Unit* const unit = own->unit(index);
       return unit == nullptr ? std::string_view() : own->text(unit->name);
     };
+    rows.is_timed = [own](std::size_t index) {
+      return part_of(*own, static_cast<std::uint32_t>(index)).is_timed();
+    };
     rows.call_start = [&run, own](std::size_t index) {
       return call_start(run, *own, static_cast<std::uint32_t>(index));
     };

@@ -35,6 +35,7 @@ struct CollectiveRows {
   std::function<CallStart(std::size_t index)> call_start =
       {};                                                     // of each; none: waits are not known
   std::function<std::string_view(int index)> unit_name = {};  // "" or none: it has none
+  std::function<bool(std::size_t index)> is_timed = {};       // of each; none: all times are known
 };
 
 // Tables by name, the four of collectives one after the other. About 5 ns per event and core for

@@ -57,6 +57,7 @@ struct NameFigures {
   std::int64_t count = 0;
   std::int64_t total_ns = 0;
   double share = 0;  // of the table's total
+  // Of collectives whose times are known, here and below; kUnknownNs: of none, nor is the total.
   double mean_ns = 0;
   // Exact, the nearest rank; kUnknownNs until every event was seen.
   std::int64_t median_ns = 0, p99_ns = 0;

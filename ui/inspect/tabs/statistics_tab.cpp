@@ -40,7 +40,7 @@ void go_to_longest(const NameFigures& row, state::Commands& commands) {
   trace::timeline::EventPlace place;
   place.ref = row.longest;
   place.start_ns = row.longest_start_ns;
-  place.end_ns = row.longest_start_ns + row.most_ns;
+  place.end_ns = row.longest_start_ns + std::max<std::int64_t>(0, row.most_ns);
   commands.push_back(state::GoToEvent{place});
 }
 
@@ -170,8 +170,10 @@ void StatisticsTab::draw_distribution(const kit::Theme& theme, const state::Rect
   }
   if (table::tool_button(theme, "statistics/longest", tools, "Longest"))
     go_to_longest(row, commands);
-  const std::string facts = counted(row.count, kind_) + " · " +
-                            present::format_duration(static_cast<double>(row.total_ns)).text();
+  const std::string time = row.most_ns < 0
+                               ? "durations are not known"
+                               : present::format_duration(static_cast<double>(row.total_ns)).text();
+  const std::string facts = counted(row.count, kind_) + " · " + time;
   kit::text_in(theme, area.take_top(theme.px(20)), kit::Face::kSmall, p.text_muted, facts);
   table::draw_large_histogram(theme, area, row, present::piece_edge(p, row.piece_class));
 }
@@ -216,7 +218,7 @@ void StatisticsTab::draw(const kit::Theme& theme, const state::Rect& rect,
     run_.menu_row = *events.right_clicked;
     ImGui::OpenPopup("menu of a name");
   }
-  if (events.hovered &&
+  if (events.hovered && run_.shown->rows[*events.hovered].median_ns >= 0 &&
       run_.table->columns[events.column].kind == present::TableColumn::Kind::kHistogram) {
     const NameFigures& hovered = run_.shown->rows[*events.hovered];
     explain_distribution(theme, hovered, present::piece_edge(p, hovered.piece_class));

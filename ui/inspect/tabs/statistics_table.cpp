@@ -25,6 +25,11 @@ std::optional<std::int64_t> if_known(std::int64_t ns) {
   return ns == trace::timeline::kUnknownNs ? std::nullopt : std::optional(ns);
 }
 
+// Whether any of its events has a duration.
+bool has_times(const NameFigures& row) {
+  return row.mean_ns != static_cast<double>(trace::timeline::kUnknownNs);
+}
+
 std::optional<double> if_any(double rate) { return rate > 0 ? std::optional(rate) : std::nullopt; }
 
 std::optional<double> rate_of(double bytes, std::int64_t ns) {
@@ -127,10 +132,12 @@ class StatisticsColumns {
          .width = collectives ? 104.0f : 136.0f,
          .priority = 7},
         [collectives](const NameFigures& r) {
-          return present::TableCell{
-              .text = collectives ? std::string(collective_class(r.piece_class)) : r.kernel_class,
-              .tone = state::Tone::kSecondary,
-              .mark = r.piece_class};
+          return present::TableCell{.text = !collectives ? r.kernel_class
+                                            : has_times(r)
+                                                ? std::string(collective_class(r.piece_class))
+                                                : "",
+                                    .tone = state::Tone::kSecondary,
+                                    .mark = r.piece_class};
         });
   }
 
@@ -142,7 +149,9 @@ class StatisticsColumns {
                          .priority = 9},
                         &NameFigures::count, present::whole_number);
     add_duration("Total", "total_ns", "Sum of their durations, over all ranks of the range", 10,
-                 &NameFigures::total_ns);
+                 [](const NameFigures& r) {
+                   return has_times(r) ? std::optional(r.total_ns) : std::nullopt;
+                 });
     const auto most = std::ranges::max_element(columns_.rows(), {}, &NameFigures::share);
     const double highest = most == columns_.rows().end() ? 0 : most->share;
     columns_.add(
@@ -175,14 +184,18 @@ class StatisticsColumns {
   }
 
   void add_durations() {
-    add_duration("Mean", "mean_ns", "Sum ÷ count", 8, &NameFigures::mean_ns);
+    add_duration("Mean", "mean_ns", "Sum ÷ count, of those whose duration is known", 8,
+                 [](const NameFigures& r) {
+                   return has_times(r) ? std::optional(r.mean_ns) : std::nullopt;
+                 });
     add_duration("Median", "median_ns", "Half of the events take at most this long", 4,
                  [](const NameFigures& r) { return if_known(r.median_ns); });
     add_duration("p99", "p99_ns", "99 of 100 events take at most this long", 3,
                  [](const NameFigures& r) { return if_known(r.p99_ns); });
-    add_duration("Min", "min_ns", "The shortest event", 1, &NameFigures::least_ns);
+    add_duration("Min", "min_ns", "The shortest event", 1,
+                 [](const NameFigures& r) { return if_known(r.least_ns); });
     add_duration("Max", "max_ns", "The longest event: a click on the row shows it", 6,
-                 &NameFigures::most_ns);
+                 [](const NameFigures& r) { return if_known(r.most_ns); });
   }
 
   template <typename Value, typename Show>

@@ -76,7 +76,8 @@ class FactMaker {
     if (is_collective) add_call(*item_.collective);
     // Of a collective that is drawn in parts the whole; without length it is drawn with some.
     const std::int64_t length_ns = is_ribbon() ? piece.duration_ns() : piece.longest_ns;
-    add("Duration", present::length_text(length_ns), piece.piece_class);
+    const bool is_timed = !is_collective || item_.collective->is_timed;
+    add("Duration", is_timed ? present::length_text(length_ns) : "not known", piece.piece_class);
     if (is_collective) {
       add_wait(*item_.collective, length_ns);
       add_exposure(*item_.collective);

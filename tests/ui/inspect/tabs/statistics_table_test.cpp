@@ -96,6 +96,25 @@ TEST(StatisticsTable, LeavesOutWhatIsNotKnownBeforeAllWasCounted) {
   EXPECT_NE(shown(*column_named(*table, "Mean"), 0), "");
 }
 
+TEST(StatisticsTable, ShowsNoDurationOfCallsWhoseTimesAreNotKnown) {
+  auto figures = std::make_shared<trace::timeline::RangeFigures>();
+  auto untimed = sample_name("all-reduce", trace::base::TimeClass::kExposed, 4, 1e6, 3);
+  untimed.total_ns = 0;
+  untimed.mean_ns = trace::timeline::kUnknownNs;
+  untimed.median_ns = untimed.p99_ns = untimed.least_ns = untimed.most_ns =
+      trace::timeline::kUnknownNs;
+  figures->tables = {{trace::timeline::StatisticsTable::kCollectives,
+                      trace::timeline::GroupBy::kName,
+                      {untimed},
+                      4,
+                      0}};
+  const auto table = statistics_table(figures, figures->tables.front());
+  for (const char* title : {"Class", "Total", "Mean", "Median", "p99", "Min", "Max"}) {
+    EXPECT_EQ(shown(*column_named(*table, title), 0), "") << title;
+  }
+  EXPECT_EQ(shown(*column_named(*table, "Count"), 0), "4");
+}
+
 TEST(RangeNotes, SayWhatTheFiguresAreOfInFewerAndFewerWords) {
   const state::Snapshot snapshot = tables_snapshot();
   const auto notes = range_notes(*snapshot.inspect, trace::timeline::StatisticsTable::kKernels);

@@ -175,6 +175,13 @@ TEST(ItemFacts, AnEventWithoutLengthHasNone) {
   EXPECT_EQ(value_of(facts_of(item), "Duration"), "0 ns");
 }
 
+TEST(ItemFacts, ACollectiveWhoseTimesAreNotKnownHasNoDuration) {
+  RowItem item = collective(0);
+  item.piece->longest_ns = 0;
+  item.collective->is_timed = false;
+  EXPECT_EQ(value_of(facts_of(item), "Duration"), "not known");
+}
+
 TEST(ItemFacts, OfOneStepWhatIsFoldedIsSeenInInspect) {
   trace::timeline::TimelineRows rows = one_row(trace::timeline::RowKind::kKernels);
   RowItem item;
