@@ -200,10 +200,10 @@ void Controller::follow_watch() {
     if (watch_state_->run != before->run) asked_label_ = {};
     library_.set_shown(watch_state_->run.string());
     give_figures_to_library(*before);
-    // A replay shows only what there was until then.
-    predictor_.follow(watch_state_->replay.active ? nullptr : watch_state_->view);
     touch();
   }
+  // A replay shows only what there was until then.
+  predictor_.follow(watch_state_->replay.active ? nullptr : watch_state_->view);
   if (const auto* row = row_of(rows(), watch_state_->run.string());
       row != nullptr && watch_state_->view) {
     const RunLabel label{row->ordinal, row->name};

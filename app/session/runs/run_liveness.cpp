@@ -54,6 +54,11 @@ bool lives(const RunLiveness::Process& process, std::int64_t alive_ns) {
 
 }  // namespace
 
+bool is_written(const trace::model::RunInfo& info, std::int64_t now_ns) {
+  return info.status == trace::model::RunStatus::kDone &&
+         std::chrono::nanoseconds(now_ns - info.end_ns) > kReadOnAfterEnd;
+}
+
 RunLiveness pulse_of(const trace::analysis::RunFigures& figures) {
   RunLiveness pulse;
   pulse.status = figures.info.status;

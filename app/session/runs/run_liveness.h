@@ -33,6 +33,8 @@ bool is_abandoned(const RunLiveness& pulse, std::int64_t now_ns);
 
 // Ranks may still write after the status was set: rank 0 sets it under torchrun.
 inline constexpr std::chrono::seconds kReadOnAfterEnd{3};
+// It ended in order, and so long ago that all ranks have written what they had.
+bool is_written(const trace::model::RunInfo& info, std::int64_t now_ns);
 
 // Gives such a run the status and the reason under which everybody shows it.
 void mark_as_cut_off(trace::model::RunInfo& info);

@@ -5,6 +5,8 @@
 
 #include "app/launch/job_request.h"
 #include "app/session/runs/library_run.h"
+#include "app/session/runs/run_liveness.h"
+#include "trace/base/wall_clock.h"
 #include "trace/predict/costs/costs_library.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/tuning/predictable.h"
@@ -61,8 +63,9 @@ Result<void> PredictionSource::read(const trace::model::RunInfo& info) {
   while (!recorded_->is_enough()) {
     TRY_ASSIGN(const auto batches, reader_->poll());
     if (batches.empty()) {
-      using trace::model::RunStatus;
-      if (info.status != RunStatus::kRunning) recorded_->learn_end(info.status == RunStatus::kDone);
+      if (info.status != trace::model::RunStatus::kRunning) {
+        recorded_->learn_end(is_written(info, trace::base::wall_clock_ns()));
+      }
       break;
     }
     for (const auto& batch : batches) recorded_->learn(batch);

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/session/runs/run_liveness.h"
 #include "app/session/tuning/measured_now.h"
 #include "app/session/tuning/run_advice.h"
 #include "trace/advice/facts/usable_memory.h"
+#include "trace/base/wall_clock.h"
 #include "trace/tuning/predictable.h"
 #include "ui/present/tune/knob_chart.h"
 #include "ui/present/tune/knob_rows.h"
@@ -62,6 +64,10 @@ std::vector<const trace::job::Knob*> predictable_knobs(const Predictor& predicto
 }
 
 bool is_worth_drawing(const KnobCurve& curve) { return curve.points.size() > 1; }
+
+bool is_written_now(const ui::state::RunView& run) {
+  return is_written(run.figures.info, trace::base::wall_clock_ns());
+}
 
 // What a knob is set to does not change its own curve.
 Settings without(const trace::job::Knob& knob, Settings next) {
@@ -167,7 +173,7 @@ bool RunPredictor::is_worth_reading(const ui::state::RunView& run) const {
   const std::size_t steps = run.figures.steps.size();
   const auto& info = run.figures.info;
   if (info.folder != asked_folder_ || info.start_ns != asked_start_ns_) return true;
-  if (run.is_live != asked_live_) return true;
+  if (run.is_live != asked_live_ || is_written_now(run) != asked_written_) return true;
   const bool may_be_enough = steps <= kFirstSteps && is_refused();
   const std::size_t more = may_be_enough ? 0 : asked_steps_ / kMoreSteps;
   return steps < asked_steps_ || steps > asked_steps_ + more;
@@ -185,6 +191,7 @@ void RunPredictor::follow(const Run& run) {
   asked_start_ns_ = run->figures.info.start_ns;
   asked_steps_ = run->figures.steps.size();
   asked_live_ = run->is_live;
+  asked_written_ = is_written_now(*run);
   reading_.ask(run);
 }
 

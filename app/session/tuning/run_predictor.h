@@ -46,7 +46,8 @@ class RunPredictor {
 
   explicit RunPredictor(std::function<void()> on_change);
 
-  // The run on screen; null: nothing is predicted.
+  // The run on screen; null: nothing is predicted. To be called again now and then: of one that has
+  // just ended more may come.
   void follow(const std::shared_ptr<const ui::state::RunView>& run);
   bool has_news() const;
   // Null until the run was read; the same pointer for the same question.
@@ -92,7 +93,7 @@ class RunPredictor {
   std::string asked_folder_;
   std::int64_t asked_start_ns_ = 0;
   std::size_t asked_steps_ = 0;
-  bool asked_live_ = false;
+  bool asked_live_ = false, asked_written_ = false;
   std::vector<CurveQuestion> asked_curves_;
   std::optional<Question> answered_;
   std::shared_ptr<const ui::state::PredictionView> view_;

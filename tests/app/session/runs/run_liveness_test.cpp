@@ -55,6 +55,18 @@ TEST(RunLiveness, DeadProcessesOfThisHostNeedNoLongSilence) {
   EXPECT_FALSE(is_abandoned(pulse(4, {{kThisHost, dead}}), kStart)) << "one has not reported yet";
 }
 
+// Under torchrun rank 0 alone says how the run ended.
+TEST(RunLiveness, AllIsWrittenSomeTimeAfterARunHasEndedInOrder) {
+  trace::model::RunInfo info;
+  EXPECT_FALSE(is_written(info, kStart)) << "it goes on";
+  info.status = trace::model::RunStatus::kDone;
+  info.end_ns = kStart;
+  EXPECT_FALSE(is_written(info, kStart + kSecond));
+  EXPECT_TRUE(is_written(info, kStart + 4 * kSecond));
+  info.status = trace::model::RunStatus::kFailed;
+  EXPECT_FALSE(is_written(info, kStart + 4 * kSecond)) << "ranks may have been killed";
+}
+
 TEST(RunLiveness, BeforeTheFirstReportARunHasTwoMinutes) {
   RunLiveness starting;
   starting.start_ns = kStart - 100 * kSecond;

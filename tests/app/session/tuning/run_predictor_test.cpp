@@ -214,6 +214,23 @@ TEST_F(RunPredictorTest, LearnsARunThatGoesOnSeldomOnceItTellsEnough) {
       << "of one step more";
 }
 
+// Other ranks may write on for a moment; no step and no status tells that they did.
+TEST_F(RunPredictorTest, LearnsARunOnceMoreWhenAllOfItIsSurelyWritten) {
+  const auto ended = [this](std::int64_t ago_ns) {
+    auto run = std::make_shared<ui::state::RunView>(*run_);
+    run->figures.info.end_ns = trace::base::wall_clock_ns() - ago_ns;
+    return run;
+  };
+  predictor_.follow(ended(-3'600'000'000'000));
+  EXPECT_TRUE(eventually([this] { return changes_ == 2; })) << "learnt, with advice";
+  predictor_.follow(ended(-3'600'000'000'000));
+  predictor_.follow(ended(4'000'000'000));
+  EXPECT_TRUE(eventually([this] { return changes_ == 4; }));
+  predictor_.follow(ended(4'000'000'000));
+  answer();
+  EXPECT_EQ(changes_, 5) << "with curves, and not learnt again";
+}
+
 TEST_F(RunPredictorTest, ForgetsARunThatLeftTheScreen) {
   predictor_.follow(run_);
   ASSERT_TRUE(answer());
