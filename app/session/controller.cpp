@@ -203,7 +203,8 @@ void Controller::follow_watch() {
     touch();
   }
   // A replay shows only what there was until then.
-  predictor_.follow(watch_state_->replay.active ? nullptr : watch_state_->view);
+  predictor_.follow(watch_state_->replay.active ? nullptr : watch_state_->view,
+                    watch_state_->replacements);
   if (const auto* row = row_of(rows(), watch_state_->run.string());
       row != nullptr && watch_state_->view) {
     const RunLabel label{row->ordinal, row->name};

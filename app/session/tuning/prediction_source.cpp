@@ -53,7 +53,8 @@ bool was_here(const trace::analysis::RunFigures& run, const Machine& machine) {
 }  // namespace
 
 Result<void> PredictionSource::read(const trace::model::RunInfo& info) {
-  if (!reader_ || folder_ != info.folder || start_ns_ != info.start_ns) {
+  const bool is_same = reader_ && folder_ == info.folder && start_ns_ == info.start_ns;
+  if (!is_same || reader_->is_replaced()) {
     recorded_.emplace(info.world_size, info.settings.skip_steps);
     folder_ = info.folder;
     start_ns_ = info.start_ns;

@@ -169,26 +169,29 @@ bool RunPredictor::is_refused() const {
 
 // A run that goes on is learnt again when it has grown by a part of what it was, or when it may by
 // now tell enough.
-bool RunPredictor::is_worth_reading(const ui::state::RunView& run) const {
+bool RunPredictor::is_worth_reading(const ui::state::RunView& run,
+                                    std::uint64_t replacements) const {
   const std::size_t steps = run.figures.steps.size();
   const auto& info = run.figures.info;
   if (info.folder != asked_folder_ || info.start_ns != asked_start_ns_) return true;
+  if (replacements != asked_replacements_) return true;
   if (run.is_live != asked_live_ || is_written_now(run) != asked_written_) return true;
   const bool may_be_enough = steps <= kFirstSteps && is_refused();
   const std::size_t more = may_be_enough ? 0 : asked_steps_ / kMoreSteps;
   return steps < asked_steps_ || steps > asked_steps_ + more;
 }
 
-void RunPredictor::follow(const Run& run) {
+void RunPredictor::follow(const Run& run, std::uint64_t replacements) {
   run_ = run;
   if (!run) {
     reading_.cancel();
     asked_folder_.clear();
     return;
   }
-  if (!is_worth_reading(*run)) return;
+  if (!is_worth_reading(*run, replacements)) return;
   asked_folder_ = run->figures.info.folder;
   asked_start_ns_ = run->figures.info.start_ns;
+  asked_replacements_ = replacements;
   asked_steps_ = run->figures.steps.size();
   asked_live_ = run->is_live;
   asked_written_ = is_written_now(*run);

@@ -47,8 +47,8 @@ class RunPredictor {
   explicit RunPredictor(std::function<void()> on_change);
 
   // The run on screen; null: nothing is predicted. To be called again now and then: of one that has
-  // just ended more may come.
-  void follow(const std::shared_ptr<const ui::state::RunView>& run);
+  // just ended more may come. Where `replacements` changes another run has its place.
+  void follow(const std::shared_ptr<const ui::state::RunView>& run, std::uint64_t replacements = 0);
   bool has_news() const;
   // Null until the run was read; the same pointer for the same question.
   std::shared_ptr<const ui::state::PredictionView> view(const ui::state::KnobDraft& draft,
@@ -82,7 +82,7 @@ class RunPredictor {
   using DrawnCurves = std::map<const trace::job::Knob*, Curve>;
 
   bool is_refused() const;  // the run that was asked for, so far
-  bool is_worth_reading(const ui::state::RunView& run) const;
+  bool is_worth_reading(const ui::state::RunView& run, std::uint64_t replacements) const;
   void publish(const std::function<void()>& change);
   // Of every knob that can be predicted; asks for those that are missing.
   void add_curves(const LearntRun& learnt, const CurveInput& input, const DrawnCurves& drawn,
@@ -92,6 +92,7 @@ class RunPredictor {
   Run run_;
   std::string asked_folder_;
   std::int64_t asked_start_ns_ = 0;
+  std::uint64_t asked_replacements_ = 0;
   std::size_t asked_steps_ = 0;
   bool asked_live_ = false, asked_written_ = false;
   std::vector<CurveQuestion> asked_curves_;

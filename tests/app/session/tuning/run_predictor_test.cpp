@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "app/session/runs/library_run.h"
 #include "app/session/tuning/prediction_source.h"
 #include "app/session/watch/run_follower.h"
 #include "tests/app/session/eventually.h"
@@ -231,6 +232,13 @@ TEST_F(RunPredictorTest, LearnsARunOnceMoreWhenAllOfItIsSurelyWritten) {
   EXPECT_EQ(changes_, 5) << "with curves, and not learnt again";
 }
 
+TEST_F(RunPredictorTest, LearnsTheRunThatTookThePlaceOfAnother) {
+  predictor_.follow(run_, 1);
+  EXPECT_TRUE(eventually([this] { return changes_ == 2; })) << "learnt, with advice";
+  predictor_.follow(run_, 2);
+  EXPECT_TRUE(eventually([this] { return changes_ == 4; }));
+}
+
 TEST_F(RunPredictorTest, ForgetsARunThatLeftTheScreen) {
   predictor_.follow(run_);
   ASSERT_TRUE(answer());
@@ -275,6 +283,41 @@ TEST_F(RunPredictorTest, KnowsThePlaceOfAPackedRunByTheMarkOfItsMachine) {
   figures.ranks.back().info.host = "host-1";
   machine.mark = "bb";
   EXPECT_FALSE(would_run_where(figures, next, machine));
+}
+
+// As by an import with --overwrite of other traces that begin at the same moment.
+TEST(PredictionSource, ReadsTheRunThatTookThePlaceOfAnother) {
+  const trace::test::Folder folder;
+  const auto import_with = [&](double gradient_us) {
+    trace::interop::DdpJob job;
+    job.gradients = std::vector<std::int64_t>(12, 40'000);
+    job.buckets = {4, 4, 4};
+    job.gradient_us = gradient_us;
+    std::vector<fs::path> files;
+    for (int rank = 0; rank < 2; ++rank) {
+      files.push_back(folder / ("rank" + std::to_string(rank) + ".json"));
+      std::ofstream(files.back()) << trace::interop::DdpTraceWriter(job, rank).text();
+    }
+    trace::interop::ImportOptions options;
+    options.folder = folder / "run";
+    options.overwrite = true;
+    const auto imported = trace::interop::import_kineto(files, folder.path(), options);
+    if (!imported) throw std::runtime_error(imported.error().message);
+    return *read_run_figures(imported->folder);
+  };
+  const auto predicted = [](const LearntRun& learnt) {
+    if (!learnt.predictor) throw std::runtime_error(learnt.refused);
+    trace::job::Settings next = learnt.predictor->info().settings;
+    next.overlap_comm = false;
+    return learnt.predictor->predict(next)->step_ns;
+  };
+  PredictionSource source;
+  const auto before = import_with(200);
+  const double first = predicted(source.learn(before));
+  const auto after = import_with(600);
+  ASSERT_EQ(before.info.start_ns, after.info.start_ns);
+  EXPECT_GT(predicted(source.learn(after)), first);
+  EXPECT_DOUBLE_EQ(predicted(source.learn(after)), predicted(PredictionSource().learn(after)));
 }
 
 // Of another program's run only what it tells is asked, and what describes its job only once moved.
