@@ -44,6 +44,12 @@ void draw_nothing(const kit::Theme& theme, const state::Rect& rect,
                     kit::Face::kBody, bad ? p.danger : p.text_muted, text);
 }
 
+// A fitted window grows with the run.
+bool shows_another_time(const TimeWindow& now, const TimeWindow& before) {
+  if (now.is_fitted() || before.is_fitted()) return now.is_fitted() != before.is_fitted();
+  return now.start_ns() != before.start_ns() || now.span_ns() != before.span_ns();
+}
+
 }  // namespace
 
 void InspectWorkspace::follow_run(const state::InspectView& view) {
@@ -110,24 +116,34 @@ void InspectWorkspace::go_to_wanted_view() {
 }
 
 void InspectWorkspace::go_to_address(const state::InspectView& view) {
+  if (!wanted_ || wanted_->run != run_key(view)) return;
+  const TimelineState& state = timeline_.state();
   // Before all rows were read the run's start is not known, nor its steps.
-  if (!wanted_ || wanted_->run != run_key(view) || !view.rows->has_all_rows) return;
-  TimelineState& state = timeline_.state();
-  const std::int64_t start = view.rows->start_ns;
-  if (wanted_->shown || wanted_->selected) state.aligned_by_step = wanted_->aligned_by_step;
-  const bool of_steps = wanted_->steps_of_rank >= 0;
-  state.mode = TimelineState::Mode::kTime;
-  if (of_steps) timeline_.show_steps_of(wanted_->steps_of_rank, wanted_->step);
-  TimeWindow& window = of_steps ? state.step_window : state.window;
-  const std::int64_t origin = of_steps ? 0 : start;
-  window.fit();
-  if (wanted_->shown) window.show(origin + wanted_->shown->from_ns, origin + wanted_->shown->to_ns);
-  if (wanted_->selected) {
-    state.selection =
-        TimeInterval{start + wanted_->selected->from_ns, start + wanted_->selected->to_ns};
+  if (!view.rows->has_all_rows) {
+    if (!seen_first_) seen_first_ = {state.mode, state.window};
+    return;
   }
+  const bool has_moved = seen_first_ && (state.mode != seen_first_->mode ||
+                                         shows_another_time(state.window, seen_first_->window));
+  if (!has_moved) go_to_times(*wanted_, view.rows->start_ns);
   if (!wanted_->tab.empty()) tabs_.show(tab_of_title(wanted_->tab));
   wanted_.reset();
+}
+
+void InspectWorkspace::go_to_times(const state::ViewAddress& address, std::int64_t start_ns) {
+  TimelineState& state = timeline_.state();
+  if (address.shown || address.selected) state.aligned_by_step = address.aligned_by_step;
+  const bool of_steps = address.steps_of_rank >= 0;
+  state.mode = TimelineState::Mode::kTime;
+  if (of_steps) timeline_.show_steps_of(address.steps_of_rank, address.step);
+  TimeWindow& window = of_steps ? state.step_window : state.window;
+  const std::int64_t origin = of_steps ? 0 : start_ns;
+  window.fit();
+  if (address.shown) window.show(origin + address.shown->from_ns, origin + address.shown->to_ns);
+  if (address.selected) {
+    state.selection =
+        TimeInterval{start_ns + address.selected->from_ns, start_ns + address.selected->to_ns};
+  }
 }
 
 state::ViewAddress InspectWorkspace::address(const state::InspectView& view) const {

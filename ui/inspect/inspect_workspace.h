@@ -28,8 +28,12 @@ class InspectWorkspace {
   InspectTabs& tabs() { return tabs_; }
   const InspectTabs& tabs() const { return tabs_; }
   void find() { toolbar_.search().focus(); }
-  // Shown once the run is there: what an address names.
-  void go_to(const state::ViewAddress& address) { wanted_ = address; }
+  // Shown once the run is there: what an address names. Of where the user went meanwhile no more
+  // than its tab.
+  void go_to(const state::ViewAddress& address) {
+    wanted_ = address;
+    seen_first_.reset();
+  }
   state::ViewAddress address(const state::InspectView& view) const;
   // As they were drawn last, to be saved as pictures.
   state::SavePicture timeline_picture() const;
@@ -44,12 +48,19 @@ class InspectWorkspace {
   void list_what_details_search(const state::Commands& commands, std::size_t first);
   void go_to_wanted_view();
   void go_to_address(const state::InspectView& view);
+  void go_to_times(const state::ViewAddress& address, std::int64_t start_ns);
 
   TimelineBoard timeline_;
   InspectToolbar toolbar_;
   Minimap minimap_;
   InspectTabs tabs_;
   std::optional<state::ViewAddress> wanted_;
+  // While its run was still being read.
+  struct Seen {
+    TimelineState::Mode mode;
+    TimeWindow window;
+  };
+  std::optional<Seen> seen_first_;
   std::string run_;
   state::Rect timeline_area_, whole_run_area_;
 };

@@ -390,8 +390,11 @@ void MainView::add_view_actions(std::vector<Action>& out) {
 
 void MainView::go_to(const state::ViewAddress& address) {
   preferences_.workspace = address.workspace;
-  if (address.workspace == state::kTuneWorkspace) wanted_ = address;
-  inspect_.go_to(address);
+  if (address.workspace == state::kTuneWorkspace) {
+    wanted_ = address;
+  } else {
+    inspect_.go_to(address);
+  }
 }
 
 state::ViewAddress MainView::address(const state::Snapshot& snapshot) const {

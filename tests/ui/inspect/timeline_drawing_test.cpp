@@ -294,6 +294,40 @@ TEST_F(TimelineDrawingTest, GoesToAnAddressOnceAllRowsWereRead) {
   EXPECT_NEAR(static_cast<double>(state().window.start_ns() - start), 0, 2);
 }
 
+TEST_F(TimelineDrawingTest, GoesNowhereOnceTheUserHasMoved) {
+  window::MainView& view = window().view();
+  show(run().step_start(0, 20), run().step_end(0, 22));
+  view.inspect().tabs().show(InspectTab::kSteps);
+  inspect_.settle();
+  const state::ViewAddress address = view.inspect().address(*snapshot().inspect);
+  state().window.fit();
+  view.inspect().tabs().show(InspectTab::kLog);
+  auto rows = std::make_shared<trace::timeline::TimelineRows>(run().rows());
+  rows->has_all_rows = false;
+  inspect_.change().rows = rows;
+  view.go_to(address);
+  inspect_.settle();
+  state().window.show(run().step_start(0, 30), run().step_end(0, 30));
+  inspect_.settle();
+  const std::int64_t start = state().window.start_ns();
+  inspect_.change().rows = std::make_shared<trace::timeline::TimelineRows>(run().rows());
+  inspect_.settle();
+  EXPECT_EQ(state().window.start_ns(), start);
+  EXPECT_EQ(view.inspect().tabs().tab(), InspectTab::kSteps);
+}
+
+TEST_F(TimelineDrawingTest, StaysWhereItIsForAnAddressOfTune) {
+  show(run().step_start(0, 20), run().step_end(0, 22));
+  const TimeWindow shown = state().window;
+  state::ViewAddress address;
+  address.workspace = state::kTuneWorkspace;
+  address.run = window().view().inspect().address(*snapshot().inspect).run;
+  window().view().go_to(address);
+  window().press(snapshot(), kit::Key::kTwo, true);
+  inspect_.settle();
+  EXPECT_EQ(state().window, shown);
+}
+
 TEST_F(TimelineDrawingTest, GoesToTheAddressOfStepsOneAboveTheOther) {
   window::MainView& view = window().view();
   state().mode = TimelineState::Mode::kSteps;
