@@ -438,6 +438,21 @@ TEST_F(ClickTest, RunsThatCameWithTheProgramAreNeitherChangedNorDeleted) {
   EXPECT_NE(window_.probe().find("menu/show"), nullptr);
 }
 
+TEST_F(ClickTest, KeepsTheSelectionWhileTheFilterHidesIt) {
+  ASSERT_TRUE(window_.click(snapshot_, "ledger/runs/baseline"));
+  ImGui::GetIO().KeyCtrl = true;
+  ASSERT_TRUE(window_.click(snapshot_, "ledger/runs/cap 0.25"));
+  ImGui::GetIO().KeyCtrl = false;
+  ASSERT_TRUE(window_.click(snapshot_, "ledger/filter"));
+  window_.type(snapshot_, "sharding_strategy=f");
+  window_.frames(snapshot_, 2);
+  EXPECT_EQ(window_.probe().find("ledger/runs/baseline"), nullptr);
+  EXPECT_EQ(window_.probe().find("ledger/delete"), nullptr);
+  ASSERT_TRUE(window_.click(snapshot_, "ledger/filter/clear"));
+  window_.frames(snapshot_, 2);
+  EXPECT_NE(window_.probe().find("ledger/delete"), nullptr);
+}
+
 TEST_F(ClickTest, SortsAndFiltersTheLedger) {
   const auto top = [&](const char* run) { return window_.probe().find(run)->rect.y; };
   window_.frame(snapshot_);

@@ -204,7 +204,8 @@ void LedgerPanel::update(const std::shared_ptr<const state::Ledger>& ledger, flo
   shown_ = *ledger;
   shown_.rows = ordered_runs(*ledger, sort_, filter_);
   std::erase_if(selected_, [this](const std::string& folder) {
-    return std::ranges::find(shown_.rows, folder, &state::LedgerRow::folder) == shown_.rows.end();
+    return std::ranges::find(ledger_->rows, folder, &state::LedgerRow::folder) ==
+           ledger_->rows.end();
   });
   table_ = present::ledger_table(shown_);
   present::fit_columns(table_, width);

@@ -26,19 +26,24 @@ std::string words_of_run(const state::LedgerRow& row) {
   return text;
 }
 
+struct AskedValue {
+  const trace::job::Knob* knob;
+  std::string name, text;  // as typed
+};
+
 struct Filter {
-  std::vector<std::pair<const trace::job::Knob*, std::string>> values;  // asked of settings
-  std::string words;                                                    // all others
+  std::vector<AskedValue> values;
+  std::string words;  // all others
 };
 
 Filter parsed(std::string_view filter) {
   Filter parts;
   for (const std::string_view word : trace::base::split(filter, ' ')) {
     const auto equals = std::min(word.find('='), word.size());
-    const auto* knob =
-        equals < word.size() ? trace::job::find_knob(word.substr(0, equals)) : nullptr;
+    const std::string name(word.substr(0, equals));
+    const auto* knob = equals < word.size() ? trace::job::find_knob(name) : nullptr;
     if (knob != nullptr) {
-      parts.values.emplace_back(knob, word.substr(equals + 1));
+      parts.values.push_back({knob, name, std::string(word.substr(equals + 1))});
     } else {
       parts.words += std::string(word) + " ";
     }
@@ -46,13 +51,18 @@ Filter parsed(std::string_view filter) {
   return parts;
 }
 
-// Where the strategy obeys the knob, as in the ledger's column of it. Of a free text, such as a
-// path, a part is enough.
-bool has_value(const state::LedgerRow& row, const trace::job::Knob& knob, std::string_view asked) {
+// Where the strategy obeys the knob, as in the ledger's column of it. However a value may be
+// written; of a free text, such as a path, a part is enough.
+bool has_value(const state::LedgerRow& row, const AskedValue& asked) {
+  if (asked.text.empty()) return true;  // still being typed
+  const trace::job::Knob& knob = *asked.knob;
   if (row.is_imported || !trace::job::applies(knob, row.settings.sharding_strategy)) return false;
   const std::string value = trace::job::value_text(row.settings, knob);
-  return trace::base::equal_but_for_case(value, asked) ||
-         (trace::job::type_name(knob) == "text" && value.find(asked) != std::string::npos);
+  if (trace::base::equal_but_for_case(value, asked.text)) return true;
+  if (trace::job::type_name(knob) == "text") return value.find(asked.text) != std::string::npos;
+  trace::job::Settings wanted;
+  return trace::job::set_value(wanted, asked.name, asked.text) &&
+         trace::job::value_text(wanted, knob) == value;
 }
 
 state::Ledger matching(const state::Ledger& ledger, std::string_view filter) {
@@ -66,9 +76,8 @@ state::Ledger matching(const state::Ledger& ledger, std::string_view filter) {
   };
   state::Ledger shown;
   for (const auto row : present::table_order(table, {}, parts.words)) {
-    const bool has_all = std::ranges::all_of(parts.values, [&](const auto& asked) {
-      return has_value(ledger.rows[row], *asked.first, asked.second);
-    });
+    const bool has_all = std::ranges::all_of(
+        parts.values, [&](const auto& asked) { return has_value(ledger.rows[row], asked); });
     if (has_all) shown.rows.push_back(ledger.rows[row]);
   }
   return shown;

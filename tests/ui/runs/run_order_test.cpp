@@ -77,6 +77,16 @@ TEST(RunOrder, FiltersByTheValueOfASettingAlsoWhereItIsTheDefault) {
   EXPECT_THAT(names(ordered_runs(ledger, {}, "model=Llama")), ElementsAre("a"));
 }
 
+TEST(RunOrder, FiltersByAValueHoweverItIsWritten) {
+  state::Ledger ledger = three_runs();
+  EXPECT_EQ(ordered_runs(ledger, {}, "learning_rate=3e-4").size(), 3u) << "0.0003, the default";
+  EXPECT_THAT(names(ordered_runs(ledger, {}, "bucket_cap_mb=8.0")), ElementsAre("a"));
+  ledger.rows[0].settings.sharding_strategy = trace::job::Strategy::kShardGradOp;
+  EXPECT_THAT(names(ordered_runs(ledger, {}, "zero_stage=2")), ElementsAre("c"));
+  EXPECT_THAT(names(ordered_runs(ledger, {}, "sharding_strategy=DDP")), ElementsAre("b", "a"));
+  EXPECT_EQ(ordered_runs(ledger, {}, "bucket_cap_mb=").size(), 3u) << "still being typed";
+}
+
 // The baseline's job reached step 29, that of the others step 99.
 TEST(RunOrder, SortsWhatTheFilterLeavesByTheColumnsThatItHas) {
   state::Ledger ledger = three_runs();
