@@ -184,13 +184,13 @@ int export_settings(const ExportArguments& arguments, const std::filesystem::pat
 int export_run(const ExportArguments& arguments) {
   const auto run = session::find_listed_run(arguments.run, arguments.runs_dir);
   if (!run) return report_error(run.error());
-  if (const auto format = trace::frameworks::find_export_format(arguments.format)) {
-    return export_settings(arguments, *run, *format);
-  }
   const bool is_trace = arguments.format == "chrome";
   if (!is_trace && !arguments.steps.empty()) {
     return report_error({trace::base::ErrorKind::kUsage,
-                         "--steps is for --format chrome: rows are written of all steps."});
+                         "--steps is for --format chrome: all else is of the whole run."});
+  }
+  if (const auto format = trace::frameworks::find_export_format(arguments.format)) {
+    return export_settings(arguments, *run, *format);
   }
   if (arguments.output.empty()) {
     return report_error({trace::base::ErrorKind::kUsage,

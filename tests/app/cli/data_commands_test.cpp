@@ -112,6 +112,9 @@ TEST_F(DataCommands, ExportSettingsAsPytorchCode) {
             0);
   EXPECT_EQ(call({"export", "made", "--format", "pytorch", "-o", file("no/p.py")}).code, 1);
   EXPECT_EQ(call({"export", "made"}).code, 2) << "tables need a file";
+  const Called some = call({"export", "made", "--format", "pytorch", "--steps", "1..2"});
+  EXPECT_EQ(some.code, 2);
+  EXPECT_THAT(some.err, HasSubstr("--steps is for --format chrome"));
 }
 
 TEST_F(DataCommands, ExportNoCodeOfAProgramWhoseSettingsAreNotKnown) {
