@@ -8,16 +8,6 @@ namespace {
 // Of what is predicted: what the model leaves out moves with the knobs, too (bench predict).
 constexpr double kModelDeviation = 0.02;
 
-// Of texts that are shorter than sequences, and padded, shapes tell nothing.
-bool are_padded(const sweep::RunMeasure& run, const trace::job::Settings& settings) {
-  if (!run.tokens_per_s) return false;
-  constexpr double kAll = 0.99;
-  const auto samples = static_cast<double>(settings.batch_per_rank *
-                                           settings.gradient_accumulation_steps * settings.ranks);
-  return *run.tokens_per_s * run.step_ns / 1e9 <
-         kAll * samples * static_cast<double>(settings.sequence_length);
-}
-
 Forecast of_memory(const sweep::RunMeasure& run, const std::optional<std::int64_t>& more) {
   Forecast forecast;
   if (!more || !run.peak_memory_bytes) {
@@ -82,7 +72,7 @@ std::optional<std::int64_t> RunForecasts::more_bytes(const sweep::PredictorOf& p
                                                      const SourceRun& run,
                                                      std::size_t point) const {
   const auto more = predictor ? predictor->more_bytes(points_[point]) : std::nullopt;
-  if (more || !shape_bytes_ || are_padded(*run.result->measure, points_[run.point])) return more;
+  if (more || !shape_bytes_ || run.result->measure->is_padded) return more;
   const auto there = shape_bytes_(points_[run.point]);
   const auto here = shape_bytes_(points_[point]);
   return there && here ? std::optional(*here - *there) : std::nullopt;

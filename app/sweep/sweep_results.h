@@ -21,7 +21,8 @@ struct RunMeasure {
   // Of the rank that needs most: with what is outside PyTorch, and of tensors alone, which are the
   // same in every run.
   std::optional<double> peak_memory_bytes, peak_tensor_bytes;
-  double seconds = 0;  // from its start to its end
+  bool is_padded = false;  // its texts: of what they take shapes tell nothing
+  double seconds = 0;      // from its start to its end
 };
 
 struct SlotResult {

@@ -12,6 +12,7 @@ sweep::WholeRun measured(const LibraryRun& record) {
   whole.measure.tokens_per_s = summary.tokens_per_s;
   if (record.peak_memory_bytes > 0) whole.measure.peak_tensor_bytes = record.peak_memory_bytes;
   if (record.peak_total_bytes > 0) whole.measure.peak_memory_bytes = record.peak_total_bytes;
+  whole.measure.is_padded = record.is_padded;
   whole.measure.seconds = static_cast<double>(record.info.end_ns - record.info.start_ns) / 1e9;
   return whole;
 }

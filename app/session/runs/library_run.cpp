@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/session/runs/figures_cache.h"
+#include "trace/analysis/figures/memory_figures.h"
 #include "trace/analysis/run/run_analysis.h"
 #include "trace/store/read/run_reader.h"
 
@@ -27,6 +28,7 @@ LibraryRun record_from_figures(const trace::analysis::RunFigures& figures) {
   record.info = figures.info;
   record.summary = figures.summary;
   record.pulse = pulse_of(figures);
+  record.is_padded = trace::analysis::padded_width(figures).has_value();
   record.noise = trace::analysis::noise_of(figures);
   auto machine = trace::analysis::machine_of(figures.ranks);
   record.hosts = std::move(machine.hosts);

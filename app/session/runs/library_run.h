@@ -21,6 +21,7 @@ struct LibraryRun {
   trace::analysis::RunSummary summary;
   double peak_memory_bytes = 0;     // of tensors, of the rank that needs most
   double peak_total_bytes = 0;      // the same with what is outside PyTorch; 0: not known
+  bool is_padded = false;           // see padded_width()
   trace::analysis::RunNoise noise;  // what tells noise from a difference
   std::string hosts, devices;       // that recorded it; "": not known
   // Of complete steps, in order; NaN where it is not known.

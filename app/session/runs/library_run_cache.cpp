@@ -52,10 +52,10 @@ void each_value_of_info(Cache& cache, Info& info) {
 // All but what only the library knows: where the run lies, and its number.
 template <typename Cache, typename Record>
 void each_cached_value(Cache& cache, Record& record) {
-  auto& [info, summary, peak, peak_total, noise, hosts, devices, losses, pulse, is_bundled,
-         number] = record;
+  auto& [info, summary, peak, peak_total, is_padded, noise, hosts, devices, losses, pulse,
+         is_bundled, number] = record;
   each_value_of_info(cache, info);
-  each_value(cache, summary, peak, peak_total, noise, hosts, devices, losses);
+  each_value(cache, summary, peak, peak_total, is_padded, noise, hosts, devices, losses);
   auto& [status, start_ns, alive_ns, world_size, processes] = pulse;
   each_value(cache, status, start_ns, alive_ns, world_size);
   cache.list(processes, [&](auto& process) {

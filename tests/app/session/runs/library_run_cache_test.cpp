@@ -4,6 +4,7 @@
 
 #include <iterator>
 
+#include "app/session/jobs/measured_run.h"
 #include "app/session/runs/run_library.h"
 #include "app/session/runs/run_words.h"
 #include "tests/app/session/eventually.h"
@@ -41,6 +42,26 @@ struct RecordCache : testing::Test {
   fs::path cache() const { return run / kRecordCacheFile; }
   std::optional<LibraryRun> kept() const { return kept_record(run, trace::store::run_stamp(run)); }
 };
+
+// Of a step's 8 samples 1024 tokens are no padding.
+TEST_F(RecordCache, KeepsWhetherTextsWerePadded) {
+  for (const std::int64_t length : {128, 129}) {
+    const TemporaryFolder runs;
+    SyntheticOptions options;
+    options.settings.sequence_length = length;
+    SyntheticRun synthetic(runs.path(), options);
+    synthetic.add_steps(9);
+    synthetic.finish();
+    run = synthetic.folder();
+    let_time_pass();
+    record = read_library_run(run).value();
+    EXPECT_EQ(measured(record).measure.is_padded, length == 129);
+    keep_record(record, trace::store::run_stamp(run));
+    const auto again = kept();
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->is_padded, length == 129);
+  }
+}
 
 TEST_F(RecordCache, TakesWordsFromTheRunThatSomebodyElseChanged) {
   ASSERT_TRUE(
