@@ -92,6 +92,7 @@ int export_chrome(const ExportArguments& arguments, const std::filesystem::path&
   options.overwrite = arguments.overwrite;
   options.with_paths = arguments.with_paths;
   options.progress = stop.progress(line);
+  options.begun = [&](const auto& file) { stop.remove_if_ended(file); };
   const auto written = trace::interop::export_chrome_trace(run, arguments.output, options);
   line.end();
   if (!written) return report_error(written.error());

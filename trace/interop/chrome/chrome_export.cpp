@@ -31,9 +31,10 @@ namespace {
 // Text that appears as a file when it is whole, compressed if the name says so.
 class JsonFile {
  public:
-  static base::Result<JsonFile> create(fs::path path, bool overwrite) {
-    TRY(store::check_output(path, overwrite, "run.json.gz"));
-    JsonFile file(std::move(path), overwrite);
+  static base::Result<JsonFile> create(fs::path path, const ChromeExportOptions& options) {
+    TRY(store::check_output(path, options.overwrite, "run.json.gz"));
+    if (options.begun) options.begun(store::detail::temporary_name(path));
+    JsonFile file(std::move(path), options.overwrite);
     if (!file.stream_) return store::cannot_write(file.path_, errno);
     return file;
   }
@@ -52,8 +53,12 @@ class JsonFile {
     if (!is_written) return store::cannot_write(path_, errno);
     return {};
   }
-  base::Result<void> publish() {
+  base::Result<void> close() {
     if (gzclose(stream_.release()) != Z_OK) return store::cannot_write(path_, errno);
+    return {};
+  }
+  const fs::path& path() const { return path_; }
+  base::Result<void> publish() {
     TRY(store::publish_output(unfinished_, path_, overwrite_));
     unfinished_.clear();
     return {};
@@ -85,6 +90,8 @@ class ChromeExporter {
   base::Result<void> open(std::int64_t world_size);
   base::Result<void> write_together(const fs::path& file);
   base::Result<void> write_apart(const fs::path& folder, const std::string& name);
+  base::Result<void> write_ranks(const fs::path& folder, const std::string& name);
+  base::Result<void> publish(std::vector<JsonFile>& files);
   bool goes_on();
   ChromeExport take_result() { return std::move(result_); }
 
@@ -208,36 +215,57 @@ base::Result<void> ChromeExporter::write_rank(JsonFile& file, std::int64_t rank,
 }
 
 base::Result<void> ChromeExporter::write_together(const fs::path& path) {
-  TRY_ASSIGN(JsonFile file, JsonFile::create(path, options_.overwrite));
+  std::vector<JsonFile> files;
+  TRY_ASSIGN(JsonFile file, JsonFile::create(path, options_));
   TRY(file.write("{\"displayTimeUnit\":\"ms\",\"traceEvents\":["));
   bool is_first = true;
   for (const std::int64_t rank : ranks_) TRY(write_rank(file, rank, is_first));
   TRY(file.write("\n]}\n"));
-  TRY(file.publish());
-  result_.files.push_back(path);
+  TRY(file.close());
+  files.push_back(std::move(file));
+  return publish(files);
+}
+
+base::Result<void> ChromeExporter::publish(std::vector<JsonFile>& files) {
+  for (JsonFile& file : files) {
+    const auto published = file.publish();
+    if (!published) {
+      std::error_code ignored;
+      for (const fs::path& path : result_.files) fs::remove(path, ignored);
+      return published;
+    }
+    result_.files.push_back(file.path());
+  }
   return {};
 }
 
 base::Result<void> ChromeExporter::write_apart(const fs::path& folder, const std::string& name) {
   std::error_code error;
-  fs::create_directories(folder, error);
+  const bool is_new = fs::create_directories(folder, error);
   if (error) {
     return base::fail(base::write_error_kind(error.value()),
                       base::quoted(folder) + " cannot be made: " + error.message());
   }
+  const auto written = write_ranks(folder, name);
+  if (!written && is_new) fs::remove(folder, error);  // if it is empty
+  return written;
+}
+
+base::Result<void> ChromeExporter::write_ranks(const fs::path& folder, const std::string& name) {
+  std::vector<JsonFile> files;
   for (const std::int64_t rank : ranks_) {
     const fs::path path = folder / (name + "_rank" + std::to_string(rank) + ".json.gz");
-    TRY_ASSIGN(JsonFile file, JsonFile::create(path, options_.overwrite));
+    TRY_ASSIGN(JsonFile file, JsonFile::create(path, options_));
     TRY_ASSIGN(const auto job, texts(chrome_job_sql(), rank, world_size_));
     const std::string& members = job.front();
     TRY(file.write(members.substr(0, members.rfind('}')) + ",\"traceEvents\":["));
     bool is_first = true;
     TRY(write_rank(file, rank, is_first));
     TRY(file.write("\n]}\n"));
-    TRY(file.publish());
-    result_.files.push_back(path);
+    TRY(file.close());
+    files.push_back(std::move(file));
   }
-  return {};
+  return publish(files);
 }
 
 // "two_ranks" of runs/two_ranks and of two_ranks.shardlens.

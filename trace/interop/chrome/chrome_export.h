@@ -20,6 +20,8 @@ struct ChromeExportOptions {
   bool with_paths = false;  // keeps paths and host names within names
   // From 0 to 1, on the caller's thread; false ends it.
   std::function<bool(double)> progress;
+  // Told of each file under the name that it has until all are whole.
+  std::function<void(const std::filesystem::path&)> begun;
 };
 
 struct ChromeExport {
@@ -32,9 +34,9 @@ bool is_chrome_file(const std::filesystem::path& output);
 
 // `output`: a file whose name ends in .json or .json.gz holds all ranks, which Perfetto shows below
 // each other; anything else is a folder (made if needed) with a file for each rank, as PyTorch's
-// profiler writes them. Each appears complete or not at all. Memory does not grow with the run.
-// Errors: kUsage for files that exist and for steps that the run does not have; kDiskFull, kIo;
-// those of the reader.
+// profiler writes them. They appear together, once all are complete, or not at all. Memory does not
+// grow with the run. Errors: kUsage for files that exist and for steps that the run does not have;
+// kDiskFull, kIo; those of the reader.
 base::Result<ChromeExport> export_chrome_trace(const std::filesystem::path& run,
                                                const std::filesystem::path& output,
                                                const ChromeExportOptions& options = {});
