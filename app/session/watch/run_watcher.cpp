@@ -153,6 +153,10 @@ void RunWatcher::open_run(const std::filesystem::path& run) {
     if (!opened && keep_what_is_shown(run, opened.error())) return;
     if (opened) feed = std::move(*opened);
   }
+  take(run, std::move(feed));
+}
+
+void RunWatcher::take(const std::filesystem::path& run, std::unique_ptr<RunFollower> feed) {
   view_.reset();
   if (feed || run.empty()) problem_.clear();
   could_not_read_ = false;
@@ -165,16 +169,20 @@ void RunWatcher::open_run(const std::filesystem::path& run) {
 }
 
 // Its name stays, and so does what the library calls it.
-void RunWatcher::open_replacement(std::int64_t now_ns) {
+trace::base::Result<void> RunWatcher::open_replacement() {
+  TRY_ASSIGN(auto opened, RunFollower::open(run_));
   const RunLabel label = label_;
-  const auto failed = failed_openings_;
-  open_run(std::filesystem::path(run_));
+  take(std::filesystem::path(run_), std::move(opened));
   label_ = label;
-  if (failed_openings_ == failed) {
-    ++replacements_;
-  } else {
-    next_read_ns_ = now_ns + std::chrono::nanoseconds(kAbandonedPause).count();
-  }
+  ++replacements_;
+  return {};
+}
+
+// True if that is new. It is tried again.
+bool RunWatcher::could_not_read(const trace::base::Error& why, std::int64_t now_ns) {
+  next_read_ns_ = now_ns + std::chrono::nanoseconds(kAbandonedPause).count();
+  could_not_read_ = true;
+  return std::exchange(problem_, why.message) != why.message;
 }
 
 // True where there is anything.
@@ -224,21 +232,15 @@ bool RunWatcher::follow_file(std::int64_t now_ns) {
   if (!feed_) return false;
   if (!replaying_ && now_ns < next_read_ns_) return false;
   if (feed_->is_replaced()) {
-    open_replacement(now_ns);
-    if (!feed_ || next_read_ns_ > now_ns) return true;
+    const auto opened = open_replacement();
+    if (!opened) return could_not_read(opened.error(), now_ns);
   }
   trace::base::Result<bool> changed = false;
   // The status is read first: what was written before it changed is then surely read.
   if (!replaying_ || clock_.at_end(now_ns)) changed = feed_->refresh_info();
   const auto until = replaying_ && !clock_.at_end(now_ns) ? clock_.now_ns(now_ns) : INT64_MAX;
   trace::base::Result<bool> read = changed ? feed_->advance(until) : changed;
-  if (!read) {
-    const bool is_new = problem_ != read.error().message;
-    problem_ = read.error().message;
-    next_read_ns_ = now_ns + std::chrono::nanoseconds(kAbandonedPause).count();
-    could_not_read_ = true;
-    return is_new;
-  }
+  if (!read) return could_not_read(read.error(), now_ns);
   const bool recovered = std::exchange(could_not_read_, false);
   if (recovered) problem_.clear();
   if (feed_->info().status == RunStatus::kRunning) {

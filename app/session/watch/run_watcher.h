@@ -75,7 +75,9 @@ class RunWatcher {
   void work(const std::stop_token& stop);
   bool carry_out(Requests requests);
   void open_run(const std::filesystem::path& run);
-  void open_replacement(std::int64_t now_ns);
+  void take(const std::filesystem::path& run, std::unique_ptr<RunFollower> feed);
+  trace::base::Result<void> open_replacement();
+  bool could_not_read(const trace::base::Error& why, std::int64_t now_ns);
   bool keep_what_is_shown(const std::filesystem::path& not_opened, const trace::base::Error& why);
   void carry_out_replay(const Requests& requests);
   void leave_replay();

@@ -136,6 +136,31 @@ TEST(RunWatcher, OpensTheRunThatTookThePlaceOfTheOneThatIsShown) {
   EXPECT_EQ(state->problem, "");
 }
 
+// It is tried again and again, and said once.
+TEST(RunWatcher, KeepsWhatIsShownWhereItsReplacementCannotBeOpened) {
+  const TemporaryFolder folder;
+  SyntheticRun run(folder.path(), live_options());
+  run.add_steps(3);
+  run.beat(trace::base::wall_clock_ns());
+  run.finish(RunStatus::kRunning);
+  RunWatcher watcher([] {});
+  watcher.show(run.folder());
+  wait_for(watcher, has_steps(3));
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(run.folder())) {
+    files.push_back(entry.path());
+  }
+  std::filesystem::remove_all(run.folder());
+  std::filesystem::create_directory(run.folder());
+  for (const auto& file : files) trace::test::write_text(file, "no run");
+  const auto state = wait_for(watcher, [](const WatchState& now) { return !now.problem.empty(); });
+  EXPECT_EQ(state->failed_openings, 0u);
+  std::this_thread::sleep_for(2500ms);
+  EXPECT_EQ(watcher.state()->failed_openings, 0u);
+  EXPECT_TRUE(has_steps(3)(*watcher.state()));
+  EXPECT_EQ(watcher.state()->replacements, 0u);
+}
+
 TEST(RunWatcher, ReplayEndsWithTheFiguresOfAFullRead) {
   const TemporaryFolder folder;
   SyntheticRun run(folder.path());
