@@ -23,7 +23,7 @@ struct CurvePlot {
   float x(double pixels) const { return area.x + static_cast<float>(pixels); }
 };
 
-// About `count` lines with their values in `labels` pixels left of the plot.
+// About `count` lines with their values left of the plot.
 void draw_value_grid(const kit::Theme& theme, const CurvePlot& plot, int count);
 void draw_curve(const kit::Theme& theme, const CurvePlot& plot,
                 const std::vector<CurvePoint>& points, state::Rgb c, float width = kCurveWidth);

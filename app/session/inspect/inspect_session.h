@@ -27,7 +27,7 @@ class InspectSession {
   InspectSession(Notice& notice, std::function<void()> on_publish);
 
   // "" closes the run that is open. Of a live run, what it commits comes in. Where `replacements`
-  // changes another run may be at the same place, which is opened.
+  // changes of the same `run`, another one may be at its place, which is opened.
   void show(const std::filesystem::path& run, bool is_live, std::uint64_t replacements = 0);
 
   // A replay has come so far: nothing later is counted or gone to. INT64_MAX: all is known.
