@@ -16,7 +16,7 @@
 #include "app/session/runs/listed_runs.h"
 #include "app/window/window_main.h"
 #include "trace/base/printable.h"
-#include "trace/base/suggestion.h"
+#include "trace/base/words/suggestion.h"
 #include "trace/interop/kineto_import.h"
 
 namespace shardlens::app::cli {

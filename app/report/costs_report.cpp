@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "app/report/text_table.h"
-#include "trace/base/quantity.h"
+#include "trace/base/words/quantity.h"
 #include "trace/model/traffic.h"
 #include "ui/present/format.h"
 

@@ -5,7 +5,7 @@
 
 #include "trace/analysis/noise/noise_model.h"
 #include "trace/analysis/noise/same_job.h"
-#include "trace/base/quantity.h"
+#include "trace/base/words/quantity.h"
 
 namespace shardlens::app::sweep {
 namespace {

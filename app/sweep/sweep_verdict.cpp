@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "app/sweep/sweep_front.h"
-#include "trace/base/quantity.h"
+#include "trace/base/words/quantity.h"
 #include "trace/timeline/words/interval_text.h"
 
 namespace shardlens::app::sweep {

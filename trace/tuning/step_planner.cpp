@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "trace/analysis/figures/memory_figures.h"
-#include "trace/base/quantity.h"
+#include "trace/base/words/quantity.h"
 #include "trace/job/shape/parameter_shapes.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/job/units/partition.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "trace/base/quantity.h"
 #include "trace/base/text.h"
+#include "trace/base/words/quantity.h"
 #include "trace/predict/memory/memory_model.h"
 #include "trace/predict/plan/remedies.h"
 #include "trainer/loop/device_memory.h"

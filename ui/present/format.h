@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "trace/base/quantity.h"
+#include "trace/base/words/quantity.h"
 
 namespace shardlens::ui::present {
 

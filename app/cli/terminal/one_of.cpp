@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "trace/base/suggestion.h"
 #include "trace/base/text.h"
+#include "trace/base/words/suggestion.h"
 
 namespace shardlens::app::cli {
 

@@ -1,5 +1,3 @@
-#include "trace/interop/chrome/chrome_export.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -8,6 +6,7 @@
 #include <string>
 
 #include "tests/files.h"
+#include "trace/interop/chrome/chrome_export.h"
 
 namespace shardlens::trace::interop {
 namespace {

@@ -1,6 +1,6 @@
 #include "trace/advice/facts/what_if.h"
 
-#include "trace/base/quantity.h"
+#include "trace/base/words/quantity.h"
 
 namespace shardlens::trace::advice {
 

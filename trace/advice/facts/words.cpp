@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "trace/base/number_text.h"
-#include "trace/base/quantity.h"
+#include "trace/base/words/quantity.h"
 
 namespace shardlens::trace::advice {
 

@@ -2,7 +2,7 @@
 
 #include "trace/advice/facts/words.h"
 #include "trace/advice/rules.h"
-#include "trace/base/quantity.h"
+#include "trace/base/words/quantity.h"
 
 namespace shardlens::trace::advice {
 

@@ -4,7 +4,7 @@
 
 #include "trace/analysis/figures/labels.h"
 #include "trace/analysis/figures/run_summary.h"
-#include "trace/base/quantity.h"
+#include "trace/base/words/quantity.h"
 #include "trace/model/activity.h"
 #include "trace/model/unit_tag.h"
 #include "trace/model/untold.h"

@@ -7,7 +7,7 @@
 #include "trace/analysis/hang/group_calls.h"
 #include "trace/analysis/hang/group_waits.h"
 #include "trace/base/number_text.h"
-#include "trace/base/quantity.h"
+#include "trace/base/words/quantity.h"
 
 namespace shardlens::trace::analysis {
 

@@ -3,8 +3,8 @@
 #include <tuple>
 
 #include "trace/analysis/steps/step_breakdown.h"
-#include "trace/base/quantity.h"
 #include "trace/base/saturated.h"
+#include "trace/base/words/quantity.h"
 #include "trace/explore/find/event_facts.h"
 #include "trace/explore/find/event_finder.h"
 #include "trace/explore/find/fact_sheet.h"

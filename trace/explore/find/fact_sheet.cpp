@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "trace/base/number_text.h"
-#include "trace/base/quantity.h"
+#include "trace/base/words/quantity.h"
 
 namespace shardlens::trace::explore {
 

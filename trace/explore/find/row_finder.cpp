@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "trace/base/quantity.h"
+#include "trace/base/words/quantity.h"
 #include "trace/explore/run/lane_events.h"
 #include "trace/timeline/words/row_catalogue.h"
 

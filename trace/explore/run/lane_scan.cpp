@@ -7,8 +7,8 @@
 #include <numeric>
 #include <utility>
 
-#include "trace/base/quantity.h"
 #include "trace/base/side_by_side.h"
+#include "trace/base/words/quantity.h"
 #include "trace/timeline/values/drawn_event.h"
 
 namespace shardlens::trace::explore {

@@ -7,8 +7,8 @@
 
 #include "trace/base/number_text.h"
 #include "trace/base/printable.h"
-#include "trace/base/suggestion.h"
 #include "trace/base/text.h"
+#include "trace/base/words/suggestion.h"
 #include "trace/job/settings/knob_text.h"
 #include "trace/job/settings/unknown_setting.h"
 

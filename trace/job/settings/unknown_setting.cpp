@@ -1,7 +1,7 @@
 #include "trace/job/settings/unknown_setting.h"
 
-#include "trace/base/suggestion.h"
 #include "trace/base/text.h"
+#include "trace/base/words/suggestion.h"
 #include "trace/job/settings/settings.h"
 
 namespace shardlens::trace::job {

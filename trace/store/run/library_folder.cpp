@@ -13,10 +13,10 @@
 
 #include "trace/base/file_system.h"
 #include "trace/base/printable.h"
-#include "trace/base/suggestion.h"
 #include "trace/base/text.h"
 #include "trace/base/this_machine.h"
 #include "trace/base/wall_clock.h"
+#include "trace/base/words/suggestion.h"
 #include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/run/trace_file.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "trace/base/quantity.h"
+#include "trace/base/words/quantity.h"
 
 namespace shardlens::trace::timeline {
 

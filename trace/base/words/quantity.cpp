@@ -1,4 +1,4 @@
-#include "trace/base/quantity.h"
+#include "trace/base/words/quantity.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "trace/base/suggestion.h"
+#include "trace/base/words/suggestion.h"
 
 #include <algorithm>
 #include <cctype>
