@@ -31,7 +31,7 @@ bool is_untold(const Collective& call);
 
 // Of a collective of several ranks, whether its times are known. If not, as where no GPU was
 // recorded, it starts and ends with the host's call.
-inline bool is_timed(const auto& collective) { return collective.end_ns > collective.start_ns; }
+inline bool is_timed(const auto& collective) { return collective.end_ns != collective.start_ns; }
 
 // Before the file's name in a rank's `sources`.
 inline constexpr std::string_view kImportedFrom = "imported from ";

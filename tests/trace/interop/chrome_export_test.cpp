@@ -93,6 +93,7 @@ class ChromeExportTest : public testing::Test {
 
   fs::path record(std::vector<model::Batch> ranks) const {
     model::RunInfo info = test::run_info("made-up", static_cast<int>(ranks.size()));
+    info.start_ns = 1000;
     const auto run = store::create_run(folder_.path(), info, true);
     EXPECT_TRUE(run) << run.error().message;
     for (model::Batch& rows : ranks) {

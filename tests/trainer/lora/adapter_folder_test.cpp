@@ -175,7 +175,7 @@ TEST(AdapterFolder, HoldsWholeWhatTheModelsFolderDoesNotHave) {
       auto trained = gather_trained(model, parameters, communicator);
       add_whole({layer + ".weight", norm + ".bias"}, model, {3, 12}, parameters, communicator,
                 trained);
-      EXPECT_TRUE(save_adapter(folder, {{3, 12}}, model, trained, communicator));
+      EXPECT_TRUE(save_adapter(folder, {{3, 12}, ""}, model, trained, communicator));
     });
     const auto config = nlohmann::json::parse(std::ifstream(folder / "adapter_config.json"));
     EXPECT_EQ(config["modules_to_save"], (std::vector<std::string>{layer, norm}));

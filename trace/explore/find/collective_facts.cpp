@@ -14,7 +14,6 @@
 #include "trace/explore/run/lane_events.h"
 #include "trace/explore/run/window_activity.h"
 #include "trace/model/traffic.h"
-#include "trace/model/untold.h"
 #include "trace/timeline/pieces/collective_parts.h"
 #include "trace/timeline/words/row_labels.h"
 

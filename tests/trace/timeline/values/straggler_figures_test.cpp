@@ -265,7 +265,7 @@ std::vector<model::Collective> random_calls(std::mt19937& random, int ranks) {
     for (int rank = 0; rank < ranks; ++rank) {
       if (!whole && random() % 3 == 0) continue;
       const auto start = static_cast<std::int64_t>(1'000'000 + i * 10'000 + random() % 5000);
-      calls.push_back(call(rank, i, start, start + static_cast<std::int64_t>(random() % 9000)));
+      calls.push_back(call(rank, i, start, start + 1 + static_cast<std::int64_t>(random() % 9000)));
     }
   }
   std::ranges::shuffle(calls, random);
