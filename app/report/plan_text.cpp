@@ -6,6 +6,7 @@
 #include "app/report/plan_report.h"
 #include "app/report/text_table.h"
 #include "trace/base/number_text.h"
+#include "trace/base/text.h"
 #include "ui/present/format.h"
 #include "ui/present/tables/plan_table.h"
 
@@ -16,14 +17,29 @@ using ui::present::bytes_or_zero;
 
 std::string heading(const PlanReport& report) {
   const trace::predict::PlanRequest& request = report.plan.request;
-  return std::string(request.shape.name) + ": " + ui::present::plan_job_text(report.plan) + "\n" +
-         trace::base::counted(request.ranks(), "rank") + ": " +
-         trace::base::counted(request.nodes, "node") + " of " +
-         trace::base::counted(request.gpus_per_node, "GPU") +
-         (report.gpu.empty() ? "" : " " + report.gpu) + ", " + bytes_or_zero(request.memory_bytes) +
-         " each, " + bytes_or_zero(request.usable_bytes()) +
-         " of it usable: CUDA, NCCL and rounding take about " +
-         bytes_or_zero(request.reserved_bytes) + "\n";
+  const trace::job::Settings& s = request.settings;
+  std::string text = std::string(request.shape.name) + ": " +
+                     trace::base::grouped(report.plan.parameters) + " parameters; " +
+                     trace::base::grouped(s.batch_per_rank) + " x " +
+                     trace::base::grouped(s.sequence_length) + " tokens per rank";
+  if (s.gradient_accumulation_steps > 1) {
+    text += ", " + std::to_string(s.gradient_accumulation_steps) + " micro-batches";
+  }
+  text += "; precision " + trace::job::chosen<&trace::job::Settings::precision>(s) + ", " +
+          trace::job::chosen<&trace::job::Settings::optimizer>(s);
+  if (s.activation_checkpointing > 0) {
+    text += ", recompute every " + (s.activation_checkpointing == 1
+                                        ? "block"
+                                        : std::to_string(s.activation_checkpointing) + " blocks");
+  }
+  text += "\n" + trace::base::counted(request.ranks(), "rank") + ": " +
+          trace::base::counted(request.nodes, "node") + " of " +
+          trace::base::counted(request.gpus_per_node, "GPU") +
+          (report.gpu.empty() ? "" : " " + report.gpu) + ", " +
+          bytes_or_zero(request.memory_bytes) + " each, " + bytes_or_zero(request.usable_bytes()) +
+          " of it usable: CUDA, NCCL and rounding take about " +
+          bytes_or_zero(request.reserved_bytes) + "\n";
+  return text;
 }
 
 // "Peak of tensors" as headings here are written.
