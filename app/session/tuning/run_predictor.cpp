@@ -100,9 +100,7 @@ Settings asked_settings(const Predictor& predictor, const ui::state::KnobDraft& 
 }
 
 std::int64_t usable_bytes(const ui::state::RunView& run, const ui::state::KnobDraft& draft) {
-  const std::int64_t there = trace::advice::usable_bytes(run.figures, draft.next.ranks);
-  if (there > 0) return there;
-  return draft.estimates ? draft.estimates->usable_bytes : 0;
+  return trace::advice::usable_bytes(run.figures, draft.next.ranks);
 }
 
 PredictionView predict_next(const LearntRun& learnt, const ui::state::RunView& run,

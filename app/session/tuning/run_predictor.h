@@ -33,8 +33,8 @@ void add_all_curves(const trace::tuning::Predictor& predictor, const CurveInput&
 // the job (ranks, accumulation) stays as recorded until it is moved.
 trace::job::Settings asked_settings(const trace::tuning::Predictor& predictor,
                                     const ui::state::KnobDraft& draft);
-// What the tensors of a rank may take: where the run's ranks trained, which its peaks are of, or,
-// of a run that does not tell that, here. 0: not known.
+// What the tensors of a rank may take where the run's ranks trained, which its peaks are of. 0: not
+// known.
 std::int64_t usable_bytes(const ui::state::RunView& run, const ui::state::KnobDraft& draft);
 // All but the curves.
 ui::state::PredictionView predict_next(const LearntRun& learnt, const ui::state::RunView& run,

@@ -307,9 +307,9 @@ TEST(PredictionSource, ReadsTheRunThatTookThePlaceOfAnother) {
   };
   const auto predicted = [](const LearntRun& learnt) {
     if (!learnt.predictor) throw std::runtime_error(learnt.refused);
-    trace::job::Settings next = learnt.predictor->info().settings;
-    next.overlap_comm = false;
-    return learnt.predictor->predict(next)->step_ns;
+    const auto prediction = learnt.predictor->predict(learnt.predictor->info().settings);
+    if (!prediction) throw std::runtime_error(prediction.error().message);
+    return prediction->step_ns;
   };
   PredictionSource source;
   const auto before = import_with(200);
