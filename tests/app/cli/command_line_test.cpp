@@ -407,10 +407,9 @@ TEST_F(CommandLine, SaysWhatOfThatWhichWasAskedForHasNoEffect) {
 }
 
 TEST_F(CommandLine, WordsThatAreNotTakenAreAnsweredWithThoseThatAre) {
-  EXPECT_THAT(
-      refused(kWrongUse, {"export", "a", "--format", "deepsped"}),
-      HasSubstr("there is no 'deepsped'; did you mean 'deepspeed'? There are rows, chrome, "
-                "pytorch, deepspeed, accelerate"));
+  EXPECT_THAT(refused(kWrongUse, {"export", "a", "--format", "deepsped"}),
+              HasSubstr("there is no 'deepsped'; did you mean 'deepspeed'? There are rows, chrome, "
+                        "pytorch, deepspeed, accelerate"));
   EXPECT_THAT(refused(kWrongUse, {"query", "a", "select 1", "--format", "parquet"}),
               HasSubstr("there is no 'parquet'; there are table, csv, json"));
 }

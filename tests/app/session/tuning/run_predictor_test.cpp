@@ -307,9 +307,11 @@ TEST(PredictionSource, ReadsTheRunThatTookThePlaceOfAnother) {
   };
   const auto predicted = [](const LearntRun& learnt) {
     if (!learnt.predictor) throw std::runtime_error(learnt.refused);
-    const auto prediction = learnt.predictor->predict(learnt.predictor->info().settings);
-    if (!prediction) throw std::runtime_error(prediction.error().message);
-    return prediction->step_ns;
+    trace::job::Settings next = learnt.predictor->info().settings;
+    next.overlap_comm = false;
+    const auto forecast = learnt.predictor->predict_with_step(next, trace::tuning::kTypicalStep);
+    if (!forecast) throw std::runtime_error(forecast.error().message);
+    return forecast->prediction.step_ns;
   };
   PredictionSource source;
   const auto before = import_with(200);
