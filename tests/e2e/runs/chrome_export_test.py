@@ -61,8 +61,9 @@ class ChromeExport(harness.ShardlensTest):
                 tracks = {(event['pid'], event['tid']) for event in events if event['name'] == 'thread_name'}
                 self.assertLessEqual({(event['pid'], event['tid']) for event in slices}, tracks)
                 self.assertTrue(all(event['ts'] >= 0 for event in events if event['ph'] != 'M'))
-                # Nested, as slices of one track must be.
-                for track in tracks:
+                # Nested, as slices of one track must be. On a stream a kernel may begin before the one before it has ended
+                # (programmatic dependent launch), as in PyTorch's own traces.
+                for track in (each for each in tracks if each[0] % 2 == 1):
                     ends = []
                     for event in sorted((event for event in slices if (event['pid'], event['tid']) == track),
                                         key=lambda event: (event['ts'], -event['dur'])):
