@@ -2,7 +2,6 @@
 
 #include <zlib.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <memory>
 #include <optional>
@@ -16,11 +15,8 @@
 #include "trace/store/run/output_file.h"
 #include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"
-#include "trace/store/sql/event_module.h"
-#include "trace/store/sql/event_tables.h"
-#include "trace/store/sql/row_module.h"
 #include "trace/store/sqlite/stop_reading.h"
-#include "trace/store/upkeep/redaction.h"
+#include "trace/store/upkeep/export_source.h"
 
 namespace shardlens::trace::interop {
 
@@ -82,17 +78,14 @@ class JsonFile {
 class ChromeExporter {
  public:
   ChromeExporter(std::vector<store::TraceFile> files, const ChromeExportOptions& options)
-      : files_(std::move(files)),
-        databases_(store::databases_of(files_)),
-        options_(options),
-        events_(databases_) {}
+      : options_(options), source_(std::move(files), options.progress) {}
 
   base::Result<void> open(std::int64_t world_size);
   base::Result<void> write_together(const fs::path& file);
   base::Result<void> write_apart(const fs::path& folder, const std::string& name);
   base::Result<void> write_ranks(const fs::path& folder, const std::string& name);
   base::Result<void> publish(std::vector<JsonFile>& files);
-  bool goes_on();
+  bool goes_on() { return source_.goes_on(); }
   ChromeExport take_result() { return std::move(result_); }
 
  private:
@@ -103,40 +96,20 @@ class ChromeExporter {
                                                std::optional<std::int64_t> second = {});
   base::Result<void> write_rank(JsonFile& file, std::int64_t rank, bool& is_first);
 
-  std::vector<store::TraceFile> files_;
-  std::vector<store::Database*> databases_;
   const ChromeExportOptions& options_;
-  store::Redaction redaction_;
-  store::EventSource events_;
+  store::ExportSource source_;
   std::optional<store::Database> connection_;
   std::vector<std::int64_t> ranks_;
   std::int64_t world_size_ = 0;
-  std::int64_t chunks_ = 0;
-  bool stopped_ = false;
   ChromeExport result_;
 };
 
-bool ChromeExporter::goes_on() {
-  if (!options_.progress || stopped_) return !stopped_;
-  const auto done = static_cast<double>(events_.decoded_chunks());
-  const auto all = static_cast<double>(std::max<std::int64_t>(1, chunks_));
-  stopped_ = !options_.progress(std::min(1.0, done / all));
-  return !stopped_;
-}
-
 base::Result<void> ChromeExporter::open(std::int64_t world_size) {
   world_size_ = world_size;
-  for (const store::EventTable& table : store::event_tables()) {
-    TRY_ASSIGN(const auto* chunks, events_.chunks(table.kind));
-    chunks_ += std::ssize(*chunks);
-  }
   // What it holds of a large run goes to a temporary file.
   TRY_ASSIGN(connection_, store::Database::open("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
                                                 "the export's tables"));
-  TRY_ASSIGN(redaction_, store::Redaction::of(databases_));
-  TRY(redaction_.add_functions(*connection_));
-  TRY(store::create_row_tables(*connection_, databases_));
-  TRY(store::create_event_tables(*connection_, events_));
+  TRY(source_.attach(*connection_));
   TRY(make_chrome_tables(*connection_, options_.with_paths));
   TRY_ASSIGN(auto ranks, connection_->prepare("select rank from temp.rank order by rank"));
   while (true) {

@@ -1,14 +1,13 @@
 #include "trace/store/upkeep/export_rows.h"
 
-#include <algorithm>
+#include <utility>
 
 #include "trace/store/run/output_file.h"
 #include "trace/store/run/run_files.h"
-#include "trace/store/sql/event_module.h"
 #include "trace/store/sql/event_tables.h"
-#include "trace/store/sql/row_module.h"
 #include "trace/store/sqlite/stop_reading.h"
 #include "trace/store/table/schema.h"
+#include "trace/store/upkeep/export_source.h"
 #include "trace/store/upkeep/redaction.h"
 
 namespace shardlens::trace::store {
@@ -70,54 +69,26 @@ std::vector<ExportTable> exported_tables(bool with_paths) {
   return tables;
 }
 
-// One export: the files it reads and the tables it fills.
+// One export: the run it reads and the tables it fills.
 class RowExport {
  public:
   RowExport(std::vector<TraceFile> files, const ExportOptions& options)
-      : files_(std::move(files)),
-        databases_(databases_of(files_)),
-        progress_(options.progress),
-        with_paths_(options.with_paths),
-        events_(databases_) {}
+      : source_(std::move(files), options.progress), with_paths_(options.with_paths) {}
 
   base::Result<ExportedRows> fill(Database& target);
 
  private:
-  base::Result<void> count_chunks();
   base::Result<std::int64_t> fill_table(Database& target, const ExportTable& table);
-  bool goes_on();
 
-  std::vector<TraceFile> files_;
-  std::vector<Database*> databases_;
-  const std::function<bool(double)>& progress_;
+  ExportSource source_;
   const bool with_paths_;
-  Redaction redaction_;
-  EventSource events_;
-  std::int64_t chunks_ = 0;
-  bool stopped_ = false;
 };
-
-bool RowExport::goes_on() {
-  if (!progress_ || stopped_) return !stopped_;
-  const auto done = static_cast<double>(events_.decoded_chunks());
-  stopped_ =
-      !progress_(std::min(1.0, done / static_cast<double>(std::max<std::int64_t>(1, chunks_))));
-  return !stopped_;
-}
-
-base::Result<void> RowExport::count_chunks() {
-  for (const EventTable& table : event_tables()) {
-    TRY_ASSIGN(const auto* chunks, events_.chunks(table.kind));
-    chunks_ += static_cast<std::int64_t>(chunks->size());
-  }
-  return {};
-}
 
 base::Result<std::int64_t> RowExport::fill_table(Database& target, const ExportTable& table) {
   TRY(target.execute(table.create));
   const int code = sqlite3_exec(target.get(), table.fill.c_str(), nullptr, nullptr, nullptr);
   if (code == SQLITE_OK) return std::int64_t{sqlite3_changes64(target.get())};
-  if (stopped_)
+  if (source_.was_stopped())
     return base::fail(base::ErrorKind::kFailed, "the export was stopped; nothing was written");
   // Only what is read can be damaged, and that says so itself.
   if ((code & 0xff) == SQLITE_CORRUPT) {
@@ -128,12 +99,8 @@ base::Result<std::int64_t> RowExport::fill_table(Database& target, const ExportT
 }
 
 base::Result<ExportedRows> RowExport::fill(Database& target) {
-  TRY(count_chunks());
-  TRY_ASSIGN(redaction_, Redaction::of(databases_));
-  TRY(redaction_.add_functions(target));
-  TRY(create_row_tables(target, databases_));
-  TRY(create_event_tables(target, events_, kReadPrefix));
-  const StopReading stop([this] { return !goes_on(); });
+  TRY(source_.attach(target, kReadPrefix));
+  const StopReading stop([this] { return !source_.goes_on(); });
   ExportedRows exported;
   for (const ExportTable& table : exported_tables(with_paths_)) {
     TRY_ASSIGN(const std::int64_t rows, fill_table(target, table));
