@@ -215,7 +215,7 @@ TEST(Comparison, EqualRecordedRunsAreHardlyEverCalledDifferentInAnyFigure) {
     words >> set >> run;
     auto& runs = sets[static_cast<int>(set)];
     if (runs.size() <= run) runs.resize(run + 1);
-    add_step(words, runs[run]);
+    while (words.good()) add_step(words, runs[run]);
   }
   FigureClaims claims;
   for (auto& [set, runs] : sets) {
