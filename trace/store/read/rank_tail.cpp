@@ -352,6 +352,21 @@ base::Result<model::Batch> RankTail::read_facts(Database& database) {
   return batch;
 }
 
+base::Result<model::Batch> RankTail::read_pulse(Database& database) {
+  ReadTransaction transaction(database);
+  TRY(transaction.begin());
+  TRY_ASSIGN(const auto marks,
+             marks_of(database, "committed_ns <= ?3 order by row_id desc limit 1", INT64_MAX));
+  model::Batch batch;
+  if (!marks) return batch;
+  const std::size_t step = mark_of("step");
+  TRY(select(database, kRowIds, std::array{marks_[step], (*marks)[step]}, batch.steps));
+  TRY_ASSIGN(batch.heartbeat, select_one<model::Heartbeat>(database));
+  TRY(read_rank_info(database, batch));
+  marks_[step] = (*marks)[step];
+  return batch;
+}
+
 base::Result<std::optional<RankTail::Commits>> RankTail::commits(Database& database) const {
   const std::string of_rank = " from batch where " + numbered_of(rank_) + " order by row_id ";
   Commits range;

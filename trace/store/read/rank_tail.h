@@ -33,6 +33,9 @@ class RankTail {
   // Rows that hold for the whole run (strings, groups, buckets, units, the rank) and the log; only
   // before the first poll().
   base::Result<model::Batch> read_facts(Database& database);
+  // Steps that were not read before, the heartbeat, and the rank where that is new; in place of
+  // poll().
+  base::Result<model::Batch> read_pulse(Database& database);
   // Times of the first and the last commit; nothing before the first.
   struct Commits {
     std::int64_t first_ns = 0, last_ns = 0;

@@ -261,6 +261,11 @@ base::Result<void> RunReader::read_facts(const std::function<void(const model::B
                            take);
 }
 
+base::Result<void> RunReader::read_pulse(const std::function<void(const model::Batch&)>& take) {
+  return state_->read_each([](RankTail& tail, Database& from) { return tail.read_pulse(from); },
+                           take);
+}
+
 int RunReader::readable_ranks() const {
   return static_cast<int>(std::ranges::count_if(state_->sources, [this](const auto& source) {
     return !state_->problems.contains(source.first);

@@ -53,6 +53,10 @@ class RunReader {
   // at a time: what poll() would give of them, only before the first poll() or after rewind().
   base::Result<void> read_facts(const std::function<void(const model::Batch&)>& take);
 
+  // All that tells whether a job hangs, a rank at a time: the steps that were committed since the
+  // last call, the heartbeat, and the rank's own row where that is new. In place of poll().
+  base::Result<void> read_pulse(const std::function<void(const model::Batch&)>& take);
+
   // Another run has its place by now, as after an import with --overwrite. What was opened can
   // still be read: open again.
   bool is_replaced() const;

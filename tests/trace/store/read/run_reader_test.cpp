@@ -243,6 +243,39 @@ TEST(RunReader, ReadsWhatHoldsForTheWholeRunAndItsLogWithoutTheRest) {
   EXPECT_EQ(all_text(poll(*reader), 2), all_text(poll(*open(run)), 2));
 }
 
+TEST(RunReader, TellsThePulseOfALiveRunWithoutTheRest) {
+  const Folder folder;
+  const auto run = folder / "pulse";
+  model::RunInfo info = test::run_info("pulse", 1);
+  ASSERT_TRUE(create_run_at(run, info));
+  auto writer = RowWriter::create_file(rank_file(run, 0), 0);
+  ASSERT_TRUE(writer) << writer.error().message;
+  const auto reader = open(run);
+  std::vector<model::Batch> told;
+  const auto read = [&] {
+    told.clear();
+    return reader->read_pulse([&](const model::Batch& batch) { told.push_back(batch); });
+  };
+  ASSERT_TRUE(read());
+  EXPECT_TRUE(told.empty()) << "nothing was committed";
+  for (std::int64_t step = 0; step < 3; ++step) {
+    const model::Batch all = test::step_batch(0, step);
+    ASSERT_TRUE(writer->begin() && writer->write(all) && writer->commit(1));
+    model::Batch expected;
+    expected.steps = all.steps;
+    expected.heartbeat = all.heartbeat;
+    expected.rank_info = all.rank_info;
+    ASSERT_TRUE(read());
+    ASSERT_EQ(told.size(), 1u);
+    EXPECT_EQ(test::text_of(told[0]), test::text_of(expected)) << step;
+    ASSERT_TRUE(read());
+    ASSERT_EQ(told.size(), 1u);
+    EXPECT_TRUE(told[0].steps.empty()) << "told before";
+    ASSERT_TRUE(told[0].heartbeat);
+    EXPECT_EQ(told[0].heartbeat->step, step);
+  }
+}
+
 TEST(RunReader, ALongRunComesInPartsAndItsRangesAreWhatAWholeScanFinds) {
   const Folder folder;
   const auto run = test::record_run(folder.path(), "long", 1, 280, true);
