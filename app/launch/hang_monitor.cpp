@@ -19,30 +19,25 @@ HangMonitor::HangMonitor(std::filesystem::path folder, const trace::model::RunIn
       take_(std::move(take)),
       watch_(run.world_size, std::chrono::seconds(run.settings.collective_timeout_s)) {}
 
-void HangMonitor::look(const JobStatus& job, const std::function<bool()>& is_over) {
+void HangMonitor::look(const JobStatus& job) {
+  if (HangWatch::Clock::now() >= next_look_) read();
+  for (const auto& exit : job.exits) watch_.rank_ended(exit.rank);
+}
+
+void HangMonitor::read() {
   if (!reader_) {
     auto reader = trace::store::RunReader::open(folder_);
     if (!reader) return;
     reader_ = std::move(*reader);
   }
-  for (const auto& exit : job.exits) watch_.rank_ended(exit.rank);
-  if (HangWatch::Clock::now() < next_look_) return;
-  for (bool more = true; more;) {
-    if (is_over && is_over()) return;
-    const auto batches = reader_->poll();
-    if (!batches) {
-      // A file in the making; a damaged one is reported once the job has ended.
-      pause_ = std::clamp<HangWatch::Clock::duration>(2 * pause_, kShortestPause, kLongestPause);
-      next_look_ = HangWatch::Clock::now() + pause_;
-      return;
-    }
-    for (const auto& batch : *batches) {
-      watch_.add(batch, HangWatch::Clock::now());
-      if (take_) take_(batch);
-    }
-    more = !batches->empty();
-  }
-  pause_ = {};
+  const auto done = reader_->read_pulse([this](const auto& batch) {
+    watch_.add(batch, HangWatch::Clock::now());
+    if (take_) take_(batch);
+  });
+  // A file in the making; a damaged one is reported once the job has ended.
+  pause_ = done ? HangWatch::Clock::duration{}
+                : std::clamp<HangWatch::Clock::duration>(2 * pause_, kShortestPause, kLongestPause);
+  next_look_ = HangWatch::Clock::now() + pause_;
 }
 
 }  // namespace shardlens::app::launch

@@ -15,17 +15,18 @@ namespace shardlens::app::launch {
 
 class HangMonitor {
  public:
-  // `take`: hears all that is read.
+  // `take`: hears what is read, steps among it.
   HangMonitor(std::filesystem::path folder, const trace::model::RunInfo& run,
               std::function<void(const trace::model::Batch&)> take = {});
 
-  // Reads what is new, which of a long run comes in parts; before each of them `is_over` tells
-  // whether the rest is of no use. The job keeps running whatever happens to its files.
-  void look(const JobStatus& job, const std::function<bool()>& is_over = {});
+  // Reads what is new. The job keeps running whatever happens to its files.
+  void look(const JobStatus& job);
   // The reason why the job should end.
   std::optional<std::string> hang() const { return watch_.check(HangWatch::Clock::now()); }
 
  private:
+  void read();
+
   const std::filesystem::path folder_;
   const std::function<void(const trace::model::Batch&)> take_;
   std::unique_ptr<trace::store::RunReader> reader_;  // null until the files can be read

@@ -63,8 +63,8 @@ class RunningJob {
   virtual JobStatus poll() const = 0;
   // All ranks leave after the same step and what they save then; the run is `stopped`.
   virtual void request_stop() = 0;
-  // The same with less patience; the run is `failed` for this reason, say a hang, unless a user has
-  // stopped it already.
+  // The same with less patience; the run is `failed` for the first reason given, say a hang, unless
+  // a user has stopped it already.
   virtual void request_abort(std::string reason) = 0;
   // Ends the ranks at once.
   virtual void kill_now() = 0;

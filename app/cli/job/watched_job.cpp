@@ -15,7 +15,6 @@ WatchedJob watch_job(launch::JobSession& job, launch::StopSignals& signals, OnSi
   launch::JobStatus status = job.poll();
   RunMonitor monitor(job.folder(), status.run);
   bool asked = false;
-  bool hangs = false;
   while (status.phase != launch::JobStatus::Phase::kEnded) {
     if (signals.wait(kLookEvery)) {
       if (asked || on_signal == OnSignal::kKill) {
@@ -29,10 +28,7 @@ WatchedJob watch_job(launch::JobSession& job, launch::StopSignals& signals, OnSi
     status = job.poll();
     monitor.look(status);
     display.show(monitor.progress());
-    if (const auto hang = monitor.hang(); hang && !hangs) {
-      hangs = true;
-      job.request_abort(*hang);
-    }
+    if (const auto hang = monitor.hang()) job.request_abort(*hang);
   }
   return {std::move(status), asked};
 }

@@ -5,8 +5,6 @@
 #include <iterator>
 #include <utility>
 
-#include "app/launch/hang_monitor.h"
-
 namespace shardlens::app::session {
 
 using namespace std::chrono_literals;
@@ -156,11 +154,6 @@ void JobQueue::take_next(QueueState& state) {
   state.run_name = starting_->request.name;
 }
 
-void JobQueue::observe(std::shared_ptr<const ui::state::RunView> view) {
-  const std::lock_guard lock(mutex_);
-  observed_ = std::move(view);
-}
-
 QueueState JobQueue::state() const {
   const std::lock_guard lock(mutex_);
   return state_;
@@ -213,8 +206,7 @@ void JobQueue::start_next() {
       return;
     }
     job_ = std::move(*job);
-    guard_.emplace(job_->poll().run);
-    observed_.reset();
+    monitor_.emplace(job_->folder(), job_->poll().run);
     stop_sent_ = false;
     state.phase = stop_wanted_ ? JobPhase::kStopping : JobPhase::kRunning;
     state.run_name = job_->poll().run.name;
@@ -245,27 +237,20 @@ void JobQueue::look_after_job() {
   }
   if (is_killed) job_->kill_now();
   const auto status = job_->poll();
-  watch_for_hangs(status);
-  if (status.phase == launch::JobStatus::Phase::kEnded) {
-    finish(status);
-  } else if (status.phase == launch::JobStatus::Phase::kStopping &&
-             state().phase == JobPhase::kRunning) {
+  if (status.phase == launch::JobStatus::Phase::kEnded) return finish(status);
+  if (status.phase == launch::JobStatus::Phase::kStopping && state().phase == JobPhase::kRunning) {
     change_state([](QueueState& state) { state.phase = JobPhase::kStopping; });
   }
+  watch_for_hangs(status);
 }
 
 void JobQueue::watch_for_hangs(const launch::JobStatus& status) {
-  std::shared_ptr<const ui::state::RunView> view;
-  {
-    const std::lock_guard lock(mutex_);
-    view = std::exchange(observed_, nullptr);
-  }
-  const auto now = launch::HangWatch::Clock::now();
-  if (view && view->figures.info.folder == job_->folder()) guard_->look(view->figures, now);
-  if (const auto reason = guard_->check(status, now)) job_->request_abort(*reason);
+  monitor_->look(status);
+  if (const auto hang = monitor_->hang()) job_->request_abort(*hang);
 }
 
 void JobQueue::finish(const launch::JobStatus& status) {
+  monitor_.reset();  // who hears of the end may remove the run
   job_.reset();
   tell_end(std::exchange(on_end_, {}), status);
   if (const auto notice = notice_of(status); !notice.empty()) notice_.say_why_not(notice);
@@ -277,24 +262,17 @@ void JobQueue::finish(const launch::JobStatus& status) {
   });
 }
 
-// Nobody shows the run any more: whether a rank hangs is in its files.
 void JobQueue::await_end() {
-  const auto has_ended = [this] { return job_->poll().phase == launch::JobStatus::Phase::kEnded; };
-  const auto ends_within = [&](std::chrono::milliseconds limit) {
+  const auto ends_within = [this](std::chrono::milliseconds limit) {
     std::unique_lock lock(mutex_);
-    return wake_.wait_for(lock, limit, has_ended);
+    return wake_.wait_for(
+        lock, limit, [this] { return job_->poll().phase == launch::JobStatus::Phase::kEnded; });
   };
-  const trace::model::RunInfo run = job_->poll().run;
-  if (!run.settings.checkpoint_on_stop) {
+  if (!job_->poll().run.settings.checkpoint_on_stop) {
     ends_within(farewell_);
     return;
   }
-  launch::HangMonitor monitor(job_->folder(), run);
-  while (!ends_within(kHangCheckEvery)) {
-    // The first look reads the run from its beginning.
-    monitor.look(job_->poll(), has_ended);
-    if (const auto hang = monitor.hang()) job_->request_abort(*hang);
-  }
+  while (!ends_within(kHangCheckEvery)) watch_for_hangs(job_->poll());
 }
 
 void JobQueue::leave_in_order() {

@@ -1,5 +1,5 @@
-// The job that runs and the one that waits for it, started and stopped on a thread of its own.
-// All public functions may be called from any thread and return at once.
+// The job that runs and those that wait for it, started, stopped and watched for hangs on a thread
+// of its own. All public functions may be called from any thread and return at once.
 #pragma once
 
 #include <chrono>
@@ -15,8 +15,8 @@
 #include <thread>
 #include <vector>
 
+#include "app/launch/hang_monitor.h"
 #include "app/launch/job_session.h"
-#include "app/session/jobs/hang_guard.h"
 #include "app/session/worker/notice.h"
 #include "trace/base/result.h"
 #include "ui/state/snapshot.h"
@@ -65,8 +65,6 @@ class JobQueue {
   void kill_now();
   void cancel_queued(std::uint64_t id);  // 0: all that wait
   void move_queued(std::uint64_t id, int places);
-  // What the running job has recorded: from it the queue sees that a rank hangs.
-  void observe(std::shared_ptr<const ui::state::RunView> view);
 
   QueueState state() const;
 
@@ -104,12 +102,11 @@ class JobQueue {
   std::uint64_t last_id_ = 0;
   bool stop_wanted_ = false, kill_wanted_ = false;
   bool has_news_ = false;  // of the job
-  std::shared_ptr<const ui::state::RunView> observed_;
   QueueState state_;
 
   std::unique_ptr<launch::RunningJob> job_;  // the worker's own
   JobEnd on_end_;
-  std::optional<HangGuard> guard_;
+  std::optional<launch::HangMonitor> monitor_;  // of that job
   bool stop_sent_ = false;
 
   std::jthread thread_;  // last: stops first

@@ -75,7 +75,6 @@ std::shared_ptr<const ui::state::RunView> CurrentJob::take_new_view(const WatchS
   auto now = view(on_screen);
   if (!now || now == taken_view_) return nullptr;
   taken_view_ = now;
-  queue_.observe(now);
   return now;
 }
 

@@ -29,7 +29,7 @@ class CurrentJob {
   const std::filesystem::path& folder() const { return state_.folder; }
   // "": nothing is being recorded.
   std::filesystem::path recorded_folder() const;
-  // Its figures if there are others than the last time, which the queue learns, too.
+  // Its figures if there are others than the last time.
   std::shared_ptr<const ui::state::RunView> take_new_view(const WatchState& on_screen);
   // What it and those that wait are called.
   std::vector<std::string> names() const;

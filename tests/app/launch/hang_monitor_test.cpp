@@ -2,39 +2,41 @@
 
 #include <gtest/gtest.h>
 
-#include <utility>
+#include <cstdint>
+#include <vector>
 
 #include "tests/files.h"
 #include "trace/store/run/run_folder.h"
-#include "trace/store/write/trace_writer.h"
+#include "trace/store/write/row_writer.h"
 
 namespace shardlens::app::launch {
 namespace {
 
-TEST(HangMonitor, ReadsNothingMoreOnceThatIsOfNoUse) {
+// As long as there is nothing to read, the job only starts.
+TEST(HangMonitor, ReadsStepsOnceOfARunWhoseFilesComeLater) {
   const trace::test::Folder folder;
+  const auto run = folder / "a";
   trace::model::RunInfo info;
   info.name = "a";
   info.world_size = 1;
-  const auto run = trace::store::create_run(folder.path(), info, false);
-  ASSERT_TRUE(run) << run.error().message;
-  auto writer = trace::store::TraceWriter::create(trace::store::rank_file(*run, 0), 0);
-  ASSERT_TRUE(writer);
-  trace::model::Batch batch;
-  trace::model::Step step;
-  step.start_ns = 1;
-  step.end_ns = 2;
-  batch.steps.push_back(step);
-  (*writer)->submit(std::move(batch));
-  ASSERT_TRUE((*writer)->close());
-  std::size_t steps = 0;
-  HangMonitor monitor(*run, info, [&](const auto& read) { steps += read.steps.size(); });
-  monitor.look({}, [] { return true; });
-  EXPECT_EQ(steps, 0u);
-  int asked = 0;
-  monitor.look({}, [&] { return ++asked > 1; });
-  EXPECT_EQ(steps, 1u);
-  EXPECT_EQ(asked, 2) << "after the first part too";
+  std::vector<std::int64_t> steps;
+  HangMonitor monitor(run, info, [&](const auto& batch) {
+    for (const auto& step : batch.steps) steps.push_back(step.index);
+  });
+  monitor.look({});
+  ASSERT_TRUE(trace::store::create_run_at(run, info));
+  monitor.look({});
+  auto writer = trace::store::RowWriter::create_file(trace::store::rank_file(run, 0), 0);
+  ASSERT_TRUE(writer) << writer.error().message;
+  for (std::int64_t index = 0; index < 2; ++index) {
+    trace::model::Batch batch;
+    batch.steps.emplace_back().index = index;
+    ASSERT_TRUE(writer->begin() && writer->write(batch) && writer->commit(1));
+    monitor.look({});
+    monitor.look({});
+  }
+  EXPECT_EQ(steps, (std::vector<std::int64_t>{0, 1}));
+  EXPECT_FALSE(monitor.hang());
 }
 
 }  // namespace

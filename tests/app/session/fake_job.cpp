@@ -31,7 +31,9 @@ class FakeJob final : public launch::RunningJob {
     }
     if (control_->failed) {
       status.run.status = trace::model::RunStatus::kFailed;
-      status.run.reason = "rank 1 exited with code 1: out of memory";
+      status.run.reason = control_->abort_reason.empty()
+                              ? "rank 1 exited with code 1: out of memory"
+                              : control_->abort_reason;
     }
     return status;
   }
@@ -39,7 +41,8 @@ class FakeJob final : public launch::RunningJob {
     control_->stop_requested = true;
     if (control_->ends_when_stopped) control_->end();
   }
-  void request_abort(std::string) override {
+  void request_abort(std::string reason) override {
+    control_->abort_reason = std::move(reason);
     control_->failed = true;
     control_->end();
   }

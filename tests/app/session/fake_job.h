@@ -23,6 +23,7 @@ struct FakeJobControl {
   std::atomic<bool> ended = false;
   std::atomic<bool> failed = false;
   std::atomic<bool> loses_checkpoint = false;  // when it is stopped
+  std::string abort_reason;                    // the queue's own
   std::atomic<int> looked_at = 0;
   std::function<void()> on_news;
 

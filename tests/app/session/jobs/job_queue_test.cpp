@@ -236,30 +236,45 @@ class SuspendedProcess {
   const pid_t id_;
 };
 
-// Its window is gone, and nobody shows the run.
-TEST(JobQueue, EndsAJobThatHangsInsteadOfSaving) {
+// A job whose only rank stands still.
+struct HangingJobTest : testing::Test {
   const trace::test::Folder folder;
   const SuspendedProcess suspended;
-  trace::model::RunInfo info;
-  info.name = "a";
-  info.world_size = 1;
-  const auto run = trace::store::create_run(folder.path(), info, false);
-  ASSERT_TRUE(run);
-  auto writer = trace::store::TraceWriter::create(trace::store::rank_file(*run, 0), 0);
-  ASSERT_TRUE(writer);
-  trace::model::Batch batch;
-  batch.rank_info = trace::model::RankInfo{};
-  batch.rank_info->process_id = suspended.id();
-  batch.heartbeat = trace::model::Heartbeat{.rank = 0, .alive_ns = 1, .progress_ns = 1};
-  (*writer)->submit(std::move(batch));
-  ASSERT_TRUE((*writer)->close());
   FakeJobs jobs;
   Notice notice;
-  auto queue = std::make_unique<JobQueue>(jobs.starter(), notice, [] {});
-  jobs.record_in(*run);
-  start_job_that_saves(*queue);
+  std::unique_ptr<JobQueue> queue;
+
+  void SetUp() override {
+    trace::model::RunInfo info;
+    info.name = "a";
+    info.world_size = 1;
+    const auto run = trace::store::create_run(folder.path(), info, false);
+    ASSERT_TRUE(run);
+    auto writer = trace::store::TraceWriter::create(trace::store::rank_file(*run, 0), 0);
+    ASSERT_TRUE(writer);
+    trace::model::Batch batch;
+    batch.rank_info = trace::model::RankInfo{};
+    batch.rank_info->process_id = suspended.id();
+    batch.heartbeat = trace::model::Heartbeat{.rank = 0, .alive_ns = 1, .progress_ns = 1};
+    (*writer)->submit(std::move(batch));
+    ASSERT_TRUE((*writer)->close());
+    jobs.record_in(*run);
+    queue = std::make_unique<JobQueue>(jobs.starter(), notice, [] {});
+    start_job_that_saves(*queue);
+    jobs.started().at(0)->ends_when_stopped = false;
+  }
+};
+
+// Whatever is on screen: nothing else looks at the run here.
+TEST_F(HangingJobTest, IsEndedAndTheUserToldWhichRankHangs) {
+  ASSERT_TRUE(eventually([&] { return queue->state().phase == JobPhase::kNone; }));
+  const auto text = notice.words().text;
+  EXPECT_TRUE(text.starts_with("Run “a” failed: rank 0 has been suspended for ")) << text;
+  EXPECT_FALSE(jobs.started().at(0)->killed);
+}
+
+TEST_F(HangingJobTest, IsEndedInsteadOfSavingWhenTheWindowCloses) {
   const auto job = jobs.started().at(0);
-  job->ends_when_stopped = false;
   std::jthread closing([&] { queue.reset(); });
   ASSERT_TRUE(eventually([&] { return job->stop_requested.load(); }));
   EXPECT_TRUE(eventually([&] { return job->failed.load(); })) << "nobody asked for its abort";
