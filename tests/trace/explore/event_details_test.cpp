@@ -171,7 +171,8 @@ TEST_F(Details, OfACollectiveListItsCallOnEveryRank) {
   ASSERT_EQ(details.calls.size(), 2u);
   EXPECT_EQ(details.calls[0].rank, 0);
   EXPECT_EQ(details.calls[0].start_ns, KnownRun::at(1, 60'000));
-  EXPECT_EQ(details.calls[1].latest_start_ns, KnownRun::at(1, 64'000));
+  EXPECT_EQ(details.calls[0].wait.wait_ns, 4'000'000);
+  EXPECT_EQ(details.calls[1].wait.wait_ns, 0);
   const timeline::EventDetails other = at(details.calls[0].place.ref);
   EXPECT_EQ(other.subtitle, "rank 0 · step 1");
   EXPECT_EQ(explorer_->rows()->rows[static_cast<std::size_t>(details.calls[0].place.row)].rank, 0);
@@ -240,7 +241,7 @@ TEST_F(DetailsOfAChangedRun, TellNoWaitAndNoBandwidthWhereARanksRecordIsMissing)
   for (const char* field : {"Transfer", "Algorithm bandwidth", "Bus bandwidth", "Last to start"})
     EXPECT_EQ(value(details, field), "(none)") << field;
   ASSERT_EQ(details.calls.size(), 1u);
-  EXPECT_EQ(details.calls[0].latest_start_ns, 0) << "a wait would be drawn";
+  EXPECT_FALSE(details.calls[0].wait.wait_ns) << "a wait would be drawn";
 }
 
 // Two of eight were imported.
@@ -270,8 +271,8 @@ TEST_F(DetailsOfAChangedRun, ARankThatHadLeftHasNoTransferAndSetsNoRecord) {
   EXPECT_EQ(value(left, "Transfer"), "(none)");
   EXPECT_EQ(value(left, "Bus bandwidth"), "(none)");
   ASSERT_EQ(left.calls.size(), 2u);
-  EXPECT_TRUE(left.calls[0].has_left);
-  EXPECT_FALSE(left.calls[1].has_left);
+  EXPECT_TRUE(left.calls[0].wait.has_left);
+  EXPECT_FALSE(left.calls[1].wait.has_left);
   EXPECT_EQ(value(of_step(2), "Bus bandwidth"), "1.00 GB/s · 100 % of the best seen");
 }
 

@@ -39,7 +39,7 @@ struct HostedRun {
   }
 
   analysis::WaitDoubt doubt() const {
-    return collectives.at(static_cast<std::size_t>(piece.collective)).wait_doubt;
+    return collectives.at(static_cast<std::size_t>(piece.collective)).wait.doubt;
   }
 
   KnownRun run;
@@ -96,7 +96,7 @@ TEST(RankHosts, WhereNothingTellsOfTheClocksNoWaitAndNoTransferIsTold) {
   }
   EXPECT_EQ(apart.details.clock_error_ns, analysis::kUnknownClockError);
   ASSERT_EQ(apart.details.calls.size(), 2u);
-  for (const timeline::RankCall& call : apart.details.calls) EXPECT_EQ(call.latest_start_ns, 0);
+  for (const timeline::RankCall& call : apart.details.calls) EXPECT_FALSE(call.wait.wait_ns);
 
   EXPECT_FALSE(apart.figures.stragglers->calls.at(0).transfer_ns());
   EXPECT_FALSE(apart.figures.stragglers->ranks.at(1).mean_late_ns());
@@ -127,14 +127,15 @@ TEST(RankHosts, OfClocksThatCallsContradictAWaitIsToldButNoTransfer) {
     ASSERT_NE(waited, picture.pieces.end());
     EXPECT_EQ(waited->latest_start_ns, KnownRun::at(1, 64'000));
     const auto collective = static_cast<std::size_t>(waited->collective);
-    EXPECT_FALSE(picture.collectives.at(collective).tells_transfer);
+    EXPECT_EQ(picture.collectives.at(collective).wait.wait_ns, 704'000'000);
+    EXPECT_FALSE(picture.collectives.at(collective).wait.transfer_ns);
     const timeline::EventDetails details = *explorer->details(waited->ref);
     ASSERT_EQ(details.calls.size(), 2u);
-    for (const timeline::RankCall& call : details.calls) EXPECT_FALSE(call.tells_transfer);
+    for (const timeline::RankCall& call : details.calls) EXPECT_FALSE(call.wait.transfer_ns);
   }
   const HostedRun together("node", "node");
-  EXPECT_TRUE(together.collectives.at(0).tells_transfer);
-  for (const timeline::RankCall& call : together.details.calls) EXPECT_TRUE(call.tells_transfer);
+  EXPECT_TRUE(together.collectives.at(0).wait.transfer_ns);
+  for (const timeline::RankCall& call : together.details.calls) EXPECT_TRUE(call.wait.transfer_ns);
 }
 
 }  // namespace

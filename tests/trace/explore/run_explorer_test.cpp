@@ -100,7 +100,8 @@ TEST_F(OpenRun, CollectivesSayWhatIsKnownOfThem) {
   EXPECT_EQ(call.tag_kind, model::TagKind::kBucket);
   EXPECT_EQ(call.tag_index, 0);
   EXPECT_EQ(call.start_ns, KnownRun::at(1, 60'000));
-  EXPECT_EQ(call.wait_doubt, analysis::WaitDoubt::kNone);
+  EXPECT_EQ(call.wait.wait_ns, 4'000'000);
+  EXPECT_EQ(call.wait.transfer_ns, 14'000'000);
   EXPECT_EQ(call.overlapped_ns, 10'000'000);
   EXPECT_EQ(call.exposed_ns, 8'000'000);
   for (const timeline::Piece& piece : picture.pieces)

@@ -157,7 +157,7 @@ TEST_F(StepPainterTest, WaitsAreNotKnownUntilAllRanksOfTheCallHaveRecordedIt) {
   SetUp();
   EXPECT_EQ(parts(0, "bucket 0").at(0).latest_start_ns, kStepStart + 40 * kMs);
   EXPECT_EQ(parts(0, "bucket 1").at(0).latest_start_ns, 0);
-  EXPECT_EQ(call(0, "bucket 1").wait_doubt, analysis::WaitDoubt::kRecordsMissing);
+  EXPECT_EQ(call(0, "bucket 1").wait.doubt, analysis::WaitDoubt::kRecordsMissing);
 }
 
 TEST_F(StepPainterTest, WaitsThatClocksOfHostsCouldMakeUpAreNotKnown) {
@@ -166,7 +166,7 @@ TEST_F(StepPainterTest, WaitsThatClocksOfHostsCouldMakeUpAreNotKnown) {
   rows[1].rank_info->host = "node-0";
   SetUp();
   EXPECT_EQ(parts(0, "bucket 1").at(0).latest_start_ns, 0);
-  EXPECT_EQ(call(0, "bucket 1").wait_doubt, analysis::WaitDoubt::kClockError);
+  EXPECT_EQ(call(0, "bucket 1").wait.doubt, analysis::WaitDoubt::kClockError);
   rows[0].rank_info->host = "node-0";
   SetUp();
   EXPECT_EQ(parts(0, "bucket 1").at(0).latest_start_ns, kStepStart + 55 * kMs) << "one clock";

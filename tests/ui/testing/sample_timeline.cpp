@@ -197,6 +197,8 @@ class RankBuilder {
   void add_call(DrawnCollective call, const std::string& name, int lane, std::int64_t latest,
                 std::int64_t end, std::int64_t border) {
     const std::int64_t start = call.start_ns;
+    if (latest != 0)
+      call.wait = {latest - start, end - latest, false, trace::analysis::WaitDoubt::kNone};
     call.overlapped_ns = covered(compute_, start, end);
     call.exposed_ns = end - start - call.overlapped_ns;
     first_ = first_ == 0 ? start : first_;

@@ -64,11 +64,13 @@ enum class WaitDoubt : std::uint8_t {
 };
 std::string_view to_text(WaitDoubt doubt);  // "" for none; goes on a sentence
 
-// Until when a rank waited in a collective.
-struct WaitEnd {
-  // The last rank's start; the own one of a rank that waited for nobody, as it had left by then.
-  std::optional<std::int64_t> time_ns;
-  WaitDoubt doubt = WaitDoubt::kNone;  // why that is not known
+// How long a rank waited in a collective for the last one, and moved data with it from then on. One
+// that ended before the last one began did neither.
+struct CallWait {
+  std::optional<std::int64_t> wait_ns;           // latest start over the ranks − own start
+  std::optional<std::int64_t> transfer_ns;       // own end − latest start
+  bool has_left = false;                         // before the last rank began
+  WaitDoubt doubt = WaitDoubt::kRecordsMissing;  // why the wait is not known
 };
 
 struct StepFigures {

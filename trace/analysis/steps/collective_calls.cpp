@@ -83,41 +83,36 @@ bool CollectiveCalls::has_all_ranks(const CollectivePart& like, std::size_t rank
   return whole_call_with(like, rank_count) != nullptr;
 }
 
-std::optional<std::int64_t> CollectiveCalls::latest_start_ns(const CollectivePart& like,
-                                                             std::size_t rank_count) const {
+CallWait CollectiveCalls::wait_of(const CollectivePart& like, std::size_t rank_count) const {
+  const auto from = [&](std::int64_t begin_ns) {
+    return std::max<std::int64_t>(0, base::saturated_difference(like.end_ns, begin_ns));
+  };
+  if (like.members == 1) return {0, from(like.start_ns), false, WaitDoubt::kNone};
   const Call* const call = whole_call_with(like, rank_count);
-  if (call == nullptr || call->clock_error_ns == kUnknownClockError) return std::nullopt;
-  const auto parts = parts_of(*call);
-  const CollectivePart& latest = std::ranges::max(parts, {}, &CollectivePart::start_ns);
-  if (call->clock_error_ns <= 0) return latest.start_ns;
-  std::int64_t before_ns = like.rank == latest.rank ? INT64_MIN : like.start_ns;
-  for (const CollectivePart& part : parts) {
-    const bool is_before_latest = like.rank == latest.rank && part.rank != latest.rank;
-    if (is_before_latest) before_ns = std::max(before_ns, part.start_ns);
+  if (call == nullptr) return {};
+  if (call->clock_error_ns == kUnknownClockError) return {{}, {}, false, WaitDoubt::kClocksUnknown};
+  const CollectivePart& latest = std::ranges::max(parts_of(*call), {}, &CollectivePart::start_ns);
+  if (call->clock_error_ns > 0 &&
+      base::saturated_difference(latest.start_ns, before_latest_ns(*call, like, latest)) <=
+          call->clock_error_ns) {
+    return {{}, {}, false, WaitDoubt::kClockError};
   }
-  const bool is_known =
-      base::saturated_difference(latest.start_ns, before_ns) > call->clock_error_ns;
-  return is_known ? std::optional(latest.start_ns) : std::nullopt;
+  if (like.start_ns < latest.start_ns && like.end_ns <= latest.start_ns)
+    return {0, {}, true, WaitDoubt::kNone};
+  CallWait wait{
+      base::saturated_difference(latest.start_ns, like.start_ns), {}, false, WaitDoubt::kNone};
+  if (call->has_one_clock) wait.transfer_ns = from(latest.start_ns);
+  return wait;
 }
 
-bool CollectiveCalls::tells_transfer(const CollectivePart& like) const {
-  if (like.members == 1) return true;
-  const Call* const call = call_with(like);
-  return call != nullptr && call->has_one_clock;
-}
-
-WaitEnd CollectiveCalls::wait_of(const CollectivePart& like, std::size_t rank_count) const {
-  if (like.members == 1) return {like.start_ns};
-  const Call* const call = whole_call_with(like, rank_count);
-  if (call == nullptr) return {std::nullopt, WaitDoubt::kRecordsMissing};
-  if (call->clock_error_ns == kUnknownClockError) return {std::nullopt, WaitDoubt::kClocksUnknown};
-  const auto latest = std::ranges::max(parts_of(*call), {}, &CollectivePart::start_ns).start_ns;
-  const bool has_left = like.end_ns <= latest;
-  const std::int64_t wait_ns = has_left ? 0 : base::saturated_difference(latest, like.start_ns);
-  if (call->clock_error_ns > 0 && wait_ns <= call->clock_error_ns) {
-    return {std::nullopt, WaitDoubt::kClockError};
+std::int64_t CollectiveCalls::before_latest_ns(const Call& call, const CollectivePart& like,
+                                               const CollectivePart& latest) const {
+  if (like.rank != latest.rank) return like.start_ns;
+  std::int64_t before_ns = INT64_MIN;
+  for (const CollectivePart& part : parts_of(call)) {
+    if (part.rank != latest.rank) before_ns = std::max(before_ns, part.start_ns);
   }
-  return {like.start_ns + wait_ns};
+  return before_ns;
 }
 
 }  // namespace shardlens::trace::analysis

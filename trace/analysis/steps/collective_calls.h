@@ -1,5 +1,5 @@
-// The same collective on all ranks of its group: who came last. Built once from all ranks' calls,
-// then any thread.
+// The same collective on all ranks of its group: how long each waited for the last one. Built once
+// from all ranks' calls, then any thread.
 #pragma once
 
 #include <cstdint>
@@ -50,13 +50,10 @@ class CollectiveCalls {
   void doubt_waits(const HostClocks& clocks);
   // Here and below: of a group that was not announced all `rank_count` ranks of the job take part.
   bool has_all_ranks(const CollectivePart& like, std::size_t rank_count) const;
-  WaitEnd wait_of(const CollectivePart& like, std::size_t rank_count) const;
-  // The latest start over the ranks, by which wait and transfer go. None: not known, as ranks are
-  // missing, or as clocks may have made it up that this rank came before it, or the others did.
-  std::optional<std::int64_t> latest_start_ns(const CollectivePart& like,
-                                              std::size_t rank_count) const;
-  // Whether its end may be held against that start: not where calls contradict one clock.
-  bool tells_transfer(const CollectivePart& like) const;
+  // The one rule for what is told of a rank's part in a call. Not known as ranks are missing, or as
+  // clocks may have made it up that it came before the last rank or, of the last one itself, that
+  // the others did; its transfer also where calls contradict that its ranks have one clock.
+  CallWait wait_of(const CollectivePart& like, std::size_t rank_count) const;
 
  private:
   struct Call {
@@ -67,6 +64,9 @@ class CollectiveCalls {
   const Call* call_with(const CollectivePart& like) const;
   // Null where not all ranks are there.
   const Call* whole_call_with(const CollectivePart& like, std::size_t rank_count) const;
+  // The own start; of the last rank the latest one of the others.
+  std::int64_t before_latest_ns(const Call& call, const CollectivePart& like,
+                                const CollectivePart& latest) const;
   std::span<const CollectivePart> parts_of(const Call& call) const {
     return std::span(parts_).subspan(call.first, call.size);
   }

@@ -5,7 +5,6 @@
 #include "trace/analysis/collectives/process_groups.h"
 #include "trace/analysis/figures/labels.h"
 #include "trace/base/number_text.h"
-#include "trace/base/saturated.h"
 #include "trace/base/text.h"
 #include "trace/base/words/quantity.h"
 #include "trace/explore/find/event_facts.h"
@@ -101,70 +100,60 @@ class CollectiveFacts {
     const analysis::CollectivePart self = part_of(rows_, index_);
     const auto parts = run_.calls->same_call(self);
     if (parts.empty() || self.members == 1) return;
-    const auto latest = std::ranges::max_element(parts, {}, &analysis::CollectivePart::start_ns);
     std::vector<int> ranks;
-    for (const analysis::CollectivePart& part : parts) ranks.push_back(part.rank);
-    if (run_.clocks) sheet_.details.clock_error_ns = run_.clocks->error_between_hosts(ranks);
-    const bool is_whole = run_.calls->has_all_ranks(self, run_.rank_count());
-    const bool is_known = is_whole && sheet_.details.clock_error_ns != analysis::kUnknownClockError;
     for (const analysis::CollectivePart& part : parts) {
-      add_call(part, is_known ? latest->start_ns : 0);
+      ranks.push_back(part.rank);
+      add_call(part);
     }
-    if (!is_whole) {
-      return sheet_.add("Waiting for others", "not known",
-                        "not all ranks of the group have a record of this call");
-    }
-    if (!is_known) {
-      return sheet_.add(
-          "Waiting for others", "not known",
-          "nothing tells how far the hosts' clocks are apart: no all-reduce or the like "
-          "connects them");
-    }
-    const std::string apart =
-        "the hosts' clocks may be " + duration_figure(sheet_.details.clock_error_ns) + " apart";
-    if (!run_.calls->latest_start_ns(self, run_.rank_count())) {
-      return sheet_.add("Waiting for others", "not known", apart);
-    }
-    const std::string but = sheet_.details.clock_error_ns > 0 ? "; " + apart : "";
+    if (run_.clocks) sheet_.details.clock_error_ns = run_.clocks->error_between_hosts(ranks);
+    const analysis::CallWait wait = run_.calls->wait_of(self, run_.rank_count());
+    if (!wait.wait_ns)
+      return sheet_.add("Waiting for others", "not known", why_unknown(wait.doubt));
+    const auto latest = std::ranges::max_element(parts, {}, &analysis::CollectivePart::start_ns);
+    const std::string but = sheet_.details.clock_error_ns > 0 ? "; " + clocks_text() : "";
     if (self.start_ns == latest->start_ns) {
       const bool is_last =
           std::ranges::count(parts, latest->start_ns, &analysis::CollectivePart::start_ns) == 1;
       is_last ? sheet_.add("Last to start", "this rank", "the others waited for it" + but)
               : sheet_.add("Waiting for others", "none", "none began later" + but);
-    } else if (row_.end_ns <= latest->start_ns) {
+    } else if (wait.has_left) {
       sheet_.add("Waiting for others", "none",
                  "it had left before rank " + std::to_string(latest->rank) + " began" + but);
     } else {
-      sheet_.add_duration("Waiting for rank " + std::to_string(latest->rank),
-                          latest->start_ns - row_.start_ns,
+      sheet_.add_duration("Waiting for rank " + std::to_string(latest->rank), *wait.wait_ns,
                           "latest start over the ranks − own start" + but);
     }
-    const std::int64_t transfer_ns = known_transfer_ns(self);
+    const std::int64_t transfer_ns = wait.transfer_ns.value_or(0);
     if (transfer_ns <= 0) return;
     sheet_.add_duration("Transfer", transfer_ns, "own end − latest start" + but);
     add_bandwidth(transfer_ns, static_cast<int>(parts.size()));
   }
 
-  // 0: not known, or it had left before the last rank began.
-  std::int64_t known_transfer_ns(const analysis::CollectivePart& part) const {
-    const auto latest_ns = run_.calls->latest_start_ns(part, run_.rank_count());
-    if (!latest_ns || !run_.calls->tells_transfer(part)) return 0;
-    return std::max<std::int64_t>(0, base::saturated_difference(part.end_ns, *latest_ns));
+  std::string clocks_text() const {
+    return "the hosts' clocks may be " + duration_figure(sheet_.details.clock_error_ns) + " apart";
   }
 
-  // `latest_start_ns` 0: not known.
-  void add_call(const analysis::CollectivePart& part, std::int64_t latest_start_ns) {
+  std::string why_unknown(analysis::WaitDoubt doubt) const {
+    switch (doubt) {
+      case analysis::WaitDoubt::kRecordsMissing:
+        return "not all ranks of the group have a record of this call";
+      case analysis::WaitDoubt::kClocksUnknown:
+        return "nothing tells how far the hosts' clocks are apart: no all-reduce or the like "
+               "connects them";
+      default:
+        return clocks_text();
+    }
+  }
+
+  void add_call(const analysis::CollectivePart& part) {
     const RankSnapshot* const other = run_.rank(part.rank);
     const auto index = other == nullptr ? std::nullopt : index_of(*other->rows, part);
     if (!index) return;
     const model::Collective& row = other->rows->collectives.rows[*index];
-    // A rank that ended before the latest one began did not wait for it.
-    const bool has_left = part.end_ns <= latest_start_ns;
-    sheet_.details.calls.push_back({part.rank, row.start_ns,
-                                    has_left ? row.start_ns : latest_start_ns, row.end_ns,
+    sheet_.details.calls.push_back({part.rank, row.start_ns, row.end_ns,
                                     place_of_row(run_, timeline::EventTableKind::kCollective,
                                                  part.rank, other->rows->collectives, *index),
-                                    has_left, run_.calls->tells_transfer(part)});
+                                    run_.calls->wait_of(part, run_.rank_count())});
   }
 
   void add_bandwidth(std::int64_t transfer_ns, int ranks) {
@@ -215,7 +204,8 @@ class CollectiveFacts {
           other.process_group != row_.process_group) {
         continue;
       }
-      const std::int64_t transfer_ns = known_transfer_ns(part_of(rows_, at));
+      const auto wait = run_.calls->wait_of(part_of(rows_, at), run_.rank_count());
+      const std::int64_t transfer_ns = wait.transfer_ns.value_or(0);
       if (transfer_ns <= 0) continue;
       best =
           std::max(best, static_cast<double>(other.bytes) / static_cast<double>(transfer_ns) * 1e9);

@@ -79,13 +79,8 @@ void DrawnCollectives::add(std::uint32_t index, timeline::DrawnEvent& event) {
     const model::Bucket* const planned = rows.bucket(row.tag_index, row.start_ns);
     if (planned != nullptr) drawn.bucket = bucket(*planned);
   }
-  drawn.wait_doubt = analysis::WaitDoubt::kRecordsMissing;
-  if (run_.calls) {
-    const analysis::WaitEnd wait = run_.calls->wait_of(part, run_.rank_count());
-    event.latest_start_ns = wait.time_ns.value_or(0);
-    drawn.wait_doubt = wait.doubt;
-    drawn.tells_transfer = run_.calls->tells_transfer(part);
-  }
+  if (run_.calls) drawn.wait = run_.calls->wait_of(part, run_.rank_count());
+  if (drawn.wait.wait_ns) event.latest_start_ns = row.start_ns + *drawn.wait.wait_ns;
   const bool is_seen_whole = activity_ != nullptr &&
                              activity_->window.start_ns <= event.time.start_ns &&
                              event.time.end_ns <= activity_->window.end_ns;

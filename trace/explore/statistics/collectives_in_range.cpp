@@ -29,8 +29,7 @@ void add_call(const RunSnapshot& run, std::span<const analysis::CollectivePart> 
     }
     rows.push_back({&row,
                     {timeline::EventTableKind::kCollective, part.rank, part.row, 0},
-                    run.calls->latest_start_ns(part, run.rank_count()),
-                    run.calls->tells_transfer(part)});
+                    run.calls->wait_of(part, run.rank_count())});
   }
   const bool is_whole =
       rows.size() == parts.size() && run.calls->has_all_ranks(parts.front(), run.rank_count());
@@ -42,11 +41,9 @@ CallStart call_start(const RunSnapshot& run, const RankRows& own, std::uint32_t 
   if (run.calls == nullptr) return {};
   const analysis::CollectivePart self = part_of(own, index);
   const auto parts = run.calls->same_call(self);
-  const auto latest_ns = run.calls->latest_start_ns(self, run.rank_count());
-  if (parts.size() < 2 || !latest_ns || !run.calls->tells_transfer(self)) return {};
-  // Whoever had ended by then neither waited nor transferred with the others.
-  if (self.start_ns < *latest_ns && self.end_ns <= *latest_ns) return {};
-  return {*latest_ns, static_cast<int>(parts.size())};
+  const analysis::CallWait wait = run.calls->wait_of(self, run.rank_count());
+  if (parts.size() < 2 || !wait.wait_ns || !wait.transfer_ns) return {};
+  return {self.start_ns + *wait.wait_ns, static_cast<int>(parts.size())};
 }
 
 }  // namespace

@@ -24,10 +24,9 @@ struct DetailLink {
 // The same collective on one rank.
 struct RankCall {
   int rank = 0;
-  std::int64_t start_ns = 0, latest_start_ns = 0, end_ns = 0;
+  std::int64_t start_ns = 0, end_ns = 0;
   EventPlace place;
-  bool has_left = false;       // before the last rank began: it moved nothing with the others
-  bool tells_transfer = true;  // false: its end lies on another clock than the last rank's start
+  analysis::CallWait wait;
 };
 
 struct EventDetails {

@@ -47,8 +47,7 @@ struct DrawnCollective {
   std::int64_t start_ns = 0;  // of the whole, absolute
   bool is_timed = true;       // false: it lies where the host asked for it, and has no length
   std::int64_t bytes = -1;    // -1: not known
-  analysis::WaitDoubt wait_doubt = analysis::WaitDoubt::kNone;  // why no wait is known
-  bool tells_transfer = true;  // false: its end lies on another clock than the last rank's start
+  analysis::CallWait wait;
   std::int64_t overlapped_ns = -1, exposed_ns = -1;  // -1: not looked at
   Gather gather = Gather::kNone;
   bool is_prefetched = false;                             // a gather ahead of need

@@ -22,13 +22,11 @@ void fill_waits(StragglerCall& call, std::span<const StragglerRow> rows,
     StragglerPart& part = call.parts[i];
     const std::int64_t late_ns = base::saturated_difference(part.start_ns, call.first_start_ns);
     if (clock_error_ns == 0 || late_ns > clock_error_ns) part.late_ns = late_ns;
-    const auto latest_ns = rows[i].latest_start_ns;
-    if (!latest_ns) continue;
-    part.has_left = part.start_ns < *latest_ns && part.end_ns <= *latest_ns;
-    part.wait_ns = part.has_left ? 0 : base::saturated_difference(*latest_ns, part.start_ns);
-    call.wait_ns = base::saturated_add(call.wait_ns, *part.wait_ns);
-    if (!part.has_left && rows[i].tells_transfer)
-      part.transfer_ns = base::saturated_difference(part.end_ns, *latest_ns);
+    const analysis::CallWait& wait = rows[i].wait;
+    part.has_left = wait.has_left;
+    part.wait_ns = wait.wait_ns;
+    part.transfer_ns = wait.transfer_ns;
+    call.wait_ns = base::saturated_add(call.wait_ns, wait.wait_ns.value_or(0));
   }
 }
 

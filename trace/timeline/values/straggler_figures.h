@@ -19,12 +19,10 @@ namespace shardlens::trace::timeline {
 struct StragglerPart {  // one rank's part in a call
   int rank = 0;
   std::int64_t start_ns = 0, end_ns = 0;
-  // It ended before the last rank began, as a broadcast's root may: it waited for nobody.
-  bool has_left = false;
+  bool has_left = false;  // as a broadcast's root may: this and the times below as in CallWait
   // None: not known, as the hosts' clocks may have made it up.
-  std::optional<std::int64_t> late_ns;      // own start − first start
-  std::optional<std::int64_t> wait_ns;      // latest start − own start; 0 of one that had left
-  std::optional<std::int64_t> transfer_ns;  // end − latest start; none of one that had left
+  std::optional<std::int64_t> late_ns;  // own start − first start
+  std::optional<std::int64_t> wait_ns, transfer_ns;
   EventRef ref;
 };
 
@@ -86,8 +84,7 @@ struct StragglerLimits {
 struct StragglerRow {
   const model::Collective* collective = nullptr;
   EventRef ref;
-  std::optional<std::int64_t> latest_start_ns;  // CollectiveCalls::latest_start_ns() of it
-  bool tells_transfer = true;                   // likewise
+  analysis::CallWait wait;  // CollectiveCalls::wait_of() it
 };
 
 // Sums calls up, one after the other, in any order. One owner.

@@ -50,10 +50,14 @@ void explain_call(const kit::Theme& theme, const trace::timeline::EventDetails& 
     return present::format_duration(static_cast<double>(ns)).text();
   };
   constexpr std::string_view kWait = "Wait for the last rank";
-  if (const auto wait = known_wait_ns(details, call)) {
+  if (const auto& wait = call.wait.wait_ns) {
     scope.row(&waiting, kWait, *wait > 0 ? text(*wait) : "none");
-    const auto moves = known_transfer_ns(details, call);
-    scope.row(&transfer, "Transfer", !moves ? "not known" : *moves > 0 ? text(*moves) : "none");
+    const auto& moves = call.wait.transfer_ns;
+    const bool is_known = moves || call.wait.has_left;
+    scope.row(&transfer, "Transfer",
+              !is_known               ? "not known"
+              : moves.value_or(0) > 0 ? text(*moves)
+                                      : "none");
   } else {
     scope.row(&waiting, kWait, "not known");
   }
@@ -80,11 +84,12 @@ void draw_call(const kit::Theme& theme, const state::Rect& row, float label_widt
   };
   const float height = theme.px(10);
   const float y = std::round(bars.center_y() - height / 2);
-  const std::int64_t wait = known_wait_ns(details, call).value_or(0);
+  const std::int64_t wait = call.wait.wait_ns.value_or(0);
   const float begin = x_of(call.start_ns), middle = x_of(call.start_ns + wait);
   const float end = std::max(middle + 1, x_of(call.end_ns));
   kit::fill({begin, y, middle - begin, height}, kit::color(wait_color(p)), theme.px(2));
-  kit::fill({middle, y, end - middle, height}, kit::color(transfer_color(p, details)), theme.px(2));
+  const state::Rgb rest = call.wait.has_left ? p.idle_edge : transfer_color(p, details);
+  kit::fill({middle, y, end - middle, height}, kit::color(rest), theme.px(2));
   if (own) kit::outline({begin, y - 1, end - begin, height + 2}, kit::color(p.text), theme.px(2));
 }
 
@@ -128,13 +133,12 @@ ShownCalls shown_calls(const trace::timeline::EventDetails& details) {
   return shown;
 }
 
-std::string rest_text(const trace::timeline::EventDetails& details,
-                      const std::vector<const trace::timeline::RankCall*>& rest) {
+std::string rest_text(const std::vector<const trace::timeline::RankCall*>& rest) {
   const std::string more =
       "and " + present::format_integer(static_cast<std::int64_t>(rest.size())) + " more";
   std::vector<std::int64_t> waits;
   for (const trace::timeline::RankCall* call : rest) {
-    if (const auto wait = known_wait_ns(details, *call)) waits.push_back(*wait);
+    if (call->wait.wait_ns) waits.push_back(*call->wait.wait_ns);
   }
   if (waits.empty()) return more;
   const auto [least, most] = std::ranges::minmax(waits);
@@ -146,23 +150,6 @@ std::string rest_text(const trace::timeline::EventDetails& details,
 }
 
 }  // namespace
-
-std::optional<std::int64_t> known_wait_ns(const trace::timeline::EventDetails& details,
-                                          const trace::timeline::RankCall& call) {
-  if (call.latest_start_ns <= 0) return std::nullopt;
-  const std::int64_t wait =
-      std::min(call.latest_start_ns, std::max(call.start_ns, call.end_ns)) - call.start_ns;
-  if (details.clock_error_ns > 0 && wait <= details.clock_error_ns) return std::nullopt;
-  return std::max<std::int64_t>(0, wait);
-}
-
-std::optional<std::int64_t> known_transfer_ns(const trace::timeline::EventDetails& details,
-                                              const trace::timeline::RankCall& call) {
-  if (!call.tells_transfer || !known_wait_ns(details, call)) return std::nullopt;
-  if (call.has_left) return 0;
-  const std::int64_t from_ns = std::max(call.start_ns, call.latest_start_ns);
-  return std::max<std::int64_t>(0, call.end_ns - from_ns);
-}
 
 float calls_height(const kit::Theme& theme, const trace::timeline::EventDetails& details) {
   if (details.calls.size() < 2) return 0;
@@ -196,7 +183,7 @@ void draw_calls(const kit::Theme& theme, const state::Rect& rect,
   }
   if (!shown.rest.empty()) {
     kit::text_in(theme, rest.take_top(theme.px(kCallRow)), kit::Face::kSmall, p.text_muted,
-                 rest_text(details, shown.rest));
+                 rest_text(shown.rest));
   }
   draw_calls_legend(theme, rest.take_top(theme.px(kCallsLegend)), details);
 }

@@ -183,7 +183,7 @@ void draw_connections(const TimelineScene& scene, const trace::timeline::EventDe
     if (place == nullptr) continue;
     const state::Rect rect = scene.rect_of(*place, call.start_ns, call.end_ns, -1);
     // From transfer to transfer: it began on all ranks at once.
-    const std::int64_t transfer = std::max(call.start_ns, call.latest_start_ns);
+    const std::int64_t transfer = call.start_ns + call.wait.wait_ns.value_or(0);
     const float x = std::round(scene.canvas.x(transfer - place->shift_ns));
     if (has_before) {
       ImGui::GetWindowDrawList()->AddLine(before, {x, rect.y}, ink, thickness);

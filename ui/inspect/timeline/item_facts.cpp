@@ -79,7 +79,7 @@ class FactMaker {
     const bool is_timed = !is_collective || item_.collective->is_timed;
     add("Duration", is_timed ? present::length_text(length_ns) : "not known", piece.piece_class);
     if (is_collective) {
-      add_wait(*item_.collective, length_ns);
+      add_wait(*item_.collective);
       add_exposure(*item_.collective);
     }
     if (is_ribbon() && piece.longest_ns > 0 && piece.longest_ns < piece.duration_ns()) {
@@ -111,26 +111,30 @@ class FactMaker {
     if (!parameters.empty()) out_.notes.push_back("Parameters: " + parameters);
   }
 
-  void add_wait(const DrawnCollective& call, std::int64_t length_ns) {
-    if (item_.piece->latest_start_ns == 0) {
+  void add_wait(const DrawnCollective& call) {
+    const trace::analysis::CallWait& wait = call.wait;
+    if (!wait.wait_ns) {
       add("Waiting for the last rank", "not known");
-      const auto why = trace::analysis::to_text(call.wait_doubt);
+      const auto why = trace::analysis::to_text(wait.doubt);
       if (!why.empty()) out_.notes.push_back("Waiting is not known: " + std::string(why));
       return;
     }
-    const std::int64_t end_ns = call.start_ns + length_ns;
-    const std::int64_t until_ns = std::clamp(item_.piece->latest_start_ns, call.start_ns, end_ns);
-    add("Waiting for the last rank", present::length_text(until_ns - call.start_ns));
-    if (!call.tells_transfer) {
+    add("Waiting for the last rank", present::length_text(*wait.wait_ns));
+    if (wait.has_left) {
+      add("Transferring", "none");
+      out_.notes.emplace_back("It ended before the last rank began: it waited for nobody");
+      return;
+    }
+    if (!wait.transfer_ns) {
       add("Transferring", "not known");
       out_.notes.emplace_back(
           "The transfer is not known: its ranks have several clocks, as other calls show");
       return;
     }
-    add("Transferring", present::length_text(end_ns - until_ns));
-    if (end_ns <= until_ns || call.bytes <= 0) return;
+    add("Transferring", present::length_text(*wait.transfer_ns));
+    if (*wait.transfer_ns <= 0 || call.bytes <= 0) return;
     const double rate =
-        static_cast<double>(call.bytes) / static_cast<double>(end_ns - until_ns) * 1e9;
+        static_cast<double>(call.bytes) / static_cast<double>(*wait.transfer_ns) * 1e9;
     add("Size ÷ transfer", present::format_bandwidth(rate).text());
   }
 

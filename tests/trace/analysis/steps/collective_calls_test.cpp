@@ -12,10 +12,17 @@ CollectivePart part(int group, int first, std::int64_t sequence, int rank, std::
           rank,  0,     start_ns, start_ns + 10'000};
 }
 
+std::optional<std::int64_t> wait(const CollectiveCalls& calls, const CollectivePart& like) {
+  return calls.wait_of(like, 2).wait_ns;
+}
+
 TEST(CollectiveCalls, KnowWhoCameLast) {
   const CollectiveCalls calls(
       {part(0, 0, 7, 1, 130), part(0, 0, 7, 0, 100), part(0, 0, 8, 0, 200)});
-  EXPECT_EQ(calls.latest_start_ns(part(0, 0, 7, 0, 100), 2), 130);
+  EXPECT_EQ(wait(calls, part(0, 0, 7, 0, 100)), 30);
+  EXPECT_EQ(calls.wait_of(part(0, 0, 7, 0, 100), 2).transfer_ns, 9'970);
+  EXPECT_EQ(wait(calls, part(0, 0, 7, 1, 130)), 0);
+  EXPECT_EQ(calls.wait_of(part(0, 0, 7, 1, 130), 2).transfer_ns, 10'000);
   const auto same = calls.same_call(part(0, 0, 7, 1, 130));
   ASSERT_EQ(same.size(), 2u);
   EXPECT_EQ(same[0].rank, 0);
@@ -25,29 +32,42 @@ TEST(CollectiveCalls, KnowWhoCameLast) {
 TEST(CollectiveCalls, AWaitThatClocksMayHaveMadeIsNone) {
   CollectiveCalls calls({part(0, 0, 7, 1, 130), part(0, 0, 7, 0, 100)});
   calls.doubt_waits(clocks_apart(30));
-  EXPECT_EQ(calls.latest_start_ns(part(0, 0, 7, 0, 100), 2), std::nullopt);
-  EXPECT_EQ(calls.latest_start_ns(part(0, 0, 7, 1, 130), 2), std::nullopt) << "nor was it the last";
+  EXPECT_FALSE(wait(calls, part(0, 0, 7, 0, 100)));
+  EXPECT_FALSE(wait(calls, part(0, 0, 7, 1, 130))) << "nor was it the last";
+  EXPECT_FALSE(calls.wait_of(part(0, 0, 7, 1, 130), 2).transfer_ns);
   calls.doubt_waits(clocks_apart(29));
-  EXPECT_EQ(calls.latest_start_ns(part(0, 0, 7, 0, 100), 2), 130);
-  EXPECT_EQ(calls.latest_start_ns(part(0, 0, 7, 1, 130), 2), 130);
+  EXPECT_EQ(wait(calls, part(0, 0, 7, 0, 100)), 30);
+  EXPECT_EQ(wait(calls, part(0, 0, 7, 1, 130)), 0);
 }
 
-TEST(CollectiveCalls, ARankThatHadLeftWaitedForNobody) {
+TEST(CollectiveCalls, ARankThatHadLeftWaitedForNobodyAndMovedNothingWithTheLast) {
   CollectivePart root = part(0, 0, 7, 0, 100);
   root.end_ns = 120;  // a broadcast's root sends and goes on
-  const CollectiveCalls calls({root, part(0, 0, 7, 1, 130)});
-  EXPECT_EQ(calls.wait_of(root, 2).time_ns, 100);
-  EXPECT_EQ(calls.latest_start_ns(root, 2), 130);
+  CollectiveCalls calls({root, part(0, 0, 7, 1, 130)});
+  for (const std::int64_t error_ns : {0, 29}) {
+    calls.doubt_waits(clocks_apart(error_ns));
+    EXPECT_TRUE(calls.wait_of(root, 2).has_left);
+    EXPECT_EQ(calls.wait_of(root, 2).wait_ns, 0);
+    EXPECT_FALSE(calls.wait_of(root, 2).transfer_ns);
+    EXPECT_EQ(calls.wait_of(root, 2).doubt, WaitDoubt::kNone);
+    EXPECT_FALSE(calls.wait_of(part(0, 0, 7, 1, 130), 2).has_left);
+    EXPECT_EQ(calls.wait_of(part(0, 0, 7, 1, 130), 2).transfer_ns, 10'000);
+  }
+  calls.doubt_waits(clocks_apart(30));
+  EXPECT_FALSE(calls.wait_of(root, 2).has_left) << "the other may have come with it";
+  EXPECT_FALSE(calls.wait_of(root, 2).wait_ns);
+  calls.doubt_waits({});
   root.end_ns = 131;
-  EXPECT_EQ(calls.wait_of(root, 2).time_ns, 130);
+  EXPECT_EQ(calls.wait_of(root, 2).wait_ns, 30);
+  EXPECT_EQ(calls.wait_of(root, 2).transfer_ns, 1);
 }
 
 TEST(CollectiveCalls, WithoutTimesNobodyIsKnownToHaveComeLast) {
   CollectivePart asked = part(0, 0, 7, 1, 130);
   asked.end_ns = asked.start_ns;
   const CollectiveCalls calls({asked, part(0, 0, 7, 0, 100)});
-  EXPECT_FALSE(calls.latest_start_ns(part(0, 0, 7, 0, 100), 2));
-  EXPECT_FALSE(calls.wait_of(asked, 2).time_ns);
+  EXPECT_FALSE(wait(calls, part(0, 0, 7, 0, 100)));
+  EXPECT_FALSE(wait(calls, asked));
 }
 
 TEST(CollectiveCalls, SayWhyAWaitIsNotKnown) {
@@ -55,16 +75,16 @@ TEST(CollectiveCalls, SayWhyAWaitIsNotKnown) {
   CollectivePart own = part(0, 0, 7, 0, 100);
   EXPECT_EQ(calls.wait_of(own, 3).doubt, WaitDoubt::kRecordsMissing) << "of a third rank";
   EXPECT_FALSE(calls.has_all_ranks(own, 3));
-  EXPECT_FALSE(calls.latest_start_ns(own, 3));
+  EXPECT_FALSE(calls.wait_of(own, 3).wait_ns);
   own.members = 2;
-  EXPECT_EQ(calls.wait_of(own, 3).time_ns, 130);
+  EXPECT_EQ(calls.wait_of(own, 3).wait_ns, 30);
   calls.doubt_waits(clocks_apart(30));
   EXPECT_EQ(calls.wait_of(own, 3).doubt, WaitDoubt::kClockError);
-  EXPECT_FALSE(calls.wait_of(own, 3).time_ns);
+  EXPECT_FALSE(calls.wait_of(own, 3).wait_ns);
   calls.doubt_waits(unknown_clocks());
   EXPECT_EQ(calls.wait_of(own, 3).doubt, WaitDoubt::kClocksUnknown);
   own.members = 1;
-  EXPECT_EQ(calls.wait_of(own, 3).time_ns, 100) << "alone in its group";
+  EXPECT_EQ(calls.wait_of(own, 3).wait_ns, 0) << "alone in its group";
 }
 
 // A wait that is longer than the clocks are apart is one; what lies between two clocks is no
@@ -77,34 +97,36 @@ TEST(CollectiveCalls, OfClocksThatCallsContradictTellWaitsButNoTransfer) {
     meetings.add(model::CollectiveFunction::kAllReduce, {0, at, at + 1000},
                  {1, at + kAhead, at + kAhead + 1000});
   }
-  const CollectivePart own = part(0, 0, 7, 0, 100);
+  CollectivePart own = part(0, 0, 7, 0, 100);
+  own.end_ns = 5'010'000;
   CollectiveCalls calls({own, part(0, 0, 7, 1, 5'000'000)});
-  EXPECT_TRUE(calls.tells_transfer(own));
+  EXPECT_EQ(calls.wait_of(own, 2).transfer_ns, 10'000);
   calls.doubt_waits(meetings.clocks(std::vector<RankHost>{{0, "a"}, {1, "b"}}));
-  EXPECT_EQ(calls.latest_start_ns(own, 2), 5'000'000);
-  EXPECT_FALSE(calls.tells_transfer(own));
+  EXPECT_EQ(wait(calls, own), 4'999'900);
+  EXPECT_FALSE(calls.wait_of(own, 2).transfer_ns);
+  EXPECT_FALSE(calls.wait_of(own, 2).has_left);
   calls.doubt_waits(clocks_apart(30));
-  EXPECT_TRUE(calls.tells_transfer(own));
+  EXPECT_EQ(calls.wait_of(own, 2).transfer_ns, 10'000);
 }
 
 TEST(CollectiveCalls, SayNothingWhereNothingTellsOfTheClocks) {
   CollectiveCalls calls({part(0, 0, 7, 1, 130), part(0, 0, 7, 0, 100)});
   calls.doubt_waits(unknown_clocks());
-  EXPECT_FALSE(calls.latest_start_ns(part(0, 0, 7, 0, 100), 2));
-  EXPECT_FALSE(calls.latest_start_ns(part(0, 0, 7, 1, 130), 2));
+  EXPECT_FALSE(wait(calls, part(0, 0, 7, 0, 100)));
+  EXPECT_FALSE(wait(calls, part(0, 0, 7, 1, 130)));
 }
 
 TEST(CollectiveCalls, SayNothingWhereNoOtherRankIsKnown) {
   const CollectiveCalls calls({part(0, 0, 8, 0, 200), part(0, 0, -1, 0, 5), part(0, 0, -1, 1, 6)});
-  EXPECT_FALSE(calls.latest_start_ns(part(0, 0, 8, 0, 200), 2));
-  EXPECT_FALSE(calls.latest_start_ns(part(0, 0, -1, 0, 5), 2));
+  EXPECT_FALSE(wait(calls, part(0, 0, 8, 0, 200)));
+  EXPECT_FALSE(wait(calls, part(0, 0, -1, 0, 5)));
 }
 
 TEST(CollectiveCalls, GroupsOfOtherRanksWithTheSameNumberAreNotMixed) {
   const CollectiveCalls calls(
       {part(1, 0, 3, 0, 10), part(1, 0, 3, 1, 12), part(1, 2, 3, 2, 90), part(1, 2, 3, 3, 95)});
-  EXPECT_EQ(calls.latest_start_ns(part(1, 0, 3, 1, 12), 2), 12);
-  EXPECT_EQ(calls.latest_start_ns(part(1, 2, 3, 2, 90), 2), 95);
+  EXPECT_EQ(wait(calls, part(1, 0, 3, 1, 12)), 0);
+  EXPECT_EQ(wait(calls, part(1, 2, 3, 2, 90)), 5);
 }
 
 TEST(CollectiveCalls, AreFoundWhereRowsHaveMovedSince) {
@@ -113,18 +135,18 @@ TEST(CollectiveCalls, AreFoundWhereRowsHaveMovedSince) {
   CollectivePart other = part(0, 0, 2, 1, 60);
   other.index = 4;
   const CollectiveCalls calls({second, first, other});
-  EXPECT_EQ(calls.latest_start_ns(second, 2), 60);
+  EXPECT_EQ(wait(calls, second), 10);
   second.index = 0;  // the other one's place
-  EXPECT_EQ(calls.latest_start_ns(second, 2), 60);
+  EXPECT_EQ(wait(calls, second), 10);
   second.index = 9;
-  EXPECT_EQ(calls.latest_start_ns(second, 2), 60);
+  EXPECT_EQ(wait(calls, second), 10);
   EXPECT_EQ(calls.same_call(first).size(), 1u);
 }
 
 TEST(CollectiveCalls, ARankTakesPartOnce) {
   const CollectiveCalls calls({part(0, 0, 1, 0, 5), part(0, 0, 1, 0, 900), part(0, 0, 1, 1, 7)});
   EXPECT_EQ(calls.same_call(part(0, 0, 1, 0, 5)).size(), 2u);
-  EXPECT_EQ(calls.latest_start_ns(part(0, 0, 1, 0, 5), 2), 7);
+  EXPECT_EQ(wait(calls, part(0, 0, 1, 0, 5)), 2);
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ StragglerFigures figures_of(const std::vector<model::Collective>& calls,
     if (!whole.has_all_ranks(parts_of_call.front(), ranks.size())) return;
     std::vector<StragglerRow> rows;
     for (const auto& part : parts_of_call) {
-      rows.push_back({&calls[part.index], {}, whole.latest_start_ns(part, ranks.size())});
+      rows.push_back({&calls[part.index], {}, whole.wait_of(part, ranks.size())});
     }
     sums.add(rows, "");
     matched += rows.size();

@@ -8,7 +8,6 @@
 #include <tuple>
 
 #include "tests/ui/inspect/testing/tabs_window.h"
-#include "ui/inspect/details/details_calls.h"
 #include "ui/inspect/details/details_panel.h"
 
 namespace shardlens::ui::inspect {
@@ -195,7 +194,7 @@ TEST(DetailsPanel, TellsNoWaitOfACallWhereClocksAreNotKnown) {
   auto details = std::make_shared<trace::timeline::EventDetails>(*known.inspect->details);
   details->clock_error_ns = trace::analysis::kUnknownClockError;
   std::erase_if(details->fields, [](const auto& field) { return field.label == "Transfer"; });
-  for (trace::timeline::RankCall& call : details->calls) call.latest_start_ns = 0;
+  for (trace::timeline::RankCall& call : details->calls) call.wait = {};
   const state::Snapshot snapshot = with_details(known, details);
   HeadlessPanel panel = details_panel(snapshot);
   panel.frames(3);
@@ -209,23 +208,22 @@ TEST(DetailsPanel, TellsNoWaitOfACallWhereClocksAreNotKnown) {
   EXPECT_FALSE(shows_just(panel, "Transfer"));
 }
 
-TEST(DetailsPanel, AWaitThatClocksCouldMakeUpIsNotNone) {
-  trace::timeline::EventDetails details;
-  const trace::timeline::RankCall call{0, 100, 140, 200, {}};
-  EXPECT_EQ(known_wait_ns(details, call), 40);
-  details.clock_error_ns = 39;
-  EXPECT_EQ(known_wait_ns(details, call), 40);
-  details.clock_error_ns = 40;
-  EXPECT_FALSE(known_wait_ns(details, call));
-}
-
-TEST(DetailsPanel, TellsNoTransferBetweenClocksThatCallsContradict) {
-  const trace::timeline::EventDetails details;
-  trace::timeline::RankCall call{0, 100, 140, 200, {}};
-  EXPECT_EQ(known_transfer_ns(details, call), 60);
-  call.tells_transfer = false;
-  EXPECT_EQ(known_wait_ns(details, call), 40);
-  EXPECT_FALSE(known_transfer_ns(details, call));
+TEST(DetailsPanel, TellsNoneOfARankThatHadLeftAndNothingOfATransferThatIsNotKnown) {
+  const state::Snapshot known = tables_snapshot();
+  auto details = std::make_shared<trace::timeline::EventDetails>(*known.inspect->details);
+  using enum trace::analysis::WaitDoubt;
+  details->calls.at(0).wait = {0, {}, true, kNone};
+  details->calls.at(1).wait = {40'000, {}, false, kNone};
+  const state::Snapshot snapshot = with_details(known, details);
+  HeadlessPanel panel = details_panel(snapshot);
+  panel.frames(3);
+  ASSERT_TRUE(panel.hover("details/rank 0"));
+  EXPECT_TRUE(shows_just(panel, "Transfer"));
+  EXPECT_TRUE(shows_just(panel, "none"));
+  EXPECT_FALSE(shows_just(panel, "not known"));
+  ASSERT_TRUE(panel.hover("details/rank 1"));
+  EXPECT_TRUE(shows_just(panel, "40.0 µs"));
+  EXPECT_TRUE(shows_just(panel, "not known"));
 }
 
 TEST(DetailsPanel, LinksToOtherEventsAndRanks) {

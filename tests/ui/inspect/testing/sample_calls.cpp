@@ -55,7 +55,7 @@ std::shared_ptr<const trace::timeline::StragglerFigures> sample_stragglers(int r
     for (std::size_t at = 0; at < collectives.size(); ++at) {
       rows.push_back({&collectives[at],
                       {trace::timeline::EventTableKind::kCollective, parts[at].rank, i, 0},
-                      known.latest_start_ns(parts[at], parts.size())});
+                      known.wait_of(parts[at], parts.size())});
     }
     sums.add(rows, "blocks." + std::to_string(i % 8) + " reduce");
   }
@@ -81,9 +81,13 @@ std::shared_ptr<const trace::timeline::EventDetails> sample_details(int ranks) {
                      {"Gradients", "blocks.6: 9 tensors, 66.6 M values", ""}};
   for (int rank = 0; rank < ranks; ++rank) {
     const std::int64_t begin = kSampleStart + 1'000'000'000 + (rank * 37 % 11) * 330'000;
-    trace::timeline::RankCall call{
-        rank, begin, kSampleStart + 1'003'600'000, kSampleStart + 1'014'900'000, {}};
-    if (rank == 3) call.start_ns = call.latest_start_ns;
+    const std::int64_t latest = kSampleStart + 1'003'600'000;
+    trace::timeline::RankCall call;
+    call.rank = rank;
+    call.start_ns = rank == 3 ? latest : begin;
+    call.end_ns = kSampleStart + 1'014'900'000;
+    call.wait = {latest - call.start_ns, call.end_ns - latest, false,
+                 trace::analysis::WaitDoubt::kNone};
     call.place.ref = {trace::timeline::EventTableKind::kCollective, rank, 4812, 0};
     call.place.start_ns = call.start_ns;
     call.place.end_ns = call.end_ns;

@@ -27,8 +27,10 @@ trace::timeline::DrawnCollective sample_collective(const SampleEvent& event) {
                               : trace::timeline::DrawnCollective::Gather::kNone;
   collective.start_ns = event.start_ns;
   collective.bytes = 254 << 20;
-  collective.wait_doubt = event.latest_start_ns == 0 ? trace::analysis::WaitDoubt::kRecordsMissing
-                                                     : trace::analysis::WaitDoubt::kNone;
+  if (event.latest_start_ns != 0) {
+    collective.wait = {event.latest_start_ns - event.start_ns, event.end_ns - event.latest_start_ns,
+                       false, trace::analysis::WaitDoubt::kNone};
+  }
   const bool is_exposed = event.piece_class == trace::base::TimeClass::kExposed;
   const std::int64_t length_ns = event.end_ns - event.start_ns;
   collective.exposed_ns = is_exposed ? length_ns : 0;

@@ -26,7 +26,10 @@ trace::timeline::TimelineRows one_row(trace::timeline::RowKind kind) {
   return rows;
 }
 
-RowItem collective(std::int64_t latest_start_ns) {
+constexpr trace::analysis::CallWait kWaited{3'600'000, 11'300'000, false,
+                                            trace::analysis::WaitDoubt::kNone};
+
+RowItem collective(const trace::analysis::CallWait& wait = {}) {
   RowItem item;
   item.row = 1;
   item.name = "bucket 1";
@@ -37,12 +40,13 @@ RowItem collective(std::int64_t latest_start_ns) {
   item.collective->tag_index = 1;
   item.collective->bytes = 2 << 20;
   item.collective->start_ns = kStart + 10'000'000;
+  item.collective->wait = wait;
   trace::timeline::Piece& piece = item.piece.emplace();
   // The second of two parts.
   piece.start_ns = kStart + 20'000'000;
   piece.end_ns = kStart + 24'900'000;
   piece.longest_ns = 14'900'000;
-  piece.latest_start_ns = latest_start_ns;
+  if (wait.wait_ns) piece.latest_start_ns = item.collective->start_ns + *wait.wait_ns;
   piece.ref = {trace::timeline::EventTableKind::kCollective, 0, 3, 0};
   return item;
 }
@@ -64,7 +68,7 @@ bool notes(const ItemFacts& facts, const std::string& beginning) {
 }
 
 TEST(ItemFacts, TellWaitingFromTransferringOfTheWholeCollective) {
-  const ItemFacts facts = facts_of(collective(kStart + 13'600'000));
+  const ItemFacts facts = facts_of(collective(kWaited));
   EXPECT_EQ(facts.title, "bucket 1");
   EXPECT_EQ(value_of(facts, "Size"), "2.00 MiB");
   EXPECT_EQ(value_of(facts, "Duration"), "14.9 ms");
@@ -76,9 +80,8 @@ TEST(ItemFacts, TellWaitingFromTransferringOfTheWholeCollective) {
 }
 
 TEST(ItemFacts, SayWhyAWaitIsNotKnown) {
-  RowItem item = collective(0);
-  item.collective->wait_doubt = trace::analysis::WaitDoubt::kClocksUnknown;
-  const ItemFacts facts = facts_of(item);
+  const ItemFacts facts =
+      facts_of(collective({{}, {}, false, trace::analysis::WaitDoubt::kClocksUnknown}));
   EXPECT_EQ(value_of(facts, "Waiting for the last rank"), "not known");
   EXPECT_EQ(value_of(facts, "Transferring"), "");
   EXPECT_EQ(value_of(facts, "Size ÷ transfer"), "");
@@ -86,8 +89,8 @@ TEST(ItemFacts, SayWhyAWaitIsNotKnown) {
 }
 
 TEST(ItemFacts, TellNoTransferBetweenClocksThatCallsContradict) {
-  RowItem item = collective(kStart + 13'600'000);
-  item.collective->tells_transfer = false;
+  RowItem item = collective(kWaited);
+  item.collective->wait.transfer_ns.reset();
   const ItemFacts facts = facts_of(item);
   EXPECT_EQ(value_of(facts, "Waiting for the last rank"), "3.60 ms");
   EXPECT_EQ(value_of(facts, "Transferring"), "not known");
@@ -95,8 +98,18 @@ TEST(ItemFacts, TellNoTransferBetweenClocksThatCallsContradict) {
   EXPECT_TRUE(notes(facts, "The transfer is not known: "));
 }
 
+// As a broadcast's root, which sends and goes on: its length is no transfer with the others.
+TEST(ItemFacts, TellNoTransferOfARankThatHadLeftBeforeTheLastOneCame) {
+  const ItemFacts facts = facts_of(collective({0, {}, true, trace::analysis::WaitDoubt::kNone}));
+  EXPECT_EQ(value_of(facts, "Duration"), "14.9 ms");
+  EXPECT_EQ(value_of(facts, "Waiting for the last rank"), "0 ns");
+  EXPECT_EQ(value_of(facts, "Transferring"), "none");
+  EXPECT_EQ(value_of(facts, "Size ÷ transfer"), "");
+  EXPECT_TRUE(notes(facts, "It ended before the last rank began"));
+}
+
 TEST(ItemFacts, TellExposureOnlyWhereItWasLookedAt) {
-  RowItem item = collective(0);
+  RowItem item = collective();
   EXPECT_EQ(value_of(facts_of(item), "Exposed"), "");
   item.collective->exposed_ns = 0;
   item.collective->overlapped_ns = 14'900'000;
@@ -105,7 +118,7 @@ TEST(ItemFacts, TellExposureOnlyWhereItWasLookedAt) {
 }
 
 TEST(ItemFacts, TellWholeAndShardOfAUnitAndWhetherItWasPrefetched) {
-  RowItem item = collective(kStart + 13'600'000);
+  RowItem item = collective(kWaited);
   trace::analysis::UnitFigures unit;
   unit.name = "blocks.1";
   unit.bytes = 7 << 20;
@@ -176,7 +189,7 @@ TEST(ItemFacts, AnEventWithoutLengthHasNone) {
 }
 
 TEST(ItemFacts, ACollectiveWhoseTimesAreNotKnownHasNoDuration) {
-  RowItem item = collective(0);
+  RowItem item = collective();
   item.piece->longest_ns = 0;
   item.collective->is_timed = false;
   EXPECT_EQ(value_of(facts_of(item), "Duration"), "not known");
