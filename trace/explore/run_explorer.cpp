@@ -46,9 +46,7 @@ base::Result<timeline::RangeFigures> RunExplorer::statistics(const timeline::Tim
   const auto run = state_->run->snapshot();
   auto stragglers =
       std::async(std::launch::async, [&run, &range] { return stragglers_in(*run, range); });
-  const RunCollectives collectives = collective_rows(*run, range);
-  TRY_ASSIGN(timeline::RangeFigures figures,
-             range_statistics(*run->store, collectives.rows, range, wanted, run->totals));
+  TRY_ASSIGN(timeline::RangeFigures figures, range_statistics(*run, range, wanted));
   figures.stragglers = stragglers.get();
   state_->run->take_whole(*run, figures);
   return figures;

@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "tests/trace/explore/testing/snapshot_of_rows.h"
 #include "trace/explore/statistics/collective_tables.h"
 
 namespace shardlens::trace::explore {
@@ -15,14 +16,13 @@ namespace {
 
 constexpr int kWaitingRanks = 4, kCalls = 60;
 
-// One rank's part in a call whose last rank is known.
+// One rank's part in a call whose last rank is known, and that it had not left by then.
 struct WaitedCall {
   std::int64_t start_ns = 0, end_ns = 0, latest_ns = 0, bytes = 0;
 };
 
 struct WaitedCalls {
   std::array<std::vector<model::Collective>, kWaitingRanks> rows;  // of each rank, one per call
-  std::vector<CallStart> starts;                                   // by call
   std::map<model::CollectiveFunction, std::vector<WaitedCall>> known;
 };
 
@@ -33,7 +33,8 @@ model::Collective random_row(std::mt19937& random, int rank, int call) {
       call % 3 == 0 ? model::CollectiveFunction::kAllReduce : model::CollectiveFunction::kAllGather;
   row.bytes = 1000 * (call + 1);
   row.start_ns = 100'000 * (call + 1) + static_cast<std::int64_t>(random() % 50'000);
-  row.end_ns = row.start_ns + static_cast<std::int64_t>(random() % 60'000);
+  row.end_ns = row.start_ns + 1 + static_cast<std::int64_t>(random() % 60'000);
+  row.sequence = call % 5 == 0 ? -1 : call;
   return row;
 }
 
@@ -48,35 +49,20 @@ WaitedCalls random_calls() {
       rows.push_back(random_row(random, rank, i));
       latest = std::max(latest, rows.back().start_ns);
     }
-    const bool known = i % 5 != 0;
-    calls.starts.push_back(known ? CallStart{latest, kWaitingRanks} : CallStart{});
-    if (!known) continue;
+    if (i % 5 == 0) continue;
     for (const auto& rows : calls.rows) {
       const model::Collective& row = rows.back();
+      if (row.end_ns <= latest) continue;
       calls.known[row.function].push_back({row.start_ns, row.end_ns, latest, row.bytes});
     }
   }
   return calls;
 }
 
-std::vector<CollectiveRows> rows_by_rank(const WaitedCalls& calls) {
-  std::vector<CollectiveRows> all;
-  for (int rank = 0; rank < kWaitingRanks; ++rank) {
-    CollectiveRows one;
-    one.rank = rank;
-    one.rows = calls.rows[static_cast<std::size_t>(rank)];
-    one.text = [](model::StringId) { return std::string_view(); };
-    one.call_start = [&calls](std::size_t index) { return calls.starts[index]; };
-    all.push_back(one);
-  }
-  return all;
-}
-
 // In bytes per second: in the middle call, or between the two in the middle, a byte takes so long.
 double middle_rate(const std::vector<WaitedCall>& calls) {
   std::vector<double> s_per_byte;
   for (const WaitedCall& call : calls) {
-    if (call.end_ns <= call.latest_ns) continue;
     s_per_byte.push_back(1e-9 * static_cast<double>(call.end_ns - call.latest_ns) /
                          static_cast<double>(call.bytes));
   }
@@ -91,7 +77,7 @@ void expect_figures_of(const std::vector<WaitedCall>& calls, double bus_share,
   std::int64_t wait = 0, transfer = 0;
   for (const WaitedCall& call : calls) {
     wait += call.latest_ns - call.start_ns;
-    transfer += std::max<std::int64_t>(0, call.end_ns - call.latest_ns);
+    transfer += call.end_ns - call.latest_ns;
   }
   EXPECT_EQ(row.matched, static_cast<std::int64_t>(calls.size()));
   EXPECT_LT(row.matched, row.count);
@@ -104,7 +90,11 @@ void expect_figures_of(const std::vector<WaitedCall>& calls, double bus_share,
 
 TEST(CollectiveTables, SumWaitsAndTransfersOfCallsWhoseLastRankIsKnown) {
   const WaitedCalls calls = random_calls();
-  const auto tables = collective_tables(rows_by_rank(calls), {0, 100'000'000, {}});
+  RunSnapshot run;
+  for (int rank = 0; rank < kWaitingRanks; ++rank)
+    test::add_rank(run, test::rows_of(rank, calls.rows[static_cast<std::size_t>(rank)]));
+  test::match_calls(run);
+  const auto tables = collective_tables(run, {0, 100'000'000, {}});
   ASSERT_EQ(tables.size(), 4u);
   const std::vector<timeline::NameFigures>& by_function = tables[1].rows;
   ASSERT_EQ(by_function.size(), 2u);
@@ -121,11 +111,14 @@ TEST(CollectiveTables, SumWaitsAndTransfersOfCallsWhoseLastRankIsKnown) {
 
 TEST(CollectiveTables, KnowNoWaitWithoutTheOtherRanks) {
   std::vector<model::Collective> rows(3);
-  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].end_ns = 100;
-  CollectiveRows one;
-  one.rows = rows;
-  one.text = [](model::StringId) { return std::string_view(); };
-  const auto tables = collective_tables(std::span(&one, 1), {0, 1000, {}});
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].end_ns = 100;
+    rows[i].sequence = static_cast<std::int64_t>(i);
+  }
+  RunSnapshot run;
+  test::add_rank(run, test::rows_of(0, rows));
+  test::match_calls(run);
+  const auto tables = collective_tables(run, {0, 1000, {}});
   ASSERT_EQ(tables[0].rows.size(), 1u);
   EXPECT_EQ(tables[0].rows[0].matched, 0);
   EXPECT_EQ(tables[0].rows[0].transfer_ns, 0);
@@ -136,11 +129,9 @@ TEST(CollectiveTables, CountButDoNotTimeCallsWhoseTimesAreNotKnown) {
   std::vector<model::Collective> rows(3);
   rows[1].end_ns = 100;
   rows[2].function = model::CollectiveFunction::kAllGather;
-  CollectiveRows one;
-  one.rows = rows;
-  one.text = [](model::StringId) { return std::string_view(); };
-  one.is_timed = [](std::size_t index) { return index == 1; };
-  const auto tables = collective_tables(std::span(&one, 1), {0, 1000, {}});
+  RunSnapshot run;
+  test::add_rank(run, test::rows_of(0, rows));
+  const auto tables = collective_tables(run, {0, 1000, {}});
   ASSERT_EQ(tables[1].rows.size(), 2u);
   const timeline::NameFigures& some = tables[1].rows[0];
   EXPECT_EQ(some.count, 2);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "tests/trace/explore/testing/snapshot_of_rows.h"
 #include "tests/trace/store/testing/sqlite_memory.h"
 #include "tests/trace/store/testing/store_fixture.h"
 #include "trace/explore/explored_run.h"
@@ -109,7 +110,7 @@ TEST_F(WholeRuns, AreCountedAsAnyRangeIs) {
   const timeline::RangeFigures whole = counted(*explorer);
   EXPECT_TRUE(whole.is_whole_run);
   const auto store = *store::EventStore::open(run_, kSmallCache);
-  const auto fresh = range_statistics(*store, {}, explorer->whole());
+  const auto fresh = range_statistics(test::snapshot_of(*store), explorer->whole());
   ASSERT_TRUE(fresh);
   for (const timeline::RangeTable& table : fresh->tables) {
     if (table.table == timeline::StatisticsTable::kCollectives) continue;
@@ -129,7 +130,9 @@ TEST_F(WholeRuns, DecodeNoChunkMoreThanTwiceAndALittle) {
   EXPECT_LE(store.decoded_chunks(), chunks + chunks / 3) << "scan and exposure";
   const auto before = store.decoded_chunks();
   const auto snapshot = run->snapshot();
-  ASSERT_TRUE(range_statistics(store, {}, whole_range(*snapshot->rows), {}, snapshot->totals));
+  RunSnapshot scanned = test::snapshot_of(store);
+  scanned.totals = snapshot->totals;
+  ASSERT_TRUE(range_statistics(scanned, whole_range(*snapshot->rows)));
   EXPECT_LE(store.decoded_chunks() - before, chunks) << "quantiles";
 }
 

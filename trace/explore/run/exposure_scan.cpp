@@ -1,6 +1,7 @@
 #include "trace/explore/run/exposure_scan.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "trace/explore/run/window_activity.h"
@@ -13,6 +14,27 @@ namespace {
 constexpr std::size_t kCollectivesPerCall = 512;
 constexpr std::int64_t kLongestStretchNs = 5'000'000'000;
 }  // namespace
+
+void classify_some(store::EventStore& store, const RankSnapshot& rank, std::size_t end,
+                   std::vector<base::TimeClass>& classes) {
+  const auto time_of = [&](std::size_t i) {
+    const model::Collective& row = rank.rows->collectives.rows[i];
+    return timeline::drawn_time(row.start_ns, row.end_ns);
+  };
+  const std::size_t first = classes.size();
+  end = std::min(end, first + kCollectivesPerCall);
+  base::Interval window = time_of(first);
+  std::size_t at = first;
+  for (; at < end; ++at) {
+    const base::Interval time = time_of(at);
+    if (at > first && time.end_ns - window.start_ns > kLongestStretchNs) break;
+    window.end_ns = std::max(window.end_ns, time.end_ns);
+  }
+  window.end_ns = std::max(window.end_ns, window.start_ns + 1);
+  const WindowActivity activity = window_activity(store, rank, window);
+  for (std::size_t i = first; i < at; ++i)
+    classes.push_back(timeline::communication_class(time_of(i), activity.compute));
+}
 
 bool ExposureScan::scan_some(store::EventStore& store, const RankSnapshot& rank,
                              std::int64_t until_ns) {
@@ -34,30 +56,17 @@ bool ExposureScan::scan_some(store::EventStore& store, const RankSnapshot& rank,
     classes_.clear();
   }
   operators_counted_ = rank.operators_compute;
-  const std::size_t first = ids_.size();
-  std::size_t end = first;
-  const auto time_of = [&](std::size_t i) {
-    return timeline::drawn_time(collectives.rows[i].start_ns, collectives.rows[i].end_ns);
-  };
-  const auto is_within = [&](std::size_t i) {
-    return i < collectives.size() && (until_ns == INT64_MAX || time_of(i).end_ns < until_ns);
-  };
-  if (!is_within(first)) return false;
-  base::Interval window = time_of(first);
-  while (is_within(end) && end - first < kCollectivesPerCall) {
-    const base::Interval time = time_of(end);
-    if (end > first && time.end_ns - window.start_ns > kLongestStretchNs) break;
-    window.end_ns = std::max(window.end_ns, time.end_ns);
-    ++end;
-  }
-  window.end_ns = std::max(window.end_ns, window.start_ns + 1);
-  const WindowActivity activity = window_activity(store, rank, window);
-  for (std::size_t i = first; i < end; ++i) {
-    ids_.push_back(collectives.ids[i]);
-    classes_.push_back(timeline::communication_class(time_of(i), activity.compute));
-  }
+  const auto& ends = collectives.latest_end;
+  const auto end =
+      until_ns == INT64_MAX
+          ? collectives.size()
+          : static_cast<std::size_t>(std::ranges::lower_bound(ends, until_ns) - ends.begin());
+  if (classes_.size() >= end) return false;
+  classify_some(store, rank, end, classes_);
+  const auto ids = std::span(collectives.ids).first(classes_.size()).subspan(ids_.size());
+  ids_.insert(ids_.end(), ids.begin(), ids.end());
   shared_.reset();
-  return is_within(end);
+  return classes_.size() < end;
 }
 
 void ExposureScan::add_news(const RankRows& rows, std::int64_t from_ns) {

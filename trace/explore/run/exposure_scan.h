@@ -11,6 +11,11 @@
 
 namespace shardlens::trace::explore {
 
+// Adds the next ones to the classes of the rank's first collectives, kOverlapped or kExposed: up to
+// `end`, as many as are decoded at once.
+void classify_some(store::EventStore& store, const RankSnapshot& rank, std::size_t end,
+                   std::vector<base::TimeClass>& classes);
+
 class ExposureScan {
  public:
   // Looks at some more of the rank's collectives, of those that end before `until_ns`; true while

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <string>
 #include <tuple>
 
@@ -10,6 +11,7 @@
 #include "trace/analysis/figures/labels.h"
 #include "trace/base/saturated.h"
 #include "trace/base/words/quantity.h"
+#include "trace/explore/statistics/collectives_in_range.h"
 #include "trace/explore/tally/duration_bins.h"
 #include "trace/explore/tally/name_totals.h"
 #include "trace/model/traffic.h"
@@ -21,33 +23,48 @@ namespace {
 // One collective of the range.
 struct RangeCall {
   const model::Collective* row = nullptr;
-  const CollectiveRows* of = nullptr;
-  std::size_t index = 0;  // in of->rows
+  const RankRows* of = nullptr;
+  std::size_t index = 0;  // among its rank's
   std::int64_t duration_ns = 0;
-  CallStart start;
+  base::TimeClass piece_class = base::TimeClass::kExposed;
   bool is_timed = true;
-
-  base::TimeClass piece_class() const {
-    return of->classes.empty() ? base::TimeClass::kExposed : of->classes[index];
-  }
+  analysis::CallWait wait;
+  int ranks = 0;  // that are known to have taken part
 };
 
 std::int64_t call_duration(const model::Collective& row) {
   return std::max<std::int64_t>(0, base::saturated_difference(row.end_ns, row.start_ns));
 }
 
-std::vector<RangeCall> calls_in(std::span<const CollectiveRows> collectives,
-                                const timeline::TimeRange& range) {
+RangeCall call_at(const RunSnapshot& run, const RankRows& rows, std::uint32_t index) {
+  const model::Collective& row = rows.collectives.rows[index];
+  const analysis::CollectivePart part = part_of(rows, index);
+  RangeCall call;
+  call.row = &row;
+  call.of = &rows;
+  call.index = index;
+  call.duration_ns = call_duration(row);
+  call.is_timed = part.is_timed();
+  if (run.calls == nullptr) return call;
+  call.wait = run.calls->wait_of(part, run.rank_count());
+  call.ranks = static_cast<int>(run.calls->same_call(part).size());
+  return call;
+}
+
+std::vector<RangeCall> calls_in(const RunSnapshot& run, const timeline::TimeRange& range) {
   std::vector<RangeCall> calls;
-  for (const CollectiveRows& rank : collectives) {
+  for (const RankSnapshot& rank : run.ranks) {
     if (!has_rank(range, rank.rank)) continue;
     const base::Interval own = range.of_rank(rank.rank);
-    for (std::size_t i = 0; i < rank.rows.size(); ++i) {
-      const model::Collective& row = rank.rows[i];
-      if (row.start_ns < own.start_ns || row.start_ns >= own.end_ns) continue;
-      calls.push_back({&row, &rank, i, call_duration(row),
-                       rank.call_start ? rank.call_start(i) : CallStart{},
-                       !rank.is_timed || rank.is_timed(i)});
+    // Not known yet from the scan in the background, so they are worked out here.
+    std::vector<base::TimeClass> found;
+    if (!rank.exposure) found = collective_classes(run, rank, range);
+    const std::vector<base::TimeClass>& classes = rank.exposure ? *rank.exposure : found;
+    const auto& rows = rank.rows->collectives.rows;
+    for (std::uint32_t i = 0; i < rows.size(); ++i) {
+      if (rows[i].start_ns < own.start_ns || rows[i].start_ns >= own.end_ns) continue;
+      calls.push_back(call_at(run, *rank.rows, i));
+      calls.back().piece_class = classes[i];
     }
   }
   return calls;
@@ -55,7 +72,7 @@ std::vector<RangeCall> calls_in(std::span<const CollectiveRows> collectives,
 
 // Calls of one number have the same label in every table.
 std::vector<std::size_t> kinds_of(std::span<const RangeCall> calls) {
-  using Kind = std::tuple<const CollectiveRows*, model::CollectiveFunction, model::TagKind, int,
+  using Kind = std::tuple<const RankRows*, model::CollectiveFunction, model::TagKind, int,
                           model::StringId, std::int64_t, model::StringId>;
   std::map<Kind, std::size_t> numbers;
   std::vector<std::size_t> kinds;
@@ -73,7 +90,8 @@ std::vector<std::size_t> kinds_of(std::span<const RangeCall> calls) {
 std::string unit_label(const RangeCall& call, const std::string& tag) {
   const model::Collective& row = *call.row;
   if (row.tag_kind != model::TagKind::kUnit) return tag.empty() ? "no tag" : tag;
-  const auto name = call.of->unit_name ? call.of->unit_name(row.tag_index) : std::string_view();
+  const model::Unit* const unit = call.of->unit(row.tag_index);
+  const auto name = unit == nullptr ? std::string_view() : call.of->text(unit->name);
   return analysis::tag_text(model::TagKind::kUnit, row.tag_index, name);
 }
 
@@ -107,9 +125,8 @@ void find_longest(std::span<const RangeCall* const> calls, timeline::NameFigures
     return std::tuple(-call->duration_ns, call->row->start_ns, call->of->rank, call->index);
   });
   figures.longest_start_ns = longest->row->start_ns;
-  if (longest->of->row_ids.empty()) return;
   figures.longest = {timeline::EventTableKind::kCollective, longest->of->rank,
-                     longest->of->row_ids[longest->index], 0};
+                     longest->of->collectives.ids[longest->index], 0};
 }
 
 // What a byte took, one value a call; through the link, too.
@@ -122,7 +139,7 @@ class BandwidthOfCalls {
     const double s_per_byte =
         static_cast<double>(transfer_ns) / 1e9 / static_cast<double>(row.bytes);
     s_per_byte_.push_back(s_per_byte);
-    const double factor = model::bus_factor(row.function, call.start.ranks);
+    const double factor = model::bus_factor(row.function, call.ranks);
     if (factor > 0) s_per_bus_byte_.push_back(s_per_byte / factor);
   }
   double algbw_bytes_per_s() const { return median_rate(s_per_byte_); }
@@ -139,19 +156,15 @@ class BandwidthOfCalls {
   std::vector<double> s_per_byte_, s_per_bus_byte_;
 };
 
-// Waits and transfers, of those whose last rank is known.
+// Waits and transfers, of those of which both are known.
 void add_wait(const RangeCall& call, timeline::NameFigures& figures, BandwidthOfCalls& bandwidth) {
-  if (call.start.ranks < 2) return;
-  const model::Collective& row = *call.row;
-  const std::int64_t latest = std::max(row.start_ns, call.start.latest_ns);
+  const auto& wait_ns = call.wait.wait_ns;
+  const auto& transfer_ns = call.wait.transfer_ns;
+  if (call.ranks < 2 || !wait_ns || !transfer_ns) return;
   ++figures.matched;
-  figures.wait_ns =
-      base::saturated_add(figures.wait_ns, base::saturated_difference(latest, row.start_ns));
-  // Clocks that disagree may let a rank end before another one started.
-  const auto transfer_ns =
-      std::max<std::int64_t>(0, base::saturated_difference(row.end_ns, latest));
-  figures.transfer_ns = base::saturated_add(figures.transfer_ns, transfer_ns);
-  bandwidth.add(call, transfer_ns);
+  figures.wait_ns = base::saturated_add(figures.wait_ns, *wait_ns);
+  figures.transfer_ns = base::saturated_add(figures.transfer_ns, *transfer_ns);
+  bandwidth.add(call, *transfer_ns);
 }
 
 void add_durations(std::vector<std::int64_t>& durations, timeline::NameFigures& figures) {
@@ -196,7 +209,7 @@ timeline::NameFigures figures_of(const std::string& name, std::span<const RangeC
     durations.push_back(call->duration_ns);
     figures.total_ns = base::saturated_add(figures.total_ns, call->duration_ns);
     add_wait(*call, figures, bandwidth);
-    if (call->piece_class() == base::TimeClass::kOverlapped) {
+    if (call->piece_class == base::TimeClass::kOverlapped) {
       overlapped_ns = base::saturated_add(overlapped_ns, call->duration_ns);
     }
   }
@@ -231,9 +244,9 @@ void complete_table(timeline::RangeTable& table) {
   });
 }
 
-std::vector<timeline::RangeTable> collective_tables(std::span<const CollectiveRows> collectives,
+std::vector<timeline::RangeTable> collective_tables(const RunSnapshot& run,
                                                     const timeline::TimeRange& range) {
-  const auto calls = calls_in(collectives, range);
+  const auto calls = calls_in(run, range);
   const auto kinds = kinds_of(calls);
   std::vector<timeline::RangeTable> tables;
   for (const auto group_by : {timeline::GroupBy::kName, timeline::GroupBy::kClass,

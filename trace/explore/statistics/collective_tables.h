@@ -1,16 +1,16 @@
 // Tables of the collectives that begin in a range, put together by name, function, shape and unit.
-// Pure functions, any thread.
+// Any thread.
 #pragma once
 
-#include <span>
 #include <vector>
 
-#include "trace/explore/statistics/range_statistics.h"
+#include "trace/explore/run/run_snapshot.h"
+#include "trace/timeline/values/range_figures.h"
 
 namespace shardlens::trace::explore {
 
 // In the order of GroupBy. `range.ranks` is obeyed.
-std::vector<timeline::RangeTable> collective_tables(std::span<const CollectiveRows> collectives,
+std::vector<timeline::RangeTable> collective_tables(const RunSnapshot& run,
                                                     const timeline::TimeRange& range);
 
 // Whether a range takes in a rank.

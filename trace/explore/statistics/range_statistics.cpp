@@ -164,10 +164,11 @@ class ChunkStatistics {
   std::string problem_;
 };
 
-bool are_inside(std::span<const CollectiveRows> collectives, const timeline::TimeRange& range) {
-  return std::ranges::all_of(collectives, [&](const CollectiveRows& rank) {
+bool are_inside(const RunSnapshot& run, const timeline::TimeRange& range) {
+  return std::ranges::all_of(run.ranks, [&](const RankSnapshot& rank) {
     const base::Interval own = range.of_rank(rank.rank);
-    return has_rank(range, rank.rank) && std::ranges::all_of(rank.rows, [&](const auto& row) {
+    return has_rank(range, rank.rank) &&
+           std::ranges::all_of(rank.rows->collectives.rows, [&](const auto& row) {
              return row.start_ns >= own.start_ns && row.start_ns < own.end_ns;
            });
   });
@@ -175,16 +176,15 @@ bool are_inside(std::span<const CollectiveRows> collectives, const timeline::Tim
 
 }  // namespace
 
-base::Result<timeline::RangeFigures> range_statistics(store::EventStore& store,
-                                                      std::span<const CollectiveRows> collectives,
+base::Result<timeline::RangeFigures> range_statistics(const RunSnapshot& run,
                                                       const timeline::TimeRange& range,
-                                                      const std::function<bool()>& wanted,
-                                                      std::shared_ptr<const RunTotals> known) {
+                                                      const std::function<bool()>& wanted) {
   const auto begun = std::chrono::steady_clock::now();
-  auto of_collectives = std::async(
-      std::launch::async, [collectives, &range] { return collective_tables(collectives, range); });
+  auto of_collectives =
+      std::async(std::launch::async, [&run, &range] { return collective_tables(run, range); });
+  store::EventStore& store = *run.store;
   ChunkStatistics statistics(store, range, wanted);
-  TRY(statistics.run(std::move(known)));
+  TRY(statistics.run(run.totals));
   timeline::RangeFigures figures;
   figures.range = range;
   for (std::size_t i = 0; i < kChunkTables.size(); ++i) {
@@ -194,7 +194,7 @@ base::Result<timeline::RangeFigures> range_statistics(store::EventStore& store,
       figures.tables.push_back(std::move(table));
     }
   }
-  figures.is_whole_run = statistics.is_whole_run() && are_inside(collectives, range);
+  figures.is_whole_run = statistics.is_whole_run() && are_inside(run, range);
   figures.incomplete = store.problem();
   if (!statistics.problem().empty()) {
     figures.incomplete += (figures.incomplete.empty() ? "" : "\n") + statistics.problem();

@@ -13,7 +13,7 @@ using test::KnownRun;
 using enum base::TimeClass;
 
 // Of rank 0's all-reduces 10 of 18 ms lie under compute, of rank 1's 6 of 14 ms.
-TEST(CollectiveClasses, AreThoseOfTheGreaterPartInStretchesOfAnyLength) {
+TEST(CollectiveClasses, AreThoseOfTheGreaterPart) {
   const KnownRun run;
   auto explored = ExploredRun::open(run.path(), {});
   ASSERT_TRUE(explored);
@@ -21,12 +21,12 @@ TEST(CollectiveClasses, AreThoseOfTheGreaterPartInStretchesOfAnyLength) {
   }
   const auto snapshot = (*explored)->snapshot();
   const timeline::TimeRange whole{KnownRun::at(0, 0), KnownRun::at(3, 0), {}};
-  for (const std::int64_t stretch_ns : {kClassStretchNs, std::int64_t{0}}) {
-    for (const auto& [rank, expected] : {std::pair{0, kOverlapped}, std::pair{1, kExposed}}) {
-      const auto classes = collective_classes(*snapshot, *snapshot->rank(rank), whole, stretch_ns);
-      ASSERT_EQ(classes.size(), 3u);
-      EXPECT_THAT(classes, testing::Each(expected)) << rank << " " << stretch_ns;
-    }
+  for (const auto& [rank, expected] : {std::pair{0, kOverlapped}, std::pair{1, kExposed}}) {
+    const auto classes = collective_classes(*snapshot, *snapshot->rank(rank), whole);
+    ASSERT_EQ(classes.size(), 3u);
+    EXPECT_THAT(classes, testing::Each(expected)) << rank;
+    ASSERT_TRUE(snapshot->rank(rank)->exposure);
+    EXPECT_EQ(classes, *snapshot->rank(rank)->exposure) << "as the scan in the background finds";
   }
 }
 

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <mutex>
 
+#include "tests/trace/explore/testing/snapshot_of_rows.h"
 #include "tests/trace/store/batches_in_range.h"
 #include "trace/explore/find/name_search.h"
 #include "trace/explore/run_explorer.h"
@@ -126,7 +127,7 @@ void DamagedRuns::check_events(const Damage& damage) {
   for (const timeline::TimeRange& range :
        {timeline::TimeRange{INT64_MIN, INT64_MAX, {}},
         timeline::TimeRange{1'790'000'000'050'000'000, 1'790'000'000'150'000'000, {1}}}) {
-    const auto figures = explore::range_statistics(store, {}, range);
+    const auto figures = explore::range_statistics(snapshot_of(store), range);
     ASSERT_TRUE(figures) << figures.error().message;
     std::vector<store::ChunkEntry> counted;
     std::ranges::copy_if(*chunks, std::back_inserter(counted), [&](const store::ChunkEntry& chunk) {
