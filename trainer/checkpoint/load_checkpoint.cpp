@@ -58,13 +58,15 @@ Result<void> refuse(const trace::job::CheckpointInfo& info,
                                      ". Use the settings it was saved with, or another checkpoint");
 }
 
-Result<void> fill(const StoredState& stored, const StatePiece& piece, Slot slot) {
+Result<void> fill(const StoredState& stored, const StatePiece& piece, Slot slot,
+                  const std::function<void()>& on_piece) {
   const torch::Tensor& tensor = piece.tensor(slot);
   if (!tensor.defined() || piece.begin == piece.end) return {};
   const torch::NoGradGuard no_grad;
   const torch::Tensor flat = tensor.detach().view({-1});
   const auto options = torch::TensorOptions().dtype(flat.scalar_type());
   const ElementSink sink = [&](std::int64_t first, std::span<const std::byte> bytes) {
+    if (on_piece) on_piece();
     const std::int64_t count = std::ssize(bytes) / flat.element_size();
     torch::Tensor target = flat.slice(0, first - piece.begin, first - piece.begin + count);
     if (target.is_cpu()) {
@@ -80,7 +82,8 @@ Result<void> fill(const StoredState& stored, const StatePiece& piece, Slot slot)
 
 }  // namespace
 
-Result<void> load_checkpoint(const trace::job::CheckpointInfo& info, std::span<StatePiece> wanted) {
+Result<void> load_checkpoint(const trace::job::CheckpointInfo& info, std::span<StatePiece> wanted,
+                             const std::function<void()>& on_piece) {
   Shapes shapes;
   for (const trace::job::ParameterShape& parameter : info.parameters)
     shapes[parameter.name] = &parameter;
@@ -96,7 +99,7 @@ Result<void> load_checkpoint(const trace::job::CheckpointInfo& info, std::span<S
   }
   TRY(refuse(info, problems));
   for (StatePiece& piece : wanted) {
-    for (const Slot slot : kSlots) TRY(fill(stored, piece, slot));
+    for (const Slot slot : kSlots) TRY(fill(stored, piece, slot, on_piece));
     TRY_ASSIGN(piece.optimizer_steps, stored.optimizer_steps(piece.name));
   }
   return {};

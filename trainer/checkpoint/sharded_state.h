@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -61,8 +62,10 @@ trace::base::Result<std::filesystem::path> save_checkpoint(const std::filesystem
 // to no other rank (agree() tells all of a failure). After an error the tensors have any values.
 // kUsage names parameters that are missing or of another shape, and moments that were not saved;
 // kDamaged names file and tensor. Parameters that nobody wants are check_resume()'s to find.
+// `on_piece`: after each few MiB, as all may take long.
 trace::base::Result<void> load_checkpoint(const trace::job::CheckpointInfo& info,
-                                          std::span<StatePiece> wanted);
+                                          std::span<StatePiece> wanted,
+                                          const std::function<void()>& on_piece = nullptr);
 
 // The generator state that this rank saved; undefined if none was kept or if the number of ranks
 // was another one.

@@ -60,8 +60,10 @@ Result<FolderSource> FolderSource::open(const std::filesystem::path& folder,
 }
 
 Result<FolderSource> FolderSource::open(const trace::job::Settings& settings,
-                                        const trace::job::ModelShape& shape) {
+                                        const trace::job::ModelShape& shape,
+                                        std::function<void()> on_piece) {
   TRY_ASSIGN(FolderSource source, open(settings.model, shape));
+  source.on_piece_ = std::move(on_piece);
   if (source.other_classes_ == 0 || settings.num_labels != trace::job::kAuto) return source;
   const std::string own = std::to_string(source.other_classes_);
   const std::string told = std::to_string(shape.labels);
@@ -125,6 +127,7 @@ Result<void> FolderSource::read_place(const Place& place, std::int64_t begin,
     TRY(files_[place.file].read(place.tensor, begin + done,
                                 checkpoint::writable_bytes_of_tensor(values)));
     flat.narrow(0, done, values.numel()).copy_(values);
+    if (on_piece_) on_piece_();
   }
   return {};
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -27,9 +28,11 @@ class FolderSource final : public model::ParameterSource {
                                                 const trace::job::ModelShape& shape);
 
   // As a job trains it. Error kUsage, too: its head is for other classes than its config.json says,
-  // and `num_labels` does not say for how many.
+  // and `num_labels` does not say for how many. `on_piece`: after each few MiB that are read, as
+  // all of a model may take long.
   static trace::base::Result<FolderSource> open(const trace::job::Settings& settings,
-                                                const trace::job::ModelShape& shape);
+                                                const trace::job::ModelShape& shape,
+                                                std::function<void()> on_piece = nullptr);
 
   // kIo and kDamaged name the file; kFailed: no such parameter or range.
   trace::base::Result<void> read(const std::string& name, std::int64_t begin,
@@ -64,6 +67,7 @@ class FolderSource final : public model::ParameterSource {
   std::int64_t other_classes_ = 0;
   std::optional<Place> tied_head_;  // that is stored besides the embedding
   checkpoint::DataType stored_type_ = checkpoint::DataType::kF32;
+  std::function<void()> on_piece_;
 };
 
 }  // namespace shardlens::trainer::huggingface

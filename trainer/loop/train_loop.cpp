@@ -63,10 +63,10 @@ TrainLoop::TrainLoop(const TrainParts& parts, const std::vector<trace::job::Inje
       stream_(parts.dataset, sampler_options(parts), parts.settings.batch_per_rank,
               parts.settings.gradient_accumulation_steps),
       batches_(stream_, parts.device),
-      checkpoints_({parts.settings, parts.run_folder, parts.strategy, *optimizer_, batches_,
-                    scaler_, parts.communicator,
-                    trace::job::saved_parameters(parts.shape, parts.settings),
-                    parts.dataset.label_names()}),
+      checkpoints_(
+          {parts.settings, parts.run_folder, parts.strategy, *optimizer_, batches_, scaler_,
+           parts.communicator, trace::job::saved_parameters(parts.shape, parts.settings),
+           parts.dataset.label_names(), [&recorder = parts.recorder] { recorder.progress(); }}),
       faults_(injections, parts.communicator),
       schedule_(trace::job::parse_record_schedule(parts.settings.record)
                     .value_or(trace::job::RecordSchedule())) {}

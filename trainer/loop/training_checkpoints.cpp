@@ -147,7 +147,7 @@ trace::base::Result<trace::job::CheckpointInfo> TrainingCheckpoints::load() {
   std::vector<checkpoint::StatePiece> wanted = pieces();
   {
     const torch::NoGradGuard no_grad;
-    TRY(checkpoint::load_checkpoint(info, wanted));
+    TRY(checkpoint::load_checkpoint(info, wanted, parts_.on_piece));
   }
   take_over(wanted, info);
   TRY_ASSIGN(const auto random_numbers,

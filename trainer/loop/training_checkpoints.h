@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <string>
 #include <utility>
@@ -34,6 +35,7 @@ class TrainingCheckpoints {
     comm::Communicator& communicator;
     std::vector<trace::job::ParameterShape> parameters;  // that it has, of all ranks together
     std::vector<std::string> label_names;                // of a classifier's classes
+    std::function<void()> on_piece;                      // as of load_checkpoint()
   };
   explicit TrainingCheckpoints(Parts parts) : parts_(std::move(parts)) {}
 

@@ -259,7 +259,8 @@ void RankJob::describe_gpu(trace::model::RankInfo& info) {
 // others.
 trace::base::Result<void> RankJob::open_model_folder() {
   if (!trace::job::is_model_folder(settings_.model)) return {};
-  TRY_ASSIGN(model_folder_, huggingface::FolderSource::open(settings_, shape_));
+  TRY_ASSIGN(model_folder_,
+             huggingface::FolderSource::open(settings_, shape_, [this] { recorder_->progress(); }));
   fresh_ = model_folder_->fresh();
   const std::uint64_t shape = trace::base::checksum_of(trace::job::shape_text(shape_));
   TRY_ASSIGN(const std::uint64_t values, model_folder_->sample_checksum(shape));
@@ -268,8 +269,13 @@ trace::base::Result<void> RankJob::open_model_folder() {
 }
 
 trace::base::Result<void> RankJob::load_text() {
+  // Texts may take hours, and what prepares them has limits of its own.
+  const auto is_stopped = [this] {
+    recorder_->progress();
+    return stop_signal_ != 0;
+  };
   TRY_ASSIGN(RankText text, load_rank_text(settings_, shape_.vocabulary, shape_.labels,
-                                           environment_.lookup, stop_signal_, log_));
+                                           environment_.lookup, is_stopped, log_));
   sample_text_.emplace(std::move(text.sample));
   tokenizer_ = std::move(text.tokenizer);
   TRY_ASSIGN(dataset_,

@@ -34,11 +34,11 @@ void choose_cache(const trace::job::Settings& settings, const VariableLookup& lo
 }
 
 text::TextProgramOptions program_options(const VariableLookup& lookup,
-                                         const std::atomic<int>& stop_signal) {
+                                         std::function<bool()> is_stopped) {
   text::TextProgramOptions options;
   const char* python = lookup("SHARDLENS_PYTHON");
   if (python != nullptr) options.python = python;
-  options.stop = &stop_signal;
+  options.is_stopped = std::move(is_stopped);
   return options;
 }
 
@@ -90,19 +90,18 @@ bool has_prompt(const trace::job::Settings& settings) {
 
 trace::base::Result<std::string> find_text_program(const VariableLookup& lookup,
                                                    const std::atomic<int>& stop_signal) {
-  return text::check_text_program(program_options(lookup, stop_signal));
+  return text::check_text_program(program_options(lookup, [&] { return stop_signal != 0; }));
 }
 
 trace::base::Result<RankText> load_rank_text(const trace::job::Settings& settings,
                                              std::int64_t vocabulary, std::int64_t classes,
                                              const VariableLookup& lookup,
-                                             const std::atomic<int>& stop_signal,
-                                             loop::RankLog& log) {
+                                             std::function<bool()> is_stopped, loop::RankLog& log) {
   const bool is_folder = trace::job::is_model_folder(settings.model);
   const std::filesystem::path model_folder = is_folder ? settings.model : "";
   text::TextOptions options;
   options.data = settings.data;
-  options.program = program_options(lookup, stop_signal);
+  options.program = program_options(lookup, std::move(is_stopped));
   choose_cache(settings, lookup, options);
   text::PreparationOptions& preparation = options.preparation;
   preparation.tokenizer = choose_tokenizer(settings);

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 
 #include "trace/base/result.h"
@@ -29,11 +30,11 @@ trace::base::Result<std::string> find_text_program(const VariableLookup& lookup,
                                                    const std::atomic<int>& stop_signal);
 
 // `vocabulary` and `classes` (0: a language model) are the model's. Warns of a token cache that
-// cannot be used. Errors name the file, the line and what to do; a stop signal is one, too.
+// cannot be used. `is_stopped`: as of text::TextProgramOptions; samples ask it, too. Errors name
+// the file, the line and what to do; a stop is one, too.
 trace::base::Result<RankText> load_rank_text(const trace::job::Settings& settings,
                                              std::int64_t vocabulary, std::int64_t classes,
                                              const VariableLookup& lookup,
-                                             const std::atomic<int>& stop_signal,
-                                             loop::RankLog& log);
+                                             std::function<bool()> is_stopped, loop::RankLog& log);
 
 }  // namespace shardlens::trainer::rank

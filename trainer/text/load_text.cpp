@@ -32,7 +32,7 @@ tl::unexpected<trace::base::Error> nothing_in(const std::string& data, bool is_b
 
 trace::base::Result<void> check_not_stopped(const TextProgramOptions& program,
                                             const fs::path& file) {
-  if (program.stop == nullptr || *program.stop == 0) return {};
+  if (!program.is_stopped || !program.is_stopped()) return {};
   return trace::base::fail(trace::base::ErrorKind::kFailed,
                            "Reading the text \"" + file.string() + "\" was stopped.");
 }
@@ -149,7 +149,8 @@ trace::base::Result<EncodedText> load_text(const TextOptions& options,
   if (is_cached) {
     TRY_ASSIGN(key, key_of(source, options));
   }
-  const TokenCache cache(is_cached ? options.cache_folder : fs::path(), warn, options.program.stop);
+  const TokenCache cache(is_cached ? options.cache_folder : fs::path(), warn,
+                         options.program.is_stopped);
   return cache.get(key, [&](TokenFile& image) {
     if (is_bytes) return bytes_of(options, source, key, image);
     return prepare_text(options.data, source, options.preparation, options.program, key, image);
@@ -166,11 +167,11 @@ trace::base::Result<std::vector<TokenId>> load_prompt(const std::string& text,
   TRY_ASSIGN(const std::uint64_t fingerprint, fingerprint_of(options.preparation));
   hash.update_number(fingerprint);
   const std::uint64_t key = hash.digest();
-  TRY_ASSIGN(
-      const EncodedText encoded,
-      TokenCache(options.cache_folder, warn, options.program.stop).get(key, [&](TokenFile& image) {
-        return prepare_prompt(text, options.preparation, options.program, key, image);
-      }));
+  TRY_ASSIGN(const EncodedText encoded,
+             TokenCache(options.cache_folder, warn, options.program.is_stopped)
+                 .get(key, [&](TokenFile& image) {
+                   return prepare_prompt(text, options.preparation, options.program, key, image);
+                 }));
   std::vector<std::int64_t> tokens(static_cast<std::size_t>(encoded.tokens()));
   encoded.copy(0, encoded.tokens(), tokens.data());
   return std::vector<TokenId>(tokens.begin(), tokens.end());

@@ -219,7 +219,7 @@ trace::base::Result<std::string> TextProgram::receive() {
 }
 
 std::optional<std::string> TextProgram::check_limits(Progress& progress) const {
-  if (options_.stop != nullptr && *options_.stop != 0) return "was stopped";
+  if (options_.is_stopped && options_.is_stopped()) return "was stopped";
   ToldPlace told;
   std::string bytes(sizeof told, '\0');
   if (image_ >= 0 && pread(image_, bytes.data(), bytes.size(), 0) > 0 && bytes != progress.told) {

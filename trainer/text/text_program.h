@@ -4,9 +4,9 @@
 
 #include <sys/types.h>
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,8 +23,9 @@ extern const std::string_view kTextPackages;
 struct TextProgramOptions {
   // Empty: the Python beside LibTorch, else the python3 of PATH.
   std::string python;
-  // Set: what is being prepared is given up.
-  const std::atomic<int>* stop = nullptr;
+  // Asked many times a second for as long as texts are read, prepared or waited for within what
+  // they may take. True: that is given up.
+  std::function<bool()> is_stopped;
   // Of the processor, for what takes no time at all; parts of a text are allowed more by their
   // length. Ten times as much may pass on a busy machine.
   std::chrono::seconds patience{60};

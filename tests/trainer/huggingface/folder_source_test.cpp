@@ -34,6 +34,20 @@ TEST(FolderSource, ReadsRangesIntoAnyType) {
   EXPECT_EQ(source->stored_type(), checkpoint::DataType::kF32);
 }
 
+// A rank tells its launcher so that it does not hang.
+TEST(FolderSource, TellsOfEachPieceThatItReads) {
+  const ModelFolder folder;
+  folder.write_model(folder_shape());
+  trace::job::Settings settings;
+  settings.model = folder.path().string();
+  int pieces = 0;
+  auto source = FolderSource::open(settings, folder_shape(), [&] { ++pieces; });
+  ASSERT_TRUE(source) << source.error().message;
+  EXPECT_EQ(pieces, 0) << "of headers";
+  read(*source, "transformer.wte.weight", 3, 4);
+  EXPECT_EQ(pieces, 1);
+}
+
 TEST(FolderSource, RefusesWhatIsNotThere) {
   const ModelFolder folder;
   folder.write_model(folder_shape());

@@ -32,7 +32,7 @@ class SmallJob {
         scaler_(scaler),
         communicator_(communicator),
         checkpoints_({settings_, folder_, strategy_, *optimizer_, batches_, scaler_, communicator,
-                      shapes_of(strategy_), label_names}) {}
+                      shapes_of(strategy_), label_names, [this] { ++pieces_read_; }}) {}
 
   // The loss scale after a step with that gradient.
   double step(float gradient) {
@@ -43,6 +43,7 @@ class SmallJob {
   }
   TrainingCheckpoints& checkpoints() { return checkpoints_; }
   const optimizer::GradScaler& scaler() const { return scaler_; }
+  int pieces_read() const { return pieces_read_; }
 
  private:
   static std::vector<torch::Tensor> all_ones(std::size_t count) {
@@ -65,6 +66,7 @@ class SmallJob {
   data::BatchLoader batches_;
   optimizer::GradScaler scaler_;
   comm::Communicator& communicator_;
+  int pieces_read_ = 0;
   TrainingCheckpoints checkpoints_;
 };
 
@@ -98,6 +100,7 @@ TEST_F(CheckpointsOfAJob, KeepTheLossScaleAndWhenItGrows) {
     const auto done = second.checkpoints().resume();
     ASSERT_TRUE(done) << done.error().message;
     EXPECT_EQ(*done, 3);
+    EXPECT_GT(second.pieces_read(), 0) << "it seems to hang";
     EXPECT_EQ(second.scaler().scale(), 0x1p-21);
     EXPECT_EQ(second.step(1), 0x1p-20);
   });

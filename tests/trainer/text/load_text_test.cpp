@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <fstream>
 #include <set>
 #include <utility>
@@ -169,10 +168,9 @@ TEST_F(LoadText, WhatDescribesJsonLinesInTheirFolderIsNotTheirText) {
 }
 
 TEST_F(LoadText, IsGivenUpWhenItIsStopped) {
-  const std::atomic<int> stop{15};
   TextOptions options;
   options.data = files_.write("data.txt", "text");
-  options.program.stop = &stop;
+  options.program.is_stopped = [] { return true; };
   for (const fs::path& cache : {fs::path(), files_.folder() / "cache"}) {
     options.cache_folder = cache;
     const auto text = load_text(options, {});

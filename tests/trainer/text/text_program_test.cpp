@@ -163,9 +163,18 @@ TEST_F(TextProgramTest, IsEndedWhenItDoesNotGetOn) {
   EXPECT_LT(taken_, std::chrono::seconds(12));
 }
 
+// A rank tells its launcher so that it does not hang.
+TEST_F(TextProgramTest, AsksAllTheTimeWhetherItIsStillWanted) {
+  int asked = 0;
+  options_.program.is_stopped = [&] { return ++asked == 3; };
+  pretend("exec sleep 100");
+  EXPECT_THAT(error_of(), HasSubstr("was stopped"));
+  EXPECT_LT(taken_, std::chrono::seconds(30));
+}
+
 TEST_F(TextProgramTest, IsEndedWhenNobodyWantsItAnyMore) {
   std::atomic<int> stop = 0;
-  options_.program.stop = &stop;
+  options_.program.is_stopped = [&] { return stop != 0; };
   const std::string started = (files_.folder() / "started").string();
   pretend("touch '" + started + "'; sleep 100");
   const std::jthread thread([&] {

@@ -31,18 +31,19 @@ constexpr std::string_view kExtension = ".tokens", kPartExtension = ".part";
 // The system lets go of it when its process ends, however that is.
 class FileLock {
  public:
-  static trace::base::Result<FileLock> acquire(const fs::path& file, const std::atomic<int>* stop) {
+  static trace::base::Result<FileLock> acquire(const fs::path& file,
+                                               const TokenCache::IsStopped& is_stopped) {
     FileLock lock(file, ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
     if (!lock.descriptor_.is_open()) return failed(std::strerror(errno));
     // Polled, as whoever holds it may need long, and a stop is to be heard meanwhile.
     while (flock(lock.descriptor_.get(), LOCK_EX | LOCK_NB) != 0) {
-      if (stop != nullptr && *stop != 0) {
+      if (errno != EWOULDBLOCK && errno != EINTR) return failed(std::strerror(errno));
+      if (is_stopped && is_stopped()) {
         lock.descriptor_.close();  // not ours to delete
         return trace::base::fail(trace::base::ErrorKind::kFailed,
                                  "Waiting for another process that prepares the same text was "
                                  "stopped.");
       }
-      if (errno != EWOULDBLOCK && errno != EINTR) return failed(std::strerror(errno));
       std::this_thread::sleep_for(kLockPoll);
     }
     return lock;
@@ -112,7 +113,7 @@ trace::base::Result<EncodedText> TokenCache::get(std::uint64_t key, const Encode
   if (auto text = find(key)) return text;
   std::error_code error;
   fs::create_directories(folder_, error);
-  auto lock = FileLock::acquire(folder_ / (trace::base::checksum_text(key) + ".lock"), stop_);
+  auto lock = FileLock::acquire(folder_ / (trace::base::checksum_text(key) + ".lock"), is_stopped_);
   if (!lock && lock.error().kind == trace::base::ErrorKind::kFailed) {
     return tl::make_unexpected(lock.error());
   }

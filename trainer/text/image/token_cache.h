@@ -2,7 +2,6 @@
 // number of processes at once.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -27,14 +26,16 @@ class TokenCache {
 
   using Encode = std::function<trace::base::Result<MappedImage>(TokenFile&)>;
   using Warn = std::function<void(const std::string& message)>;
+  using IsStopped = std::function<bool()>;
 
   // `folder` empty: everything is encoded in memory. `warn` hears why that has to be, too, and of
-  // damaged entries. `stop`, null or outliving it: set where nobody shall wait any longer.
-  TokenCache(std::filesystem::path folder, Warn warn, const std::atomic<int>* stop = nullptr,
+  // damaged entries. `is_stopped`, if any, is asked while another process is waited for; true:
+  // nobody shall wait any longer.
+  TokenCache(std::filesystem::path folder, Warn warn, IsStopped is_stopped = nullptr,
              std::uint64_t limit_bytes = kLimitBytes)
       : folder_(std::move(folder)),
         warn_(std::move(warn)),
-        stop_(stop),
+        is_stopped_(std::move(is_stopped)),
         limit_bytes_(limit_bytes) {}
 
   // The entry of this key, or what `encode` makes. Of several processes one encodes, and the others
@@ -52,7 +53,7 @@ class TokenCache {
 
   std::filesystem::path folder_;
   Warn warn_;
-  const std::atomic<int>* stop_;
+  IsStopped is_stopped_;
   std::uint64_t limit_bytes_;
 };
 

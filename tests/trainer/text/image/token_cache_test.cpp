@@ -264,7 +264,8 @@ TEST_F(TokenCacheTest, WaitingForAnotherProcessIsGivenUpWhenItIsStopped) {
     stop = SIGTERM;
   });
   const TokenCache cache(
-      cache_folder_, [](const std::string& message) { FAIL() << message; }, &stop);
+      cache_folder_, [](const std::string& message) { FAIL() << message; },
+      [&] { return stop != 0; });
   const auto text = cache.get(3, [&](TokenFile& file) -> trace::base::Result<MappedImage> {
     return document(file, 3, {1});
   });
