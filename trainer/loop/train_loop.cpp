@@ -105,15 +105,18 @@ trace::base::Result<TrainOutcome> TrainLoop::run() {
       TRY_ASSIGN(const StepAgreement agreement, run_step(step));
       outcome.steps = step + 1;
       parts_.on_step(outcome.steps, total_steps_);
-      // In the last step there is nothing left to stop.
-      if (agreement.stop && step + 1 < total_steps_) {
-        if (parts_.settings.checkpoint_on_stop) TRY(save_checkpoint(step));
-        outcome.stopped = true;
+      // In the last step there is nothing left to stop. What is due behind another is done before:
+      // a run that goes on from there would leave it out.
+      outcome.stopped = agreement.stop && step + 1 < total_steps_;
+      TRY(evaluate_if_due(step));
+      if (checkpoints_.is_due(step + 1) ||
+          (outcome.stopped && parts_.settings.checkpoint_on_stop)) {
+        TRY(save_checkpoint(step));
+      }
+      if (outcome.stopped) {
         parts_.log.info("stopped after step " + std::to_string(step) + ", as asked");
         return outcome;
       }
-      TRY(evaluate_if_due(step));
-      if (checkpoints_.is_due(step + 1)) TRY(save_checkpoint(step));
     }
     step = outcome.steps - 1;
     TRY(save_at_end(step));

@@ -108,15 +108,28 @@ def nonfinite_norms(program, folder):
         expect(line.startswith("error: step 1: the gradient norm is not finite"), job, line)
 
 
-def stop_in_last_step(program, folder):
-    job = start(program, folder, inject='"rank=0,step=2,phase=data,delay_ms=3000"')
+def stop_in_step(step, program, folder, **settings):
+    job = start(program, folder, inject=f'"rank=0,step={step},phase=data,delay_ms=3000"', **settings)
     deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not has_steps(job, 2):
+    while time.monotonic() < deadline and not has_steps(job, step):
         time.sleep(0.1)
     for process in job.processes:
         process.send_signal(signal.SIGTERM)
     expect(job.processes[0].poll() is None, job, "the signal came too late to tell anything")
     expect(job.wait() == [0, 0], job, "exit codes")
+    return job
+
+
+def stop_where_something_is_due(program, folder):
+    job = stop_in_step(1, program, folder, steps=6, save_every=2, evaluate_every=2, loss_every=100)
+    expect("stopped after step 1" in job.log(0), job, "it was stopped elsewhere")
+    saved = [path.name for path in (job.run / "checkpoints").glob("step_*")]
+    expect(saved == ["step_000002"], job, f"saved {saved}")
+    expect("evaluation after step 1" in job.log(0), job, "a run that goes on does not make it")
+
+
+def stop_in_last_step(program, folder):
+    job = stop_in_step(2, program, folder)
     expect(len(ranks.losses(job.run)) == 3, job, "steps are missing")
     expect("stopped after" not in job.log(0), job, "nothing was left to stop")
     expect("done" in ranks.status(job.run).values(), job, f"status {ranks.status(job.run)}")
