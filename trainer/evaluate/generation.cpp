@@ -41,6 +41,7 @@ std::vector<std::int64_t> generate(model::DecoderModel& model, strategy::Strateg
     const tensor::AutocastScope autocast(options.device.type(), options.compute_type);
     const auto tokens = last_tokens(text, options.context).to(options.device);
     text.push_back(draw(model.last_logits(tokens)[0], options.temperature, generator));
+    if (options.on_token) options.on_token();
   }
   strategy.after_evaluation();
   model.train();

@@ -5,6 +5,7 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct GenerationOptions {
   std::int64_t context = 1024;  // as many of the last tokens the model is shown
   torch::ScalarType compute_type = torch::kFloat32;  // by autocast
   torch::Device device = torch::kCPU;
+  std::function<void()> on_token;  // after each, as many take long
 };
 
 // The tokens after `prompt`, which has at least one; always `options.tokens` of them, so that all

@@ -307,6 +307,7 @@ void TrainLoop::write_sample(std::int64_t step) {
   options.context = std::min(parts_.shape.context, parts_.settings.sequence_length);
   options.compute_type = tensor::compute_type(parts_.settings.precision);
   options.device = parts_.device;
+  options.on_token = [this] { parts_.recorder.progress(); };
   const evaluate::Sample sample = parts_.samples.write(*model, parts_.strategy, options);
   if (parts_.communicator.rank() == 0) tell_sample(step, sample);
   // Putting it into words takes long beside a step, in which the other ranks would wait for it.

@@ -86,6 +86,17 @@ TEST(Generation, DrawsByProbabilityAndTheSameForTheSameSeed) {
   EXPECT_GT(drawn.size(), 3u);
 }
 
+// A rank tells its launcher so that it does not hang.
+TEST(Generation, TellsOfEachToken) {
+  const auto model = small_model(model::ModelLayout::kGpt2);
+  FakeStrategy strategy({});
+  GenerationOptions options = of(3);
+  int tokens = 0;
+  options.on_token = [&] { ++tokens; };
+  generate(*model, strategy, kPrompt, options);
+  EXPECT_EQ(tokens, 3);
+}
+
 TEST(Generation, LeavesTheModelTraining) {
   const auto model = small_model(model::ModelLayout::kGpt2);
   model->train();
