@@ -140,9 +140,15 @@ base::Result<fs::path> find_checkpoint(const fs::path& path) {
     const std::vector<CheckpointFolder> found = list_checkpoints(folder);
     if (!found.empty()) return found.back().path;
   }
-  return base::fail(base::ErrorKind::kMissing, base::quoted(path) +
-                                                   " holds no checkpoint: the run saved none "
-                                                   "(save_every, checkpoint_on_stop)");
+  // Not taken unasked: it may be far behind.
+  const std::vector<CheckpointFolder> best = list_checkpoints(path / kBestCheckpointFolder);
+  return base::fail(
+      base::ErrorKind::kMissing,
+      base::quoted(path) +
+          (best.empty()
+               ? " holds no checkpoint: the run saved none (save_every, checkpoint_on_stop)"
+               : " holds no checkpoint but its best: to go on from there, name " +
+                     base::quoted(best.back().path)));
 }
 
 base::Result<CheckpointInfo> read_checkpoint_info(const fs::path& folder) {

@@ -152,6 +152,12 @@ TEST(CheckpointInfo, SaysWhyNothingWasFound) {
   const Folder folder;
   EXPECT_THAT(find_checkpoint(folder / "absent").error().message, HasSubstr("absent"));
   EXPECT_THAT(find_checkpoint(folder.path()).error().message, HasSubstr("save_every"));
+  written(folder / "best_checkpoint" / "step_000004");
+  const auto only_best = find_checkpoint(folder.path());
+  ASSERT_FALSE(only_best);
+  EXPECT_THAT(only_best.error().message, HasSubstr("best_checkpoint/step_000004"));
+  EXPECT_THAT(only_best.error().message, Not(HasSubstr("saved none")));
+  EXPECT_TRUE(find_checkpoint(folder / "best_checkpoint"));
   test::write_text(folder / "packed.shardlens", "x");
   EXPECT_EQ(find_checkpoint(folder / "packed.shardlens").error().kind, base::ErrorKind::kForeign);
 }
