@@ -80,6 +80,7 @@ trace::base::Result<void> TrainLoop::begin() {
     parts_.log.info("resumed after step " + std::to_string(first_step_ - 1));
   }
   total_steps_ = steps_in_all();
+  TRY(check_work_is_left());
   parts_.on_step(first_step_, total_steps_);
   // What it was asked so far belongs to no step.
   if (parts_.device.is_cuda()) c10::cuda::device_synchronize();
@@ -94,6 +95,20 @@ std::int64_t TrainLoop::steps_in_all() const {
       (s.epochs - batches_.epoch()) * stream_.batches_per_epoch() - batches_.batches_drawn();
   const std::int64_t least = first_step_ == 0 ? 1 : 0;
   return first_step_ + std::max(least, left / s.gradient_accumulation_steps);
+}
+
+// As check_resume() of steps, of which more is known before the run has its data.
+trace::base::Result<void> TrainLoop::check_work_is_left() const {
+  const trace::job::Settings& s = parts_.settings;
+  if (s.epochs == 0 || total_steps_ > first_step_) return {};
+  const std::string what = "resume: no step of epochs: " + std::to_string(s.epochs) +
+                           " is left after " + s.resume + "; set epochs to more than that";
+  if (!trace::job::leaves_model(s)) {
+    return trace::base::fail(trace::base::ErrorKind::kUsage,
+                             what + ", or save_model: end to save its model.");
+  }
+  if (parts_.communicator.rank() == 0) parts_.log.warn(what + ". Its model is saved as it is.");
+  return {};
 }
 
 trace::base::Result<TrainOutcome> TrainLoop::run() {

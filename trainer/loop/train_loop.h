@@ -73,6 +73,7 @@ class TrainLoop {
 
   trace::base::Result<void> begin();
   std::int64_t steps_in_all() const;
+  trace::base::Result<void> check_work_is_left() const;
   trace::base::Result<StepAgreement> run_step(std::int64_t step);
   // Forward and backward of one micro-batch; adds its loss to `loss_sum`.
   void run_micro_batch(std::int64_t step, bool is_last, torch::Tensor& loss_sum);

@@ -74,6 +74,13 @@ class Checkpoints(harness.ShardlensTest):
         for name in ('more', 'fewer'):
             samples[name] = 5 * 8 + self.samples(name)
             self.assertLess(abs(samples[name] - samples['first']), 16, f'less than a step: {samples}')
+        last = max(int(name.split('_')[1]) for name in self.checkpoints(first))
+        none_left = ['--set', 'epochs=2', '--set', 'sequence_length=64']
+        nothing = self.resumed('nothing', first, last, 'ddp', 2, *none_left, code=1)
+        self.assertIn('no step of epochs: 2 is left', nothing['run']['reason'])
+        saved = self.resumed('saved', first, last, 'ddp', 2, *none_left, '--set', 'save_model=end')
+        self.assertEqual([saved['run']['status'], saved['steps']], ['done', []])
+        self.assertIn('no step of epochs: 2 is left', (self.folder / saved['run']['folder'] / 'rank_0.log').read_text())
 
     def samples(self, name):
         return self.json('query', name, 'select sum(samples) from step')['rows'][0][0]
