@@ -253,6 +253,13 @@ std::vector<std::string> TokenDataset::notes() const {
   return notes;
 }
 
+std::uint64_t TokenDataset::held_out_checksum() const {
+  text::ContentHash hash;
+  hash.update_number(evaluation_ ? 0 : static_cast<std::uint64_t>(training_samples_));
+  hash.update_number((evaluation_ ? *evaluation_ : training_).text().content());
+  return hash.digest();
+}
+
 std::int64_t TokenDataset::checksum() const {
   text::ContentHash hash;
   hash.update_number(training_.text().content());

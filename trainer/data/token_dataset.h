@@ -56,6 +56,8 @@ class TokenDataset {
 
   // What a person should know of how the text became samples: one line each.
   std::vector<std::string> notes() const;
+  // Of what is held out for evaluation, from its first sample on.
+  std::uint64_t held_out_checksum() const;
   // To find ranks that read different texts.
   std::int64_t checksum() const;
   std::int64_t token_count() const;

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "profiler/pytorch/torch_sources.h"
+#include "trace/base/checksum.h"
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"
 #include "trace/job/huggingface/find_model.h"
@@ -350,19 +351,32 @@ evaluate::Evaluation TrainLoop::evaluate_after(std::int64_t step) {
                             parts_.recorder, options);
 }
 
+std::string TrainLoop::evaluated_text(const evaluate::Evaluation& result) const {
+  return trace::base::checksum_text(parts_.dataset.held_out_checksum()) + ", " +
+         std::to_string(result.sequences) + " sequences, " + std::to_string(result.targets) +
+         " targets";
+}
+
 trace::base::Result<void> TrainLoop::keep_if_best(std::int64_t step,
                                                   const evaluate::Evaluation& result) {
+  const trace::job::Settings& s = parts_.settings;
+  const bool saves_best = s.save_model == trace::job::SaveModel::kBest;
+  const bool is_other_text = checkpoints_.forget_best_of_other_text(evaluated_text(result));
+  if (is_other_text && (s.keep_best || saves_best) && parts_.communicator.rank() == 0) {
+    parts_.log.warn(
+        "the evaluations before the run was resumed were of other text (data, ranks, batches): "
+        "the best from here on is kept, whatever theirs was");
+  }
   if (!checkpoints_.is_best(result.loss)) return {};
   has_best_ = true;
-  if (parts_.settings.keep_best) {
+  if (s.keep_best) {
     const PhaseMark mark(*this, step, Phase::kCheckpoint);
     TRY_ASSIGN(const auto folder, checkpoints_.save_best(step + 1));
     if (parts_.communicator.rank() == 0) {
       parts_.log.info("the best so far: checkpoint " + folder.string());
     }
   }
-  return parts_.settings.save_model == trace::job::SaveModel::kBest ? save_model(step)
-                                                                    : trace::base::Result<void>();
+  return saves_best ? save_model(step) : trace::base::Result<void>();
 }
 
 // A run that goes on may begin with a better loss than it reaches: then what it has is kept, and

@@ -92,6 +92,8 @@ class TrainLoop {
   trace::base::Result<void> check_finite(std::int64_t step, const StepAgreement& agreement);
   trace::base::Result<void> evaluate_if_due(std::int64_t step);
   evaluate::Evaluation evaluate_after(std::int64_t step);
+  // Equal for evaluations whose losses can be compared.
+  std::string evaluated_text(const evaluate::Evaluation& result) const;
   trace::base::Result<void> keep_if_best(std::int64_t step, const evaluate::Evaluation& result);
   void write_sample(std::int64_t step);
   void tell_sample(std::int64_t step, const evaluate::Sample& sample);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"
@@ -18,6 +20,7 @@ namespace {
 constexpr const char* kLossScale = "loss_scale";
 constexpr const char* kGoodSteps = "steps_without_overflow";
 constexpr const char* kBestLoss = "best_evaluation_loss";
+constexpr const char* kBestText = "best_evaluation_text";
 
 std::string exact_text(double value) { return trace::base::formatted("%.17g", value); }
 constexpr const char* kBase = "base";
@@ -75,7 +78,10 @@ trace::job::CheckpointInfo TrainingCheckpoints::describe(std::int64_t steps_done
     info.notes[kLossScale] = exact_text(scaler.scale);
     info.notes[kGoodSteps] = std::to_string(scaler.good_steps);
   }
-  if (std::isfinite(best_loss_)) info.notes[kBestLoss] = exact_text(best_loss_);
+  if (std::isfinite(best_loss_)) {
+    info.notes[kBestLoss] = exact_text(best_loss_);
+    info.notes[kBestText] = best_text_;
+  }
   if (!parts_.label_names.empty()) {
     info.notes[kLabels] = trace::base::joined(parts_.label_names, {&kBetweenLabels, 1});
   }
@@ -88,6 +94,12 @@ trace::job::CheckpointInfo TrainingCheckpoints::describe(std::int64_t steps_done
 
 trace::base::Result<std::filesystem::path> TrainingCheckpoints::save(std::int64_t steps_done) {
   return save_into(trace::job::kCheckpointsFolder, steps_done, parts_.settings.keep_checkpoints);
+}
+
+bool TrainingCheckpoints::forget_best_of_other_text(const std::string& text) {
+  if (text == best_text_) return false;
+  best_text_ = text;
+  return std::isfinite(std::exchange(best_loss_, std::numeric_limits<double>::infinity()));
 }
 
 bool TrainingCheckpoints::is_best(double loss) {
@@ -223,6 +235,8 @@ void TrainingCheckpoints::take_over(std::span<const checkpoint::StatePiece> load
   }
   if (const auto best = info.notes.find(kBestLoss); best != info.notes.end()) {
     best_loss_ = std::stod(best->second);
+    const auto text = info.notes.find(kBestText);
+    best_text_ = text == info.notes.end() ? "" : text->second;
   }
 }
 

@@ -43,6 +43,9 @@ class TrainingCheckpoints {
   // After `steps_done` steps. Returns the checkpoint's folder.
   trace::base::Result<std::filesystem::path> save(std::int64_t steps_done);
 
+  // What the losses of is_best() are of from now on. True: the best so far was of another text,
+  // which says nothing about this one, and is forgotten.
+  bool forget_best_of_other_text(const std::string& text);
   // Whether an evaluation's loss, which all ranks know, is lower than any before it, those before
   // `resume` included; remembers it.
   bool is_best(double loss);
@@ -75,6 +78,7 @@ class TrainingCheckpoints {
 
   Parts parts_;
   double best_loss_ = std::numeric_limits<double>::infinity();
+  std::string best_text_;       // what it is of
   bool was_evaluated_ = false;  // in this run
   std::string base_;            // its fingerprint once it was asked for
 };

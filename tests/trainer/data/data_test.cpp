@@ -93,6 +93,21 @@ TEST(PackedDataset, EvaluatesOnATextOfItsOwn) {
   EXPECT_TRUE(torch::equal(batch.inputs, torch::tensor({{4, 5, 6, 7}})));
 }
 
+TEST(PackedDataset, TellsApartWhatIsHeldOut) {
+  const auto share = [](double fraction) {
+    return dataset_of(counting_text(41), settings_for(4, 1, fraction))->held_out_checksum();
+  };
+  EXPECT_EQ(share(0.2), share(0.2));
+  EXPECT_NE(share(0.2), share(0.4));
+  const auto own = [](std::int64_t training, std::int64_t evaluation) {
+    return data::TokenDataset::create(counting_text(training), counting_text(evaluation),
+                                      settings_for(4, 1, 0.2), kLanguageModel, 1)
+        ->held_out_checksum();
+  };
+  EXPECT_EQ(own(41, 9), own(81, 9));
+  EXPECT_NE(own(41, 9), own(41, 13));
+}
+
 TEST(PackedDataset, TellsTextsApartByTheirChecksum) {
   const auto checksum = [](text::TextKind kind, const LiteralExample& example) {
     auto settings = settings_for(4, 1, 0);

@@ -180,5 +180,28 @@ TEST_F(CheckpointsOfAJob, SayWhyNoneIsTheBest) {
   });
 }
 
+// As after a change of ranks, batches or data.
+TEST_F(CheckpointsOfAJob, CompareEvaluationsOfTheSameTextOnly) {
+  const optimizer::GradScalerOptions options{.enabled = false};
+  comm::on_ranks(1, [&](comm::Communicator& communicator, profiler::recorder::Recorder&) {
+    SmallJob first(small_settings(), folder_.path(), options, communicator);
+    EXPECT_FALSE(first.checkpoints().forget_best_of_other_text("100 targets"));
+    EXPECT_TRUE(first.checkpoints().is_best(2));
+    ASSERT_TRUE(first.checkpoints().save(3));
+
+    SmallJob same(going_on(), folder_.path(), options, communicator);
+    ASSERT_TRUE(same.checkpoints().resume());
+    EXPECT_FALSE(same.checkpoints().forget_best_of_other_text("100 targets"));
+    EXPECT_FALSE(same.checkpoints().is_best(3));
+
+    SmallJob other(going_on(), folder_.path(), options, communicator);
+    ASSERT_TRUE(other.checkpoints().resume());
+    EXPECT_TRUE(other.checkpoints().forget_best_of_other_text("400 targets"));
+    EXPECT_TRUE(other.checkpoints().is_best(3));
+    EXPECT_FALSE(other.checkpoints().forget_best_of_other_text("400 targets"));
+    EXPECT_FALSE(other.checkpoints().is_best(4));
+  });
+}
+
 }  // namespace
 }  // namespace shardlens::trainer::loop
