@@ -30,6 +30,17 @@ class KnobChartTest : public ::testing::Test {
     snapshot_.knobs.next.batch_per_rank = 4;
     view_.prediction.emplace();
   }
+  // Shown and baseline, of `settings` on two ranks, whose steps took 80 ms.
+  state::LedgerRow measured_row(const trace::job::Settings& settings) {
+    state::LedgerRow row;
+    row.settings = settings;
+    row.ranks = 2;
+    row.ordinal = "run 7";
+    row.summary.step_ns.count = 20;
+    row.summary.step_ns.mean = 80e6;
+    row.is_shown = row.is_baseline = true;
+    return row;
+  }
   void publish() { snapshot_.prediction = std::make_shared<const state::PredictionView>(view_); }
 
   state::Snapshot snapshot_ = sample_snapshot({.live = false});
@@ -39,15 +50,9 @@ class KnobChartTest : public ::testing::Test {
 // 80 ms for 2 ranks with 4 samples each.
 TEST_F(KnobChartTest, MeasuredRunsCountTheSamplesOfAllRanks) {
   state::Ledger ledger;
-  state::LedgerRow row;
-  row.settings = snapshot_.knobs.next;
-  row.settings.learning_rate *= 2;  // no step takes longer for that
-  row.ranks = 2;
-  row.ordinal = "run 7";
-  row.summary.step_ns.count = 20;
-  row.summary.step_ns.mean = 80e6;
-  row.is_shown = row.is_baseline = true;
-  ledger.rows = {row};
+  auto settings = snapshot_.knobs.next;
+  settings.learning_rate *= 2;  // no step takes longer for that
+  ledger.rows = {measured_row(settings)};
   snapshot_.ledger = std::make_shared<const state::Ledger>(ledger);
   trace::tuning::KnobCurve curve{&knob("batch_per_rank"), 10e6,
                                  trace::tuning::KnobCurve::Per::kSample};
@@ -65,6 +70,22 @@ TEST_F(KnobChartTest, MeasuredRunsCountTheSamplesOfAllRanks) {
   publish();
   EXPECT_TRUE(knob_chart(snapshot_, knob("batch_per_rank"))->measured.empty())
       << "another program's run was of another job";
+}
+
+TEST_F(KnobChartTest, AMeasuredRunSetsTheValueThatItHad) {
+  state::Ledger ledger;
+  auto settings = snapshot_.knobs.next;
+  settings.bucket_cap_mb = 0.390625;
+  ledger.rows = {measured_row(settings)};
+  snapshot_.ledger = std::make_shared<const state::Ledger>(ledger);
+  view_.curves = {{&knob("bucket_cap_mb"), 80e6}};
+  view_.curves[0].points = {{"0.25", 0.25, 80e6, std::nullopt, true},
+                            {"25", 25, 90e6, std::nullopt, true}};
+  publish();
+  const auto chart = knob_chart(snapshot_, knob("bucket_cap_mb"));
+  ASSERT_TRUE(chart);
+  ASSERT_EQ(chart->measured.size(), 1u);
+  EXPECT_EQ(chart->measured[0].value, "0.390625") << "every digit";
 }
 
 TEST_F(KnobChartTest, ASliderWithoutACurveSaysWhy) {

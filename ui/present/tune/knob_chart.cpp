@@ -23,8 +23,9 @@ constexpr double kLeastRange = 0.02;  // of the step time: less would show noise
 constexpr double kMargin = 0.08;      // of the range, above and below
 
 struct MeasuredRun {
-  double value = 0, step_ns = 0;
-  std::string run;
+  std::string value, run;
+  double number = 0;  // the value's
+  double step_ns = 0;
 };
 
 std::string step_text(const KnobCurve& curve, double ns) {
@@ -68,8 +69,8 @@ std::vector<MeasuredRun> runs_along(const state::Ledger* ledger, const Settings&
   for (const state::LedgerRow& row : ledger->rows) {
     if (!is_along(*ledger, row, next, knob)) continue;
     const double divisor = trace::tuning::curve_divisor(knob, row.settings, row.ranks);
-    found.push_back(
-        {value_of(row.settings, knob), row.summary.step_ns.mean / divisor, row.ordinal});
+    found.push_back({trace::job::value_text(row.settings, knob), row.ordinal,
+                     value_of(row.settings, knob), row.summary.step_ns.mean / divisor});
   }
   return found;
 }
@@ -194,8 +195,8 @@ std::optional<KnobChart> knob_chart(const state::Snapshot& snapshot, const Knob&
     chart.points.push_back(chart_point(*curve, point, scale));
   }
   for (const MeasuredRun& run : runs) {
-    chart.measured.push_back({slider_position(knob, run.value), scale.of(run.step_ns), run.run,
-                              format_plain(run.value), step_text(*curve, run.step_ns)});
+    chart.measured.push_back({slider_position(knob, run.number), scale.of(run.step_ns), run.run,
+                              run.value, step_text(*curve, run.step_ns)});
   }
   return chart;
 }
