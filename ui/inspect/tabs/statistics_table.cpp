@@ -164,12 +164,13 @@ class StatisticsColumns {
          .wish = 176,
          .priority = 5},
         [highest](const NameFigures& r) {
+          if (!has_times(r)) return present::TableCell{};
           present::TableCell cell = present::TableCell::figure(present::format_percent(r.share));
           cell.mark = r.piece_class;
           cell.bar = highest > 0 ? r.share / highest : 0;
           return cell;
         },
-        &NameFigures::share);
+        [](const NameFigures& r) { return has_times(r) ? r.share : present::kNotKnown; });
   }
 
   template <typename Value>

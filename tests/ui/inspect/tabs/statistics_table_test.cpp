@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/ui/inspect/testing/sample_tables.h"
 #include "tests/ui/inspect/testing/shown_cells.h"
 #include "trace/timeline/words/kernel_title.h"
@@ -109,9 +111,10 @@ TEST(StatisticsTable, ShowsNoDurationOfCallsWhoseTimesAreNotKnown) {
                       4,
                       0}};
   const auto table = statistics_table(figures, figures->tables.front());
-  for (const char* title : {"Class", "Total", "Mean", "Median", "p99", "Min", "Max"}) {
+  for (const char* title : {"Class", "Total", "Share", "Mean", "Median", "p99", "Min", "Max"}) {
     EXPECT_EQ(shown(*column_named(*table, title), 0), "") << title;
   }
+  EXPECT_TRUE(std::isnan(column_named(*table, "Share")->number(0))) << "in the CSV, too";
   EXPECT_EQ(shown(*column_named(*table, "Count"), 0), "4");
 }
 
