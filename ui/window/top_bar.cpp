@@ -64,7 +64,7 @@ void draw_run(const kit::Theme& theme, const state::Rect& box, const state::Snap
   kit::explain(theme, box, title, details, info.folder);
 }
 
-constexpr float kMark = 12, kMarkGap = 6;  // of how a run ended
+constexpr float kMark = 12, kMarkGap = 6;  // of how a run ended, or that it goes on
 
 void draw_progress(const kit::Theme& theme, const state::Rect& box,
                    const state::Snapshot& snapshot) {
@@ -79,13 +79,18 @@ void draw_progress(const kit::Theme& theme, const state::Rect& box,
     kit::fill({bar.x, bar.y, std::max(bar.h, bar.w * progress.fraction), bar.h},
               kit::color(p.accent), theme.px(3));
   } else {
+    const bool has_ended = !progress.details.empty();
     const state::Rgb ink = progress.failed ? p.danger : p.text_secondary;
     state::Rect mark = bar_row.take_left(theme.px(kMark), theme.px(kMarkGap));
-    kit::shape(progress.failed ? kit::Shape::kCross : kit::Shape::kCheck, mark.center_x(),
-               mark.center_y(), theme.px(11), kit::color(progress.failed ? p.danger : p.good));
+    const kit::Shape shape = !has_ended        ? kit::Shape::kDot
+                             : progress.failed ? kit::Shape::kCross
+                                               : kit::Shape::kCheck;
+    const state::Rgb color = !has_ended ? p.accent : progress.failed ? p.danger : p.good;
+    kit::shape(shape, mark.center_x(), mark.center_y(), theme.px(has_ended ? 11 : 7),
+               kit::color(color));
     kit::text_in(theme, bar_row, kit::Face::kMedium, ink, progress.left);
     kit::text_in(theme, rows, kit::Face::kSmall, p.text_muted, progress.right);
-    kit::explain(theme, box, "How the run ended", progress.details);
+    if (has_ended) kit::explain(theme, box, "How the run ended", progress.details);
     return;
   }
   const float left = kit::text_width(theme, kit::Face::kSmall, progress.left) + theme.px(8);

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "tests/ui/testing/headless_window.h"
 #include "tests/ui/testing/sample_snapshot.h"
@@ -351,6 +353,34 @@ TEST(MainView, SaysHowARunEndedInFullAtAnyScale) {
     window.frames(snapshot, 3);
     EXPECT_TRUE(window.probe().shows("done")) << scale;
   }
+}
+
+// Nobody knows how many steps another program's run will have.
+TEST(MainView, DoesNotSayThatARunHasEndedWhichGoesOn) {
+  state::Snapshot snapshot = sample_snapshot();
+  snapshot.job = {};
+  const auto says_the_end = [&](HeadlessWindow& window) {
+    window.frames(snapshot, 3);
+    for (const auto& text : std::vector(window.probe().texts)) {
+      const bool is_progress =
+          text.rect.y < 60 && (text.text.starts_with("step ") || text.text == "done");
+      if (!is_progress) continue;
+      window.move_to(snapshot, text.rect.center_x(), text.rect.center_y());
+      return window.probe().shows("How the run ended");
+    }
+    ADD_FAILURE() << "no progress";
+    return true;
+  };
+  auto run = std::make_shared<state::RunView>(*snapshot.run);
+  run->is_live = true;
+  run->figures.info.status = trace::model::RunStatus::kRunning;
+  run->figures.info.settings.epochs = 2;
+  snapshot.run = run;
+  HeadlessWindow window(1600, 1000);
+  EXPECT_FALSE(says_the_end(window));
+  run->is_live = false;
+  run->figures.info.status = trace::model::RunStatus::kDone;
+  EXPECT_TRUE(says_the_end(window));
 }
 
 TEST(MainView, WritesTheSizesOfBucketsAsTheirRowHasRoom) {
