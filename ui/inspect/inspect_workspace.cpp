@@ -90,9 +90,9 @@ void InspectWorkspace::use_bookmark_keys(const trace::model::Bookmarks& bookmark
     const auto here = bookmark_here(state, timeline_.shown_picked(), timeline_.cursor_ns());
     toggle_bookmark(bookmarks, here, reach, commands);
   }
-  for (const auto& [key, direction] :
-       {std::pair{kit::Key::kLeftBracket, -1}, std::pair{kit::Key::kRightBracket, 1}}) {
-    if (!kit::key_pressed(key)) continue;
+  // As characters: many layouts have them elsewhere, and other letters at their place.
+  for (const auto& [bracket, direction] : {std::pair{'[', -1}, std::pair{']', 1}}) {
+    if (!kit::typed(static_cast<unsigned char>(bracket))) continue;
     const auto slack = static_cast<std::int64_t>(state.window.span_ns() / 1000) + 1;
     const std::int64_t from = state.window.time_at(0.5) + direction * slack;
     if (const trace::model::Bookmark* next = neighbour_bookmark(bookmarks, from, direction)) {

@@ -23,7 +23,6 @@ enum class Key : int {
   kT = 84,
   kW = 87,
   kZ = 90,
-  kLeftBracket = 91,
   kRightBracket = 93,  // where many layouts have "+"
   kEscape = 256,
   kEnter = 257,
