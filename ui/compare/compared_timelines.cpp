@@ -6,6 +6,7 @@
 
 #include "ui/compare/compare_layout.h"
 #include "ui/compare/run_chips.h"
+#include "ui/inspect/draw/timeline_keys.h"
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
@@ -100,9 +101,12 @@ void ComparedTimelines::draw_run(const kit::Theme& theme, const state::Rect& rec
   const kit::Panel panel(theme, board_name(index).c_str(), rest,
                          {.title = {}, .note = {}, .plain = true});
   inspect::TimelineBoard& board = *boards_[index];
-  board.state().step_window = window_;
+  inspect::TimelineState& state = board.state();
+  state.step_window = window_;
+  if (state.measuring != measuring_) inspect::toggle_measure(state);
   board.draw_content(theme, panel.body, {}, keys, commands);
-  window_ = board.state().step_window;
+  window_ = state.step_window;
+  measuring_ = state.measuring;
 }
 
 void ComparedTimelines::draw(const kit::Theme& theme, const state::Rect& rect, float height,

@@ -1,5 +1,5 @@
-// One step of each run, one above the other on one scale: zoomed and panned together. Interface
-// thread, inside a frame.
+// One step of each run, one above the other on one scale: zoomed, panned and measured together.
+// Interface thread, inside a frame.
 #pragma once
 
 #include <memory>
@@ -36,6 +36,7 @@ class ComparedTimelines {
   std::vector<std::unique_ptr<inspect::TimelineBoard>> boards_;  // by run
   std::optional<std::size_t> wanted_;                            // run to be brought into view
   inspect::TimeWindow window_;
+  bool measuring_ = false;  // in all of them
 };
 
 }  // namespace shardlens::ui::compare

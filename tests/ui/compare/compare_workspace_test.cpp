@@ -305,6 +305,31 @@ TEST(CompareWorkspace, TimelinesZoomTogether) {
   EXPECT_EQ(window.view().compare().runs().timelines().window().span_ns(), whole);
 }
 
+TEST(CompareWorkspace, MeasuresInEveryTimeline) {
+  HeadlessWindow window{1600, 1000, in_compare()};
+  const state::Snapshot snapshot = compared_snapshot(2);
+  window.frames(snapshot, 3);
+  const state::Rect plot = window.probe().find("compare/timeline/1/plot")->rect;
+  const auto labels_above_plot = [&] { return texts_in(window.probe(), plot, 1).size(); };
+  for (int i = 0; i < 4; ++i) {
+    window.move_to(snapshot, plot.center_x(), plot.center_y());
+    window.wheel(snapshot, 1);
+  }
+  window.move_to(snapshot, 1, 1);
+  window.frames(snapshot, 2);
+  const auto before = labels_above_plot();
+  const auto shown = window.view().compare().runs().timelines().window();
+  window.press(snapshot, kit::Key::kM);
+  ASSERT_TRUE(window.drag(snapshot, "compare/timeline/1/plot", 0.2f, 0.8f));
+  window.move_to(snapshot, 1, 1);
+  window.frames(snapshot, 2);
+  EXPECT_EQ(window.view().compare().runs().timelines().window(), shown) << "nothing is panned";
+  EXPECT_GT(labels_above_plot(), before);
+  window.press(snapshot, kit::Key::kEscape);
+  window.frames(snapshot, 2);
+  EXPECT_EQ(labels_above_plot(), before);
+}
+
 TEST(CompareWorkspace, KeysAreNotThoseOfTheRunInTune) {
   state::Snapshot snapshot = compared_snapshot(2);
   snapshot.run = sample_snapshot().run;
