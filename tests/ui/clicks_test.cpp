@@ -88,6 +88,20 @@ TEST_F(ClickTest, StartsWithControlEnter) {
   EXPECT_NE(command<state::StartRun>(), nullptr);
 }
 
+TEST_F(ClickTest, StartsNothingFromUnderTheMenuOfARunOrThePlan) {
+  ASSERT_TRUE(window_.click(snapshot_, "ledger/runs/baseline", 1));
+  ASSERT_TRUE(window_.click(snapshot_, "menu/note"));
+  window_.type(snapshot_, "as last week");
+  window_.press(snapshot_, kit::Key::kEnter, true);
+  EXPECT_EQ(command<state::StartRun>(), nullptr);
+  window_.press(snapshot_, kit::Key::kEscape);
+  window_.press(snapshot_, kit::Key::kEscape);
+  snapshot_ = plan_snapshot();
+  window_.frames(snapshot_, 3);
+  window_.press(snapshot_, kit::Key::kEnter, true);
+  EXPECT_EQ(command<state::StartRun>(), nullptr);
+}
+
 // Positions of a setting's change and of the start among the commands; -1: not sent.
 std::pair<int, int> set_and_start(const state::Commands& commands) {
   std::pair<int, int> at{-1, -1};

@@ -189,7 +189,7 @@ void MainView::draw(const state::Snapshot& snapshot, state::Commands& commands) 
   const std::size_t first_command = commands.size();
   focus_.begin_frame(!palette_.is_open());
   handle_keys(snapshot, commands);
-  const bool palette_open = palette_.is_open();
+  const bool keeps_enter = palette_.is_open() || kit::has_popup();
 
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   const state::Rect window{0, 0, size.x, size.y};
@@ -218,7 +218,7 @@ void MainView::draw(const state::Snapshot& snapshot, state::Commands& commands) 
   }
   focus_.end_frame(theme);
   show_answers(first_command, commands);
-  start_by_key(snapshot, palette_open, first_command, commands);
+  start_by_key(snapshot, keeps_enter, first_command, commands);
 }
 
 void MainView::draw_overlays(const kit::Theme& theme, const state::Rect& window,
@@ -312,16 +312,17 @@ void MainView::handle_keys(const state::Snapshot& snapshot, state::Commands& com
   }
 }
 
-void MainView::start_by_key(const state::Snapshot& snapshot, bool palette_was_open,
-                            std::size_t first, state::Commands& commands) const {
+void MainView::start_by_key(const state::Snapshot& snapshot, bool keeps_enter, std::size_t first,
+                            state::Commands& commands) const {
   if (!ImGui::GetIO().KeyCtrl || !kit::enter_pressed() || help_) return;
-  if (has_sweep_card(snapshot) || snapshot.asks_to_close) return;  // what lies on top is not a run
+  // What lies on top is not a run.
+  if (snapshot.plan || has_sweep_card(snapshot) || snapshot.asks_to_close) return;
   const auto sets = [](const state::Command& command) {
     return std::holds_alternative<state::SetKnob>(command);
   };
   const bool edited =
       std::any_of(commands.begin() + static_cast<std::ptrdiff_t>(first), commands.end(), sets);
-  if (palette_was_open && !edited) return;                // the palette's own entry was meant
+  if (keeps_enter && !edited) return;                     // what the palette or a menu is at
   if (inspects() && inspect_.tabs().edits_sql()) return;  // a query was meant
   const present::StartControls controls = present::start_controls(snapshot);
   // Problems are those before the edit; who starts the run checks the settings again.

@@ -61,8 +61,9 @@ class MainView {
   void present(bool presents);
   void handle_keys(const state::Snapshot& snapshot, state::Commands& commands);
   // Ctrl+Enter. Behind the commands of the panels, which start at `first`: the field that is being
-  // edited gives up its value in the same frame.
-  void start_by_key(const state::Snapshot& snapshot, bool palette_was_open, std::size_t first,
+  // edited gives up its value in the same frame. `keeps_enter`: the palette or a pop-up was open,
+  // so that only a setting's new value starts a run.
+  void start_by_key(const state::Snapshot& snapshot, bool keeps_enter, std::size_t first,
                     state::Commands& commands) const;
   void follow_or_pause(const state::Snapshot& snapshot, state::Commands& commands);
   state::ViewAddress address(const state::Snapshot& snapshot) const;
