@@ -88,6 +88,24 @@ TEST_F(ClickTest, StartsWithControlEnter) {
   EXPECT_NE(command<state::StartRun>(), nullptr);
 }
 
+// Where the settings are not on screen: the answer says what is wrong with them.
+TEST_F(ClickTest, AsksForARunFromAnywhereAlsoWhereSettingsHaveAProblem) {
+  snapshot_.job = {};
+  snapshot_.knobs.problems.push_back({"ranks", "More ranks than GPUs"});
+  window_.frame(snapshot_);
+  window_.press(snapshot_, kit::Key::kTwo, true);
+  ASSERT_TRUE(window_.view().inspects());
+  window_.press(snapshot_, kit::Key::kEnter, true);
+  EXPECT_NE(command<state::StartRun>(), nullptr);
+  ASSERT_TRUE(window_.click(snapshot_, "top/start"));
+  EXPECT_NE(command<state::StartRun>(), nullptr);
+  EXPECT_TRUE(window_.probe().shows("More ranks than GPUs")) << "under the mouse";
+  window_.press(snapshot_, kit::Key::kK, true);
+  window_.type(snapshot_, "start the run");
+  window_.press(snapshot_, kit::Key::kEnter);
+  EXPECT_NE(command<state::StartRun>(), nullptr);
+}
+
 TEST_F(ClickTest, StartsNothingFromUnderTheMenuOfARunOrThePlan) {
   ASSERT_TRUE(window_.click(snapshot_, "ledger/runs/baseline", 1));
   ASSERT_TRUE(window_.click(snapshot_, "menu/note"));

@@ -127,6 +127,11 @@ float button_width(const Theme& theme, std::string_view label, ButtonKind kind) 
 
 bool button(const Theme& theme, std::string_view name, const state::Rect& rect, ButtonKind kind,
             std::string_view label, bool enabled) {
+  return answering_button(theme, name, rect, kind, label, enabled) && enabled;
+}
+
+bool answering_button(const Theme& theme, std::string_view name, const state::Rect& rect,
+                      ButtonKind kind, std::string_view label, bool enabled) {
   const state::Palette& p = theme.colors();
   const Hit hit = hit_area(theme, name, rect);
   const ButtonColors c = button_colors(p, kind);
@@ -139,7 +144,7 @@ bool button(const Theme& theme, std::string_view name, const state::Rect& rect, 
   }
   text_in(theme, rect.inset(theme.px(8), 0), button_face(kind), enabled ? c.label : p.text_muted,
           label, Align::kCenter);
-  return enabled && hit.clicked;
+  return hit.clicked;
 }
 
 bool button_at_right(const Theme& theme, std::string_view name, state::Rect& row, ButtonKind kind,

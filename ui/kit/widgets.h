@@ -61,6 +61,9 @@ class BareField {
 enum class ButtonKind : std::uint8_t { kPrimary, kQuiet, kDanger, kGhost };
 bool button(const Theme& theme, std::string_view name, const state::Rect& rect, ButtonKind kind,
             std::string_view label, bool enabled = true);
+// One that is pressed even where it is not enabled, as it looks: what answers it says why not.
+bool answering_button(const Theme& theme, std::string_view name, const state::Rect& rect,
+                      ButtonKind kind, std::string_view label, bool enabled);
 bool icon_button(const Theme& theme, std::string_view name, const state::Rect& rect, Shape icon,
                  bool enabled = true);
 float button_width(const Theme& theme, std::string_view label,

@@ -200,6 +200,14 @@ StartControls start_controls(const state::Snapshot& snapshot) {
   return out;
 }
 
+std::string why_no_start(const state::Snapshot& snapshot) {
+  const StartControls controls = start_controls(snapshot);
+  using Kind = StartControls::Kind;
+  if (controls.kind == Kind::kInstalling) return "The trainer is still being set up";
+  if (!controls.starts_a_run()) return controls.detail;
+  return controls.enabled ? "" : snapshot.knobs.problems.front().message;
+}
+
 bool only_views(const state::Snapshot& snapshot) {
   return snapshot.trainer.state == state::TrainerSetup::State::kNotWanted;
 }

@@ -20,6 +20,8 @@ struct StartControls {
   bool starts_a_run() const { return kind == Kind::kStart || kind == Kind::kQueue; }
 };
 StartControls start_controls(const state::Snapshot& snapshot);
+// Why no run can be started now; "" where one can.
+std::string why_no_start(const state::Snapshot& snapshot);
 // The build has no trainer: nothing can be started.
 bool only_views(const state::Snapshot& snapshot);
 

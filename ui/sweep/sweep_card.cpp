@@ -10,6 +10,7 @@
 #include "trace/base/text.h"
 #include "ui/kit/overlay.h"
 #include "ui/kit/widgets.h"
+#include "ui/present/job_text.h"
 #include "ui/present/sweep/sweep_values.h"
 #include "ui/present/sweep/sweep_words.h"
 
@@ -52,6 +53,10 @@ std::optional<int> count_in(const std::string& text, int most) {
   return count ? std::optional(std::clamp(*count, 1, most)) : std::nullopt;
 }
 
+bool has_trainer(const state::Snapshot& snapshot) {
+  return snapshot.trainer.state == state::TrainerSetup::State::kReady;
+}
+
 // Lines below the fields: what is wrong and what is left out, each with its colour.
 struct CardLine {
   std::string text;
@@ -78,6 +83,7 @@ std::vector<CardLine> lines_of(const state::SweepCard& card, const state::Snapsh
   if (snapshot.sweep && !snapshot.sweep->running.empty()) {
     lines.push_back({"The sweep “" + snapshot.sweep->running + "” runs: one at a time", true});
   }
+  if (!has_trainer(snapshot)) lines.push_back({present::why_no_start(snapshot), true});
   return lines;
 }
 
@@ -228,8 +234,8 @@ void draw_lines(const kit::Theme& theme, state::Rect rest, const std::vector<Car
 void draw_buttons(const kit::Theme& theme, state::Rect row, const state::Snapshot& snapshot,
                   state::SweepDraft& draft, bool& edited, state::Commands& commands) {
   const state::SweepCard& card = *snapshot.sweep->card;
-  const bool can_start = card.can_start() && snapshot.sweep->running.empty() &&
-                         snapshot.trainer.state == state::TrainerSetup::State::kReady;
+  const bool can_start =
+      card.can_start() && snapshot.sweep->running.empty() && has_trainer(snapshot);
   const auto label = start_label(draft);
   const float start = kit::button_width(theme, label, kit::ButtonKind::kPrimary) + theme.px(24);
   if (kit::button(theme, "sweep/start", row.take_right(start, theme.px(8)),

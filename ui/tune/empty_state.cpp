@@ -55,11 +55,14 @@ void draw_buttons(const kit::Theme& theme, state::Rect row, const state::Snapsho
   const present::StartControls controls = present::start_controls(snapshot);
   if (snapshot.job.phase != state::JobPhase::kNone) return;  // its first step comes in a moment
   using Kind = present::StartControls::Kind;
-  const bool can = controls.kind == Kind::kStart && controls.enabled;
-  if (controls.kind != Kind::kViewerOnly &&
-      kit::button(theme, "empty/start", row.take_left(theme.px(96), theme.px(8)),
-                  kit::ButtonKind::kPrimary, "Start", can)) {
-    commands.push_back(state::StartRun{});
+  if (controls.kind != Kind::kViewerOnly) {
+    const std::string why_not = present::why_no_start(snapshot);
+    const state::Rect box = row.take_left(theme.px(96), theme.px(8));
+    if (kit::answering_button(theme, "empty/start", box, kit::ButtonKind::kPrimary, "Start",
+                              why_not.empty())) {
+      commands.push_back(state::StartRun{});
+    }
+    if (!why_not.empty()) kit::explain(theme, box, "Start", why_not);
   }
   const state::LedgerRow* recorded = recorded_run(snapshot);
   if (recorded == nullptr) return;

@@ -324,10 +324,7 @@ void MainView::start_by_key(const state::Snapshot& snapshot, bool keeps_enter, s
       std::any_of(commands.begin() + static_cast<std::ptrdiff_t>(first), commands.end(), sets);
   if (keeps_enter && !edited) return;                     // what the palette or a menu is at
   if (inspects() && inspect_.tabs().edits_sql()) return;  // a query was meant
-  const present::StartControls controls = present::start_controls(snapshot);
-  // Problems are those before the edit; who starts the run checks the settings again.
-  if (controls.starts_a_run() && (controls.enabled || edited))
-    commands.push_back(state::StartRun{});
+  commands.push_back(state::StartRun{});  // where that cannot be, the answer says why
 }
 
 void MainView::add_tune_actions(std::vector<Action>& out) {

@@ -9,13 +9,15 @@ void add_job_actions(std::vector<Action>& out, const state::Snapshot& snapshot,
                      state::Commands& commands) {
   const auto send = sender(commands);
   const present::StartControls controls = present::start_controls(snapshot);
-  if (controls.starts_a_run() && controls.enabled) {
-    out.push_back({controls.label + " · " + controls.detail, "Ctrl+Enter", send(state::StartRun{}),
-                   "Start the run, queue, train", true});
-    if (!controls.stop_and_start.empty()) {
-      out.push_back({controls.stop_and_start, "", send(state::StartRun{.stop_current = true}),
-                     controls.stop_and_start, true});
-    }
+  if (!present::only_views(snapshot)) {  // where none can be started now, the answer says why
+    const std::string title =
+        controls.starts_a_run() ? controls.label + " · " + controls.detail : "Start the run";
+    out.push_back(
+        {title, "Ctrl+Enter", send(state::StartRun{}), "Start the run, queue, train", true});
+  }
+  if (!controls.stop_and_start.empty()) {
+    out.push_back({controls.stop_and_start, "", send(state::StartRun{.stop_current = true}),
+                   controls.stop_and_start, true});
   }
   if (snapshot.job.phase == state::JobPhase::kStopping) {
     out.push_back({"Stop the run now, without what is not saved", "", send(state::StopRunNow{}),

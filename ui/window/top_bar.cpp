@@ -139,11 +139,12 @@ void draw_job_button(const kit::Theme& theme, const state::Rect& box,
     if (kit::button(theme, "top/stop", box, kit::ButtonKind::kDanger, "Stop"))
       commands.push_back(state::StopRun{});
   } else {
-    const present::StartControls controls = present::start_controls(snapshot);
-    const bool can = controls.kind == present::StartControls::Kind::kStart && controls.enabled;
-    if (kit::button(theme, "top/start", box, kit::ButtonKind::kPrimary, "Start", can)) {
+    const std::string why_not = present::why_no_start(snapshot);
+    if (kit::answering_button(theme, "top/start", box, kit::ButtonKind::kPrimary, "Start",
+                              why_not.empty())) {
       commands.push_back(state::StartRun{});
     }
+    if (!why_not.empty()) kit::explain(theme, box, "Start", why_not);
   }
 }
 

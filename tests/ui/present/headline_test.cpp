@@ -113,8 +113,17 @@ TEST(StartControls, SayWhatStartDoes) {
 
 TEST(StartControls, RefuseSettingsWithAProblem) {
   state::Snapshot snapshot = empty_snapshot();
-  snapshot.knobs.problems.push_back({"ranks", "…"});
+  EXPECT_EQ(why_no_start(snapshot), "");
+  snapshot.knobs.problems.push_back({"ranks", "More ranks than GPUs"});
   EXPECT_FALSE(start_controls(snapshot).enabled);
+  EXPECT_EQ(why_no_start(snapshot), "More ranks than GPUs");
+}
+
+TEST(StartControls, SayWhyNothingCanBeStarted) {
+  EXPECT_EQ(why_no_start(installing_snapshot()), "The trainer is still being set up");
+  state::Snapshot snapshot = empty_snapshot();
+  snapshot.trainer.state = state::TrainerSetup::State::kNotWanted;
+  EXPECT_NE(why_no_start(snapshot), "");
 }
 
 TEST(ProgressText, TellsHowFarAndHowARunEnded) {

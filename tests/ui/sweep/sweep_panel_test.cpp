@@ -307,6 +307,15 @@ TEST_F(SweepCardTest, RefusalsStandAtTheirPointsAndNothingStarts) {
   EXPECT_EQ(asked<state::StartSweep>(), nullptr);
 }
 
+TEST_F(SweepCardTest, SaysThatNothingStartsWithoutATrainer) {
+  open(sample_card());
+  snapshot.trainer.state = state::TrainerSetup::State::kInstalling;
+  window.frames(snapshot, 3);
+  EXPECT_TRUE(window.probe().shows("The trainer is still being set up"));
+  ASSERT_TRUE(window.click(snapshot, "sweep/start"));
+  EXPECT_EQ(asked<state::StartSweep>(), nullptr);
+}
+
 TEST_F(SweepCardTest, CountsWhatIsLeftOutBeyondTheFirst) {
   auto card = sample_card();
   for (const char* cap : {"32", "64", "128", "256", "512"}) {

@@ -211,7 +211,7 @@ void draw_start_area(const kit::Theme& theme, const state::Rect& rect,
   }
   kit::explain(
       theme, main, main_label(controls),
-      controls.enabled ? "Starts with the settings above" : "A setting above has a problem",
+      controls.enabled ? "Starts with the settings above" : present::why_no_start(snapshot),
       "Ctrl+Enter");
   if (controls.stop_and_start.empty()) return;
   if (kit::button(theme, "start/stop_and_start", rest.take_top(theme.px(30)),
