@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "tests/ui/inspect/testing/tabs_window.h"
 
@@ -189,6 +190,32 @@ TEST(StragglerTab, GoesToTheCallAndPicksTheRankThatCameLast) {
     EXPECT_LT(range.start_ns, part.start_ns);
     EXPECT_GT(range.end_ns, part.end_ns);
   }
+}
+
+TEST(StragglerTab, KeepsTheChosenCallWhereARunThatGoesOnIsCountedAnew) {
+  TabsWindow window(tables_snapshot(), InspectTab::kStragglers);
+  const auto picture = [&] {
+    window.panel.move_to(1, 1);
+    window.panel.frames(2);
+    return window.panel.pixels();
+  };
+  const auto& calls = window.snapshot.inspect->range->stragglers->calls;
+  std::size_t row = 0;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (calls[i].longest_wait_ns() > calls[row].longest_wait_ns()) row = i;
+  }
+  const auto unmarked = picture();
+  ASSERT_TRUE(window.panel.click("stragglers/row/" + std::to_string(row)));
+  const auto marked = picture();
+  EXPECT_NE(marked, unmarked);
+  window.snapshot = with_view(window.snapshot, [](state::InspectView& view) {
+    auto anew = std::make_shared<trace::timeline::StragglerFigures>(*view.range->stragglers);
+    std::ranges::reverse(anew->calls);
+    auto range = std::make_shared<trace::timeline::RangeFigures>(*view.range);
+    range->stragglers = std::move(anew);
+    view.range = std::move(range);
+  });
+  EXPECT_EQ(picture(), marked) << "by its event, not by its place among the calls";
 }
 
 TEST(StragglerTab, ShowsOfManyRanksWhatThereIsRoomForAndFoldsTheRest) {

@@ -45,6 +45,24 @@ std::string completeness(const trace::timeline::StragglerFigures& figures) {
   return text;
 }
 
+// That of the rank that came last, where that is told.
+const trace::timeline::StragglerPart& shown_part(const trace::timeline::StragglerCall& call) {
+  const trace::timeline::StragglerPart* last = call.part_of(call.last_rank);
+  return last != nullptr ? *last : call.parts.front();
+}
+
+// The same call among others: a run that goes on is counted anew again and again.
+std::optional<std::size_t> find_call(const trace::timeline::StragglerFigures& figures,
+                                     const trace::timeline::StragglerCall& call) {
+  const trace::timeline::StragglerPart& wanted = shown_part(call);
+  const auto found = std::ranges::find_if(figures.calls, [&](const auto& other) {
+    const trace::timeline::StragglerPart* part = other.part_of(wanted.rank);
+    return part != nullptr && part->ref.exists() && part->ref == wanted.ref;
+  });
+  if (found == figures.calls.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - figures.calls.begin());
+}
+
 }  // namespace
 
 void StragglerTab::draw_tools(const kit::Theme& theme, state::Rect tools,
@@ -89,9 +107,8 @@ void StragglerTab::explain_cell(const kit::Theme& theme, const table::TableEvent
 std::vector<trace::timeline::TimeRange> StragglerTab::go_to(std::size_t row,
                                                             state::Commands& commands) const {
   const trace::timeline::StragglerCall& call = run_.figures->calls[row];
-  const trace::timeline::StragglerPart* part = call.part_of(call.last_rank);
-  if (part == nullptr) part = &call.parts.front();
-  if (part->ref.exists()) commands.push_back(state::PickEvent{part->ref});
+  const trace::timeline::EventRef& ref = shown_part(call).ref;
+  if (ref.exists()) commands.push_back(state::PickEvent{ref});
   std::vector<trace::timeline::TimeRange> ranges;
   for (const trace::timeline::StragglerPart& each : call.parts) {
     const std::int64_t margin = std::max<std::int64_t>(2, each.end_ns - each.start_ns) / 2;
@@ -112,7 +129,9 @@ std::vector<trace::timeline::TimeRange> StragglerTab::draw(const kit::Theme& the
     return {};
   }
   const bool is_other = view.range->stragglers != run_.figures;
-  if (is_other) run_.picked.reset();
+  if (is_other && run_.picked) {
+    run_.picked = find_call(*view.range->stragglers, run_.figures->calls[*run_.picked]);
+  }
   run_.figures = view.range->stragglers;
   StragglerColumns columns = straggler_columns(*run_.figures, rect.w / theme.scale);
   if (is_other || !run_.table || columns != run_.columns) {
