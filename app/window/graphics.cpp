@@ -7,6 +7,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace shardlens::app::window {
 
@@ -31,28 +32,37 @@ void ask_for_context(const GraphicsOptions& options) {
   glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "shardlens");
 }
 
-struct Size {
-  int width = 0, height = 0;
-};
-
-// At most what the largest screen has room for: a first window, and one that was last open on
-// another screen. Pictures are drawn off the screen and may be of any size.
-Size size_on_screen(const GraphicsOptions& options) {
-  const Size wanted{options.width, options.height};
-  if (!options.visible) return wanted;
+WindowSize largest_screen() {
   int count = 0;
   GLFWmonitor** const monitors = glfwGetMonitors(&count);
-  Size room;
+  WindowSize room;
   for (int i = 0; i < count; ++i) {
     int left = 0, top = 0, width = 0, height = 0;
     glfwGetMonitorWorkarea(monitors[i], &left, &top, &width, &height);
     room = {std::max(room.width, width), std::max(room.height, height)};
   }
-  if (room.width <= 0 || room.height <= 0) return wanted;  // nobody knows
-  return {std::min(wanted.width, room.width), std::min(wanted.height, room.height)};
+  return room;
+}
+
+float primary_scale() {
+  float across = 1, down = 1;
+  if (auto* monitor = glfwGetPrimaryMonitor()) glfwGetMonitorContentScale(monitor, &across, &down);
+  return across;
 }
 
 }  // namespace
+
+// At most what a screen has room for: a first window, and one that was last open on another
+// screen.
+WindowSize size_on_screen(const GraphicsOptions& options, float display_scale, WindowSize room) {
+  const float scale = options.at_display_scale ? display_scale : 1;
+  const auto scaled = [scale](int length) {
+    return static_cast<int>(std::lround(scale * static_cast<float>(length)));
+  };
+  const WindowSize wanted{scaled(options.width), scaled(options.height)};
+  if (room.width <= 0 || room.height <= 0) return wanted;
+  return {std::min(wanted.width, room.width), std::min(wanted.height, room.height)};
+}
 
 trace::base::Result<std::unique_ptr<Graphics>> Graphics::create(const GraphicsOptions& options) {
   if (glfwInit() != GLFW_TRUE) {
@@ -62,7 +72,10 @@ trace::base::Result<std::unique_ptr<Graphics>> Graphics::create(const GraphicsOp
   }
   std::unique_ptr<Graphics> graphics(new Graphics);
   ask_for_context(options);
-  const Size size = size_on_screen(options);
+  // Pictures are drawn off the screen and may be of any size.
+  const WindowSize size = options.visible
+                              ? size_on_screen(options, primary_scale(), largest_screen())
+                              : WindowSize{options.width, options.height};
   graphics->window_ =
       glfwCreateWindow(size.width, size.height, options.title.c_str(), nullptr, nullptr);
   if (graphics->window_ == nullptr) {

@@ -16,9 +16,19 @@ struct GraphicsOptions {
   // In screen coordinates; a visible window is at most as large as the screen.
   int width = 1600;
   int height = 1000;
+  bool at_display_scale = false;  // as large as that for an interface of the display's own scale
   bool visible = true;
   bool maximized = false;
 };
+
+struct WindowSize {
+  int width = 0, height = 0;
+
+  bool operator==(const WindowSize&) const = default;
+};
+// What a visible window gets of what `options` wish for. `room`: of the largest screen; 0: nobody
+// knows.
+WindowSize size_on_screen(const GraphicsOptions& options, float display_scale, WindowSize room);
 
 class Graphics {
  public:

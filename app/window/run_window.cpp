@@ -86,6 +86,7 @@ trace::base::Result<void> run_window(const WindowOptions& options) {
       options.preferences.empty() || !std::filesystem::exists(options.preferences, error);
   const auto graphics = Graphics::create({.width = preferences.width,
                                           .height = preferences.height,
+                                          .at_display_scale = first_start,
                                           .maximized = preferences.maximized});
   if (!graphics) return tl::make_unexpected(graphics.error());
   auto* handle = (*graphics)->window();

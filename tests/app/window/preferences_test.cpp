@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "app/window/graphics.h"
 #include "tests/app/session/synthetic_run.h"
 
 namespace shardlens::app::window {
@@ -43,6 +44,15 @@ TEST(Preferences, AreKeptInAFolderThatDidNotExist) {
 TEST(Preferences, AMissingFileGivesTheDefaults) {
   EXPECT_EQ(load_preferences("/nowhere/preferences.yaml"), Preferences{});
   EXPECT_EQ(load_preferences(""), Preferences{});
+}
+
+TEST(WindowSize, OfAFirstStartIsLargeEnoughForTheScaleThatTheDisplayHas) {
+  const GraphicsOptions first{.at_display_scale = true}, later{};
+  constexpr WindowSize kFine{3840, 2100};
+  EXPECT_EQ(size_on_screen(first, 2, kFine), (WindowSize{3200, 2000}));
+  EXPECT_EQ(size_on_screen(first, 3, kFine), kFine) << "there is no more room";
+  EXPECT_EQ(size_on_screen(first, 1.5f, {}), (WindowSize{2400, 1500}));
+  EXPECT_EQ(size_on_screen(later, 2, kFine), (WindowSize{1600, 1000})) << "as it was left";
 }
 
 TEST(Preferences, NonsenseLeavesTheDefaults) {
