@@ -131,6 +131,7 @@ void FocusRing::begin_frame(bool keys) {
   before_ = std::exchange(controls_, {});
   const bool opened_menu = std::exchange(asks_menu_, false) && top_popup() != nullptr;
   entered_ = activated_ = took_key_ = false;
+  slid_ = 0;
   overlays_before_ = std::exchange(overlays_, 0);
   overlay_before_ = std::exchange(overlay_, nullptr);
   left_.clear();
@@ -153,8 +154,9 @@ void FocusRing::begin_frame(bool keys) {
   }
   if (edits_text()) return;
   // What lies under a card or a pop-up keeps the ring, but no key.
-  const bool is_reachable = std::ranges::any_of(
-      reachable(), [this](const Control* control) { return control->name == name_; });
+  const auto controls = reachable();
+  const auto own = std::ranges::find(controls, name_, [](const Control* c) { return c->name; });
+  const bool is_reachable = own != controls.end();
   activated_ = is_reachable && enter_pressed();
   asks_menu_ = is_reachable &&
                (key_pressed(Key::kMenu, false) || (io.KeyShift && key_pressed(Key::kF10, false)));
@@ -165,20 +167,22 @@ void FocusRing::begin_frame(bool keys) {
                                  {Key::kDown, Way::kDown}}) {
     if (!key_pressed(key)) continue;
     took_key_ = true;
-    return move(way);
+    if (!is_reachable || !(*own)->slides || way == Way::kUp || way == Way::kDown) return move(way);
+    slid_ = way == Way::kLeft ? -1 : 1;
+    return;
   }
 }
 
-FocusRing::Visit FocusRing::visit(std::string_view name, const state::Rect& rect) {
+FocusRing::Visit FocusRing::visit(std::string_view name, const state::Rect& rect, bool slides) {
   ImGuiWindow* window = ImGui::GetCurrentWindow();
-  controls_.push_back({std::string(name), rect, window->RootWindow});
+  controls_.push_back({std::string(name), rect, window->RootWindow, slides});
   if (!is_on(name)) return {.left = !left_.empty() && name == left_};
   const ImRect& seen = window->InnerClipRect;
   const bool hidden = rect.y < seen.Min.y || rect.bottom() > seen.Max.y;
   if (entered_ && hidden && window->ScrollMax.y > 0) {
     ImGui::SetScrollFromPosY(window, rect.center_y() - window->Pos.y, 0.5f);
   }
-  return {entered_, activated_, asks_menu_, false};
+  return {entered_, activated_, asks_menu_, false, slid_};
 }
 
 void FocusRing::end_frame(const Theme& theme) {

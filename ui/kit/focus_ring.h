@@ -1,6 +1,7 @@
 // The control that has the keyboard: Tab and Shift+Tab go from one to the next, arrows to the one
-// beside, Enter is its click, the menu key or Shift+F10 its right-click, Esc and the mouse let go
-// of it. Dear ImGui 1.86 steps through fields of text only. Interface thread, inside a frame.
+// beside (← and → move a slider instead), Enter is its click, the menu key or Shift+F10 its
+// right-click, Esc and the mouse let go of it. Dear ImGui 1.86 steps through fields of text only.
+// Interface thread, inside a frame.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,9 @@ class FocusRing {
     bool activated = false;  // by Enter
     bool asks_menu = false;
     bool left = false;  // in this frame: a field gives up its value
+    int slid = 0;       // by ← −1, by → 1
   };
-  Visit visit(std::string_view name, const state::Rect& rect);
+  Visit visit(std::string_view name, const state::Rect& rect, bool slides = false);
   // A field of text got the keyboard by another way: Tab goes on from there.
   void note_field(std::string_view name) { name_ = name; }
   // Behind everything: draws the ring.
@@ -49,6 +51,7 @@ class FocusRing {
     std::string name;
     state::Rect rect;
     const ImGuiWindow* root = nullptr;  // pop-ups and overlays keep the keyboard to themselves
+    bool slides = false;
   };
   enum class Way : std::uint8_t { kLeft, kRight, kUp, kDown };
 
@@ -69,6 +72,7 @@ class FocusRing {
   std::string below_;  // what had it before something lay on top
   bool visible_ = false, entered_ = false, activated_ = false, asks_menu_ = false;
   bool took_key_ = false;
+  int slid_ = 0;
   int overlays_ = 0, overlays_before_ = 0;  // of this frame so far, of the last one
   const ImGuiWindow *overlay_ = nullptr, *overlay_before_ = nullptr;  // the last of them
 };

@@ -112,6 +112,7 @@ Hit hit_area(const Theme& theme, std::string_view name, const state::Rect& rect)
     const FocusRing::Visit visit = theme.focus->visit(name, rect);
     hit.clicked |= visit.activated;
     hit.right_clicked |= visit.asks_menu;
+    hit.entered = visit.entered;
   }
   return hit;
 }
@@ -233,15 +234,20 @@ bool input_field(const Theme& theme, std::string_view name, const state::Rect& r
 bool slider(const Theme& theme, std::string_view name, const state::Rect& rect, float& position,
             bool changed) {
   const state::Palette& p = theme.colors();
-  const Hit hit = hit_area(theme, name, rect);
+  const Hit hit = mouse_area(theme, name, rect);
   const float knob = theme.px(12), track = theme.px(4);
   const state::Rect rail{rect.x, rect.center_y() - track / 2, rect.w, track};
   bool moved = false;
-  if (hit.held && rect.w > knob) {
-    const float at = (ImGui::GetIO().MousePos.x - rect.x - knob / 2) / (rect.w - knob);
+  const auto move_to = [&](float at) {
     const float next = std::clamp(at, 0.0f, 1.0f);
     moved = next != position;
     position = next;
+  };
+  const bool has_ring = theme.focus != nullptr && !rect.empty();
+  const int slid = has_ring ? theme.focus->visit(name, rect, true).slid : 0;
+  if (slid != 0) move_to(position + kSliderKeyStep * static_cast<float>(slid));
+  if (hit.held && rect.w > knob) {
+    move_to((ImGui::GetIO().MousePos.x - rect.x - knob / 2) / (rect.w - knob));
   }
   const float x = rect.x + position * (rect.w - knob);
   fill(rail, color(p.field_edge), track / 2);

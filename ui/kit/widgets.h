@@ -13,6 +13,7 @@ namespace shardlens::ui::kit {
 // long; a shorter way with the button down, in pixels, is a click.
 inline constexpr double kWheelZoom = 1.25;
 inline constexpr float kDragBegins = 3;
+inline constexpr float kSliderKeyStep = 0.02f;  // of its length
 
 struct Hit {
   bool hovered = false;
@@ -21,6 +22,7 @@ struct Hit {
   bool held = false;
   bool double_clicked = false;  // released the second time; clicked, too
   bool right_clicked = false;
+  bool entered = false;  // by the focus, in this frame: it is to be in sight
 };
 
 // A control: reacts to the mouse, and to Enter once Tab or arrows have reached it. `name` is unique

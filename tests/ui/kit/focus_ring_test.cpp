@@ -5,6 +5,7 @@
 
 #include <set>
 #include <string>
+#include <utility>
 
 #include "tests/ui/testing/headless_window.h"
 #include "tests/ui/testing/sample_snapshot.h"
@@ -53,6 +54,41 @@ TEST_F(FocusRingTest, EnterIsAClick) {
   window_.take_commands();
   window_.press(snapshot_, Key::kEnter);
   EXPECT_NE(HeadlessWindow::find<state::StopRun>(window_.take_commands()), nullptr);
+}
+
+// A later moment of a replay is reached in no other way.
+TEST_F(FocusRingTest, ArrowsMoveASliderAndLeaveItUpAndDown) {
+  snapshot_ = replay_snapshot();
+  window_.frames(snapshot_, 3);
+  go_to("replay/scrubber");
+  const auto& replay = snapshot_.replay;
+  const double span = static_cast<double>(replay.end_ns - replay.start_ns);
+  for (const auto& [key, direction] : {std::pair{Key::kRight, 1}, std::pair{Key::kLeft, -1}}) {
+    window_.take_commands();
+    window_.press(snapshot_, key);
+    const auto commands = window_.take_commands();
+    const auto* seek = HeadlessWindow::find<state::SeekReplay>(commands);
+    ASSERT_NE(seek, nullptr);
+    EXPECT_NEAR(static_cast<double>(seek->time_ns - replay.now_ns), direction * 0.02 * span,
+                0.001 * span);
+    EXPECT_EQ(HeadlessWindow::find<state::SelectStep>(commands), nullptr);
+    EXPECT_EQ(focused(), "replay/scrubber");
+  }
+  window_.press(snapshot_, Key::kDown);
+  EXPECT_NE(focused(), "replay/scrubber");
+}
+
+// Wherever whole numbers are further apart than a key moves a slider.
+TEST_F(FocusRingTest, AnArrowGoesToTheNextValueOfASetting) {
+  snapshot_.knobs.next.batch_per_rank = 1;
+  window_.frames(snapshot_, 3);
+  go_to("slider/batch_per_rank");
+  window_.take_commands();
+  window_.press(snapshot_, Key::kRight);
+  const auto commands = window_.take_commands();
+  const auto* set = HeadlessWindow::find<state::SetKnob>(commands);
+  ASSERT_NE(set, nullptr);
+  EXPECT_EQ(set->value, "2");
 }
 
 TEST_F(FocusRingTest, ArrowsGoFromRowToRowOfTheLedger) {

@@ -135,8 +135,16 @@ void draw_slider(const kit::Theme& theme, const state::Rect& box, const present:
                  state::Commands& commands) {
   float position = present::slider_position(*row.knob, std::strtod(row.value.c_str(), nullptr));
   const std::string name = "slider/" + std::string(row.knob->name);
+  const float from = position;
   if (!kit::slider(theme, name, box, position, row.changed)) return;
-  const std::string value = present::slider_text(*row.knob, position);
+  std::string value = present::slider_text(*row.knob, position);
+  // A key goes to the next value, however far apart they are.
+  while (value == row.value && !ImGui::IsMouseDown(ImGuiMouseButton_Left) && position > 0 &&
+         position < 1) {
+    const float by = position > from ? kit::kSliderKeyStep : -kit::kSliderKeyStep;
+    position = std::clamp(position + by, 0.0f, 1.0f);
+    value = present::slider_text(*row.knob, position);
+  }
   if (value != row.value) commands.push_back(state::SetKnob{std::string(row.knob->name), value});
 }
 
