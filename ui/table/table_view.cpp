@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "ui/kit/focus_ring.h"
 #include "ui/kit/paint.h"
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
@@ -39,11 +41,15 @@ std::string whole_text(const present::TableColumn& column, std::size_t row,
       [](std::string_view part) { return static_cast<float>(part.size()); });
 }
 
+std::string head_name(const present::Table& table, const present::TableColumn& column) {
+  return table.id + "/head/" + column.title;
+}
+
 // A column's head: its title, and the direction where the table is sorted by it.
-bool draw_column_head(const kit::Theme& theme, const state::Rect& box, const std::string& id,
-                      const present::TableColumn& column, const present::TableSort& sort) {
+kit::Hit draw_column_head(const kit::Theme& theme, const state::Rect& box, const std::string& name,
+                          const present::TableColumn& column, const present::TableSort& sort) {
   const state::Palette& p = theme.colors();
-  const kit::Hit hit = kit::hit_area(theme, id + "/head/" + column.title, box);
+  const kit::Hit hit = kit::hit_area(theme, name, box);
   const bool active = sort.column == column.title;
   const state::Rgb ink = active || hit.hovered ? p.text : p.text_muted;
   const float width = kit::text_width(theme, kit::Face::kSmall, column.title);
@@ -64,7 +70,7 @@ bool draw_column_head(const kit::Theme& theme, const state::Rect& box, const std
                kit::color(ink));
   }
   if (hit.hovered) kit::tooltip(theme, column.title, column.definition, column.source);
-  return hit.clicked;
+  return hit;
 }
 
 }  // namespace
@@ -83,22 +89,31 @@ void TableView::place(const kit::Theme& theme, const state::Rect& rect, bool kee
       present::place_columns(*table_, std::floor((rect.w - theme.px(10)) / theme.scale), keep_all);
 }
 
-template <typename Draw>
-void TableView::for_each_cell(const kit::Theme& theme, const state::Rect& row,
-                              const Draw& draw) const {
-  float frozen_end = row.x;
-  const auto is_frozen = [&](const present::PlacedColumn& c) { return c.column < table_->frozen; };
+float TableView::frozen_end(const kit::Theme& theme, const state::Rect& row) const {
+  float end = row.x;
   for (const present::PlacedColumn& c : placed_) {
-    if (is_frozen(c)) frozen_end = row.x + theme.px(c.x + c.width);
+    if (c.column < table_->frozen) end = row.x + theme.px(c.x + c.width);
   }
+  return end;
+}
+
+template <typename Draw, typename Pass>
+void TableView::for_each_cell(const kit::Theme& theme, const state::Rect& row, const Draw& draw,
+                              const Pass& pass) const {
+  const float begin = frozen_end(theme, row);
+  const auto is_frozen = [&](const present::PlacedColumn& c) { return c.column < table_->frozen; };
   {
-    const kit::Clip clip({frozen_end, row.y, std::max(0.0f, row.right() - frozen_end), row.h});
+    const kit::Clip clip({begin, row.y, std::max(0.0f, row.right() - begin), row.h});
     for (const present::PlacedColumn& c : placed_) {
       if (is_frozen(c)) continue;
       const float left = row.x + theme.px(c.x) - scroll_x_;
       const float right = row.x + theme.px(c.x + c.width) - scroll_x_;
-      if (right <= frozen_end || left >= row.right()) continue;
-      draw(c.column, state::Rect{left, row.y, right - left, row.h});
+      const state::Rect cell{left, row.y, right - left, row.h};
+      if (right <= begin || left >= row.right()) {
+        pass(c.column, cell);
+      } else {
+        draw(c.column, cell);
+      }
     }
   }
   for (const present::PlacedColumn& c : placed_) {
@@ -112,11 +127,27 @@ void TableView::for_each_cell(const kit::Theme& theme, const state::Rect& row,
 void TableView::draw_head(const kit::Theme& theme, const state::Rect& head) {
   const kit::Clip clip(head);
   present::TableSort wanted = sort_;
-  for_each_cell(theme, head, [&](std::size_t column, const state::Rect& box) {
+  const auto draw = [&](std::size_t column, const state::Rect& box) {
     const present::TableColumn& c = table_->columns[column];
-    if (draw_column_head(theme, box, table_->id, c, sort_)) wanted = present::next_sort(sort_, c);
-  });
+    const kit::Hit hit = draw_column_head(theme, box, head_name(*table_, c), c, sort_);
+    if (hit.clicked) wanted = present::next_sort(sort_, c);
+    if (hit.entered && column >= table_->frozen) scroll_to(theme, head, box);
+  };
+  // The keyboard reaches them, too.
+  const auto pass = [&](std::size_t column, const state::Rect& box) {
+    if (theme.focus == nullptr) return;
+    const std::string name = head_name(*table_, table_->columns[column]);
+    if (theme.focus->visit(name, box).entered) scroll_to(theme, head, box);
+  };
+  for_each_cell(theme, head, draw, pass);
   sort_ = wanted;
+}
+
+void TableView::scroll_to(const kit::Theme& theme, const state::Rect& row,
+                          const state::Rect& column) {
+  const float beyond = std::max(0.0f, column.right() - row.right());
+  const float before = std::max(0.0f, frozen_end(theme, row) - (column.x - beyond));
+  wanted_scroll_x_ = scroll_x_ + beyond - before;
 }
 
 void TableView::draw_pinned(const kit::Theme& theme, const state::Rect& area) const {
@@ -203,6 +234,7 @@ TableEvents TableView::draw(const kit::Theme& theme, const state::Rect& rect,
   ImGui::BeginChild((table_->id + "/rows").c_str(),
                     {std::max(1.0f, child.w), std::max(1.0f, child.h)}, false,
                     sideways | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground);
+  if (const auto wanted = std::exchange(wanted_scroll_x_, std::nullopt)) ImGui::SetScrollX(*wanted);
   scroll_x_ = options.scrolls_sideways ? ImGui::GetScrollX() : 0;
   state::Rect rows = area;
   rows.h = std::max(0.0f, rows.h - bar);

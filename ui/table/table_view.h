@@ -41,14 +41,23 @@ class TableView {
   void update(const std::shared_ptr<const present::Table>& table, std::string_view filter);
   void place(const kit::Theme& theme, const state::Rect& rect, bool keep_all);
   void draw_head(const kit::Theme& theme, const state::Rect& head);
+  // So that the column can be seen beside the frozen ones.
+  void scroll_to(const kit::Theme& theme, const state::Rect& row, const state::Rect& column);
+  float frozen_end(const kit::Theme& theme, const state::Rect& row) const;
   void draw_pinned(const kit::Theme& theme, const state::Rect& area) const;
   void explain_pinned(const kit::Theme& theme, const state::Rect& box, std::size_t column,
                       const std::vector<present::TableCell>& cells) const;
   void draw_rows(const kit::Theme& theme, const state::Rect& rows, const TableOptions& options,
                  TableEvents& events) const;
-  // Calls draw(column, cell's area) for the columns that can be seen in a row; frozen ones last.
+  // Calls draw(column, cell's area) for the columns that can be seen in a row, and pass(…) for
+  // those that are scrolled out of it; frozen ones last.
+  template <typename Draw, typename Pass>
+  void for_each_cell(const kit::Theme& theme, const state::Rect& row, const Draw& draw,
+                     const Pass& pass) const;
   template <typename Draw>
-  void for_each_cell(const kit::Theme& theme, const state::Rect& row, const Draw& draw) const;
+  void for_each_cell(const kit::Theme& theme, const state::Rect& row, const Draw& draw) const {
+    for_each_cell(theme, row, draw, [](std::size_t, const state::Rect&) {});
+  }
 
   present::TableSort sort_;
   std::shared_ptr<const present::Table> table_;
@@ -57,6 +66,7 @@ class TableView {
   present::TableSort sorted_by_;
   std::vector<present::PlacedColumn> placed_;
   float scroll_x_ = 0;  // pixels
+  std::optional<float> wanted_scroll_x_;
 };
 
 }  // namespace shardlens::ui::table

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 
 #include "tests/ui/inspect/testing/tabs_window.h"
+#include "ui/kit/focus_ring.h"
+#include "ui/table/table_view.h"
 
 namespace shardlens::ui::inspect {
 
@@ -59,6 +62,47 @@ TEST(StatisticsTab, SortsByAHeadAndBackAgain) {
   EXPECT_THAT(first_name(), testing::HasSubstr("indexSelect"));
   ASSERT_TRUE(window.panel.click("statistics/head/Name"));
   EXPECT_EQ(first_name(), "flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel");
+}
+
+// As a table of many ranks, or a wide answer, is read without a mouse.
+TEST(TableView, TheKeyboardReachesColumnsThatAreOutOfSight) {
+  auto table = std::make_shared<present::Table>();
+  table->id = "wide";
+  table->rows = 3;
+  for (int i = 0; i < 20; ++i) {
+    table->columns.push_back({.title = "column " + std::to_string(i),
+                              .kind = present::TableColumn::Kind::kText,
+                              .width = 120,
+                              .cell = [](std::size_t) { return present::TableCell::words("x"); }});
+  }
+  table::TableView view;
+  kit::FocusRing ring;
+  HeadlessPanel panel(600, 300, 1, state::ThemeKind::kDark,
+                      [&](const kit::Theme& theme, const state::Rect& rect, state::Commands&) {
+                        kit::Theme own = theme;
+                        own.focus = &ring;
+                        ring.begin_frame(true);
+                        table::TableOptions options;
+                        options.scrolls_sideways = true;
+                        view.draw(own, rect, table, options);
+                        ring.end_frame(own);
+                      });
+  panel.frames(3);
+  const auto head_of = [](int column) { return "wide/head/column " + std::to_string(column); };
+  EXPECT_EQ(panel.probe().find(head_of(19)), nullptr);
+  for (int i = 0; i < 40 && !ring.is_on(head_of(19)); ++i) panel.press(kit::Key::kTab);
+  panel.frames(2);
+  ASSERT_TRUE(ring.is_on(head_of(19)));
+  const auto* last = panel.probe().find(head_of(19));
+  ASSERT_NE(last, nullptr) << "it was scrolled to";
+  EXPECT_LT(last->rect.center_x(), 600);
+  panel.press(kit::Key::kEnter);
+  EXPECT_EQ(view.sort().column, "column 19");
+  for (int i = 0; i < 40 && !ring.is_on(head_of(1)); ++i) panel.press(kit::Key::kTab, false, true);
+  panel.frames(2);
+  const auto* second = panel.probe().find(head_of(1));
+  ASSERT_NE(second, nullptr);
+  EXPECT_GE(second->rect.x, panel.probe().find(head_of(0))->rect.right()) << "not behind the first";
 }
 
 TEST(StatisticsTab, FiltersWithEveryLetterAndCopiesWhatItShows) {
