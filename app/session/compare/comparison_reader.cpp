@@ -52,8 +52,8 @@ auto ComparisonReader::read(const ComparisonQuestion::Run& run, std::int64_t ste
   }
   TRY_ASSIGN(const bool has_new_status, feed.follower->refresh_info());
   TRY_ASSIGN(const bool has_new_rows, feed.follower->advance());
-  const bool is_same = feed.label == run.label && feed.step == step;
-  if (feed.view && !has_new_status && !has_new_rows && is_same) return feed.view;
+  const bool is_same = feed.view && !has_new_status && !has_new_rows && feed.label == run.label;
+  if (is_same && feed.step == step) return feed.view;
   feed.follower->select_step(step < 0 ? std::nullopt : std::optional(step));
   TRY_ASSIGN(feed.view, feed.follower->view(trace::base::wall_clock_ns(), false, run.label));
   // A run whose events cannot be read is compared by its figures alone.
@@ -61,10 +61,27 @@ auto ComparisonReader::read(const ComparisonQuestion::Run& run, std::int64_t ste
     auto times = read_named_times(feed.view->figures);
     feed.times = times ? std::optional(std::move(*times)) : std::nullopt;
   }
+  if (!is_same) feed.version = ++last_version_;
   feed.label = run.label;
   feed.step = step;
   feed.follower->keep();
   return feed.view;
+}
+
+auto ComparisonReader::difference(const ComparisonQuestion& question, std::size_t index)
+    -> Difference {
+  const std::string& folder = question.runs[index].folder;
+  const Feed& base = feeds_.at(question.runs[0].folder);
+  Feed& feed = feeds_.at(folder);
+  const Compared compared{base.version, feed.version, question.ended_runs};
+  if (feed.difference && feed.compared == compared) return feed.difference;
+  const auto &from = base.view->figures, &to = feed.view->figures;
+  const auto siblings = siblings_of(from, to, question.runs_dir);
+  feed.difference =
+      std::make_shared<const trace::analysis::RunDifference>(trace::analysis::difference_between(
+          {from, times_of(question.runs[0].folder)}, {to, times_of(folder)}, noise_runs(siblings)));
+  feed.compared = compared;
+  return feed.difference;
 }
 
 void ComparisonReader::answer(const ComparisonQuestion& question,
@@ -93,12 +110,7 @@ void ComparisonReader::answer(const ComparisonQuestion& question,
       feeds_.erase(question.runs[i].folder);
     }
     if (i > 0 && view.runs[0].run && view.runs[i].run) {
-      const auto &base = view.runs[0].run->figures, &other = view.runs[i].run->figures;
-      const auto siblings = siblings_of(base, other, question.runs_dir);
-      view.differences[i - 1] = std::make_shared<const trace::analysis::RunDifference>(
-          trace::analysis::difference_between({base, times_of(question.runs[0].folder)},
-                                              {other, times_of(question.runs[i].folder)},
-                                              noise_runs(siblings)));
+      view.differences[i - 1] = difference(question, i);
     }
     const bool is_last = i + 1 == question.runs.size();
     // What is looked at again stays on screen until all of it is there.

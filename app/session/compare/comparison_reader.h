@@ -1,6 +1,8 @@
 // Reads runs that are to be compared, and works out what differs. Slow calls: a worker owns it.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -26,6 +28,7 @@ struct ComparisonQuestion {
   std::vector<Run> runs;           // the base first
   std::int64_t step = -1;          // to be shown of each; -1: a typical one of each
   std::filesystem::path runs_dir;  // whose runs tell how far two lie apart by chance
+  std::size_t ended_runs = 0;      // in there: with others that may be another distance
 };
 
 // About these runs, by what the ledger calls them now.
@@ -43,18 +46,31 @@ class ComparisonReader {
 
  private:
   using View = std::shared_ptr<const ui::state::RunView>;
+  using Difference = std::shared_ptr<const trace::analysis::RunDifference>;
+  // What a difference was made of.
+  struct Compared {
+    std::uint64_t base = 0, run = 0;  // versions
+    std::size_t ended_runs = 0;
+    bool operator==(const Compared&) const = default;
+  };
   struct Feed {
     std::unique_ptr<RunFollower> follower;
     RunLabel label;
     std::int64_t step = -1;
     View view;                                           // null: never read
     std::optional<trace::analysis::NamedTimes> times{};  // none: not read, or not to be had
+    std::uint64_t version = 0;  // of all this but for the step; no two runs have the same
+    Compared compared{};
+    Difference difference{};  // from the base; null: not compared
   };
   trace::base::Result<View> read(const ComparisonQuestion::Run& run, std::int64_t step);
   View known_view(const std::string& folder) const;
+  // Of question.runs[index] from the first: both were read.
+  Difference difference(const ComparisonQuestion& question, std::size_t index);
   const trace::analysis::NamedTimes* times_of(const std::string& folder) const;
 
   std::map<std::string, Feed> feeds_;  // by folder
+  std::uint64_t last_version_ = 0;
 };
 
 // Of the folder that `run` tells.

@@ -14,6 +14,7 @@ ComparisonSession::ComparisonSession(std::function<void()> on_change)
 
 void ComparisonSession::choose(ComparisonQuestion question) {
   question_ = std::move(question);
+  question_.ended_runs = ended_runs_;
   const std::lock_guard lock(mutex_);  // also where the worker is asked: see publish()
   if (question_.runs.empty()) {
     worker_.cancel();
@@ -27,21 +28,34 @@ void ComparisonSession::choose(ComparisonQuestion question) {
     const auto before = std::ranges::find(view_->runs, run.folder, &ui::state::ComparedRun::folder);
     if (before != view_->runs.end()) run.run = before->run;
   }
+  if (view_ && std::ranges::equal(view.runs, view_->runs, {}, &ui::state::ComparedRun::folder,
+                                  &ui::state::ComparedRun::folder)) {
+    view.differences = view_->differences;
+  }
   view_ = std::make_shared<const ui::state::ComparisonView>(std::move(view));
   worker_.ask(question_);
 }
 
 void ComparisonSession::follow_library(std::vector<ComparisonQuestion::Run> runs,
-                                       std::size_t library_size) {
+                                       std::size_t ended_runs) {
+  const bool is_as_large = std::exchange(ended_runs_, ended_runs) == ended_runs;
   if (question_.runs.empty()) return;
   const auto shown = view();
   const bool is_live = shown && std::ranges::any_of(shown->runs, [](const auto& run) {
                          return run.run && run.run->is_live;
                        });
-  const bool is_same = runs == question_.runs && library_size == library_size_;
-  library_size_ = library_size;
+  const bool is_same = is_as_large && runs == question_.runs;
   question_.runs = std::move(runs);
+  question_.ended_runs = ended_runs;
   if (!is_same || is_live) worker_.ask(question_);
+}
+
+void ComparisonSession::follow_library(LedgerRows rows) {
+  const auto has_ended = [](const ui::state::LedgerRow& row) {
+    return row.status != trace::model::RunStatus::kRunning;
+  };
+  follow_library(compared_runs(folders(), rows),
+                 static_cast<std::size_t>(std::ranges::count_if(rows, has_ended)));
 }
 
 std::vector<std::string> ComparisonSession::folders() const {

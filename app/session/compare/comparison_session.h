@@ -19,13 +19,10 @@ class ComparisonSession {
   explicit ComparisonSession(std::function<void()> on_change);
 
   void choose(ComparisonQuestion question);
-  // The library has changed: it holds so many runs, and these are what the chosen ones are called
-  // now. Reads again what may be different.
-  void follow_library(std::vector<ComparisonQuestion::Run> runs, std::size_t library_size);
-
-  void follow_library(LedgerRows rows) {
-    follow_library(compared_runs(folders(), rows), rows.size());
-  }
+  // The library has changed: so many of its runs have ended, and these are what the chosen ones are
+  // called now. Reads again what may be different.
+  void follow_library(std::vector<ComparisonQuestion::Run> runs, std::size_t ended_runs);
+  void follow_library(LedgerRows rows);
 
   const std::vector<ComparisonQuestion::Run>& runs() const { return question_.runs; }
   std::vector<std::string> folders() const;
@@ -38,7 +35,7 @@ class ComparisonSession {
 
   const std::function<void()> on_change_;
   ComparisonQuestion question_;
-  std::size_t library_size_ = 0;
+  std::size_t ended_runs_ = 0;
 
   mutable std::mutex mutex_;  // guards what follows
   std::shared_ptr<const ui::state::ComparisonView> view_;

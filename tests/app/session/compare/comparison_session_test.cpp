@@ -107,6 +107,23 @@ TEST_F(ComparisonSessionTest, IsNotReadAgainUnlessSomethingIsNew) {
   EXPECT_EQ(session_.view(), nullptr);
 }
 
+TEST_F(ComparisonSessionTest, AnotherStepChangesTimelinesOnly) {
+  const auto a = write("a", 1, 0), b = write("b", 1.1, 1'000'000'000);
+  choose({a, b});
+  const auto before = answer()->differences[0];
+  ASSERT_TRUE(before);
+  choose({a, b}, 3);
+  EXPECT_EQ(session_.view()->differences[0], before) << "at once";
+  auto view = answer();
+  EXPECT_EQ(view->runs[1].run->timeline->step, 3);
+  EXPECT_EQ(view->differences[0], before) << "not made again";
+  session_.follow_library(session_.runs(), 3);
+  EXPECT_NE(answer()->differences[0], before) << "another run may tell what chance does";
+  choose({b, a});
+  view = answer();
+  EXPECT_NEAR(view->differences[0]->explanation.difference_ns(), -2e6, 1);
+}
+
 // Others who look at the view hold the worker up just before it publishes.
 TEST_F(ComparisonSessionTest, WhatWasClearedDoesNotComeBack) {
   const auto a = write("a", 1, 0), b = write("b", 1.1, 1'000'000'000);
