@@ -47,6 +47,7 @@ const trace::analysis::NamedTimes* ComparisonReader::times_of(const std::string&
 auto ComparisonReader::read(const ComparisonQuestion::Run& run, std::int64_t step)
     -> trace::base::Result<View> {
   Feed& feed = feeds_[run.folder];
+  if (feed.follower && feed.follower->is_replaced()) feed = {};
   if (!feed.follower) {
     TRY_ASSIGN(feed.follower, RunFollower::open(run.folder));
   }

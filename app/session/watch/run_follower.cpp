@@ -83,7 +83,8 @@ bool RunFollower::restore() {
 
 bool RunFollower::keep() {
   if (!has_ended() || read_until_ns_ != INT64_MAX || stamp_ == known_stamp_) return true;
-  if (!trace::store::is_settled(info_.folder, stamp_)) return false;
+  // The stamp may be of another run by now, whose figures these are not.
+  if (reader_->is_replaced() || !trace::store::is_settled(info_.folder, stamp_)) return false;
   known_stamp_ = stamp_;  // whether or not it can be written there
   keep_figures(info_.folder, stamp_, analysis_.figures());
   return true;

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "app/session/runs/figures_cache.h"
 #include "tests/app/session/synthetic_run.h"
 
 namespace shardlens::app::session {
@@ -122,6 +123,26 @@ TEST_F(ComparisonSessionTest, AnotherStepChangesTimelinesOnly) {
   choose({b, a});
   view = answer();
   EXPECT_NEAR(view->differences[0]->explanation.difference_ns(), -2e6, 1);
+}
+
+// As an import with --overwrite does.
+TEST_F(ComparisonSessionTest, ReadsTheRunThatTookThePlaceOfAnother) {
+  const auto a = write("a", 1, 0), b = write("b", 1.1, 1'000'000'000),
+             other = write("other", 1.2, 2'000'000'000);
+  choose({a, b});
+  answer();
+  fs::remove_all(b);
+  fs::rename(other, b);
+  const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  for (const auto& entry : fs::directory_iterator(b)) fs::last_write_time(entry.path(), long_ago);
+  choose({a, b}, 3);
+  const auto view = answer();
+  ASSERT_TRUE(view->runs[1].run && view->differences[0]);
+  EXPECT_NEAR(view->runs[1].run->figures.summary.step_ns.mean, 24e6, 1);
+  EXPECT_NEAR(view->differences[0]->explanation.difference_ns(), 4e6, 1);
+  const auto kept = kept_figures(b, trace::store::run_stamp(b));
+  ASSERT_TRUE(kept);
+  EXPECT_NEAR(kept->summary.step_ns.mean, 24e6, 1);
 }
 
 // Others who look at the view hold the worker up just before it publishes.
