@@ -164,13 +164,22 @@ bool Controller::is_loading() const {
 // ---- what the workers have published ------------------------------------------------------------
 
 void Controller::follow_job() {
+  const fs::path before = job_.folder();
   const auto news = job_.follow();
   if (!news.is_any) return;
   watcher_.set_own_job(job_.recorded_folder());
   library_.set_own_job(job_.recorded_folder().string());
-  if (news.has_started) show_new_run(job_.folder());
+  if (news.has_started && takes_the_screen_after(before)) show_new_run(job_.folder());
+  if (news.has_started || news.is_idle) is_start_awaited_ = false;
   if (news.has_started || news.has_ended) library_.refresh();
   touch();
+}
+
+// What the user looks at beside the jobs stays.
+bool Controller::takes_the_screen_after(const fs::path& job) const {
+  const auto shown = watcher_.asked_run();
+  const bool follows = shown == job && !watch_state_->replay.active;
+  return is_start_awaited_ || shown.empty() || follows;
 }
 
 void Controller::follow_library() {
@@ -332,6 +341,8 @@ void Controller::carry_out(const ui::state::StartRun& command) {
   notice_.clear();
   knobs_.replace(draft.next);
   baseline_.keep_settings();
+  const bool is_idle = job_.queue().state().phase == ui::state::JobPhase::kNone;
+  is_start_awaited_ = is_start_awaited_ || is_idle || command.stop_current;
   job_.queue().start({.settings = draft.next,
                       .runs_dir = runs_dir_,
                       .name = draft.next_name,
@@ -395,6 +406,7 @@ void Controller::take_over(const trace::base::Result<DroppedSettings>& dropped) 
 
 void Controller::carry_out(const ui::state::ShowRun& command) {
   notice_.clear();
+  is_start_awaited_ = false;
   watcher_.show(command.folder);
 }
 

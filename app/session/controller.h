@@ -124,6 +124,8 @@ class Controller {
   std::vector<std::string> file_work() const;
   bool is_loading() const;
   void follow_job();
+  // A run that has started, `job` being the one before it; "": there was none.
+  bool takes_the_screen_after(const std::filesystem::path& job) const;
   void follow_library();
   void follow_watch();
   void give_figures_to_library(const WatchState& before);
@@ -141,6 +143,7 @@ class Controller {
   KnobEditor knobs_;
   StrategyPlanner planner_;
   bool first_run_opened_ = false;
+  bool is_start_awaited_ = false;  // the user asked for the run that starts next to do so at once
   Notice notice_;
   bool quit_requested_ = false, asks_to_close_ = false;
   double replay_speed_ = 1;  // of this replay and the next

@@ -45,8 +45,9 @@ CurrentJob::News CurrentJob::follow() {
   if (now.version == state_.version) return news;
   const auto before = std::exchange(state_, std::move(now));
   watcher_.set_own_job(recorded_folder());
-  news = {true, state_.started != before.started, state_.ended != before.ended};
-  if (news.has_started || state_.phase == JobPhase::kNone) watcher_.show({});
+  news = {true, state_.started != before.started, state_.ended != before.ended,
+          state_.phase == JobPhase::kNone};
+  if (news.has_started || news.is_idle) watcher_.show({});
   return news;
 }
 

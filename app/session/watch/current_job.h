@@ -22,6 +22,7 @@ class CurrentJob {
 
   struct News {
     bool is_any = false, has_started = false, has_ended = false;
+    bool is_idle = false;  // by now
   };
   News follow();
 

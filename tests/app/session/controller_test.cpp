@@ -161,6 +161,39 @@ TEST_F(ControllerTest, TheJobGoesOnWhileAnotherRunIsLookedAt) {
   EXPECT_FALSE(jobs.started()[0]->stop_requested);
 }
 
+TEST_F(ControllerTest, ARunThatWaitedForItsTurnTakesTheScreenFromTheOneBeforeItOnly) {
+  const auto old = write_run("old", 25), first = write_run("first", 4, 1'000'000'000),
+             second = write_run("second", 8, 2'000'000'000),
+             third = write_run("third", 16, 3'000'000'000);
+  open();
+  const auto shows = [&](const char* name) {
+    return becomes([&](const auto& now) { return now.run && now.run->figures.info.name == name; });
+  };
+  const auto start_in = [&](const std::filesystem::path& run) {
+    jobs.record_in(run);
+    controller->execute(ui::state::StartRun{});
+  };
+  const auto job_becomes = [&](const std::filesystem::path& run) {
+    return becomes([&](const auto& now) { return now.job.folder == run.string(); });
+  };
+  ASSERT_TRUE(shows("third"));
+  start_in(first);
+  ASSERT_TRUE(job_becomes(first));
+  EXPECT_TRUE(shows("first")) << "whatever was on screen";
+  start_in(second);
+  controller->execute(ui::state::ShowRun{old.string()});
+  ASSERT_TRUE(shows("old"));
+  jobs.started().back()->end();
+  ASSERT_TRUE(job_becomes(second));
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // nothing is to come in it
+  EXPECT_EQ(controller->snapshot()->run->figures.info.name, "old");
+  controller->execute(ui::state::ShowRun{second.string()});
+  ASSERT_TRUE(shows("second"));
+  start_in(third);
+  jobs.started().back()->end();
+  EXPECT_TRUE(shows("third")) << "it follows";
+}
+
 TEST_F(ControllerTest, APinnedBaselineSurvivesARestartAndCanBeUnpinned) {
   const auto old = write_run("old", 25);
   write_run("new", 4, 1'000'000'000);
