@@ -437,12 +437,20 @@ void Controller::carry_out(const ui::state::SetBaseline& command) {
   baseline_.pin(*row);
 }
 
+// The run on screen need not be of the library.
+const trace::job::Settings* Controller::settings_of(const std::string& folder) const {
+  if (const auto* row = row_of(rows(), folder)) return &row->settings;
+  if (!watch_state_->view) return nullptr;
+  const trace::model::RunInfo& info = watch_state_->view->figures.info;
+  return info.folder == folder && trace::model::has_settings(info) ? &info.settings : nullptr;
+}
+
 void Controller::carry_out(const ui::state::CopySettings& command) {
-  const auto* row = row_of(rows(), command.folder);
-  if (row == nullptr) return notice_.say_why_not(kRunIsGone);
+  const auto* settings = settings_of(command.folder);
+  if (settings == nullptr) return notice_.say_why_not(kRunIsGone);
   notice_.clear();
   baseline_.begin_change(rows());
-  knobs_.replace(row->settings);
+  knobs_.replace(*settings);
 }
 
 void Controller::carry_out(const ui::state::CopySettingsAs& command) {

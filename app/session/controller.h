@@ -117,6 +117,8 @@ class Controller {
   void touch() { changed_ = true; }
 
   LedgerRows rows() const { return library_state_.ledger->rows; }
+  // Null: it has none, or is neither on screen nor in the library.
+  const trace::job::Settings* settings_of(const std::string& folder) const;
   std::vector<std::string> taken_names() const;
 
   // Runs, sweeps, imports or packing, of this window: they would end with it.

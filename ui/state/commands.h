@@ -62,7 +62,7 @@ struct CompareRuns {
 };  // two to six; the first is the base. One or none: what is still to be chosen from
 struct CopySettings {
   std::string folder;
-};  // that run's settings become the next run's
+};  // the settings of that run, of the ledger or on screen, become the next run's
 struct CopySettingsAs {
   std::string folder;
   std::string format;  // "pytorch", "deepspeed" or "accelerate", as of `shardlens export`

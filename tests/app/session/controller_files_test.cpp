@@ -40,6 +40,18 @@ TEST_F(ControllerTest, SettingsDroppedWithARunAreToldOf) {
   EXPECT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.run != nullptr; }));
 }
 
+TEST_F(ControllerTest, SettingsAreCopiedOfTheRunOnScreenThatIsNotOfTheLibrary) {
+  const auto run = write_run("own", 60);
+  const auto elsewhere = folder.path() / "elsewhere";
+  std::filesystem::rename(run, elsewhere);
+  open([&](ControllerOptions& options) { options.run = elsewhere; });
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.run != nullptr; }));
+  ASSERT_EQ(controller->snapshot()->knobs.next.bucket_cap_mb, 25);
+  controller->execute(ui::state::CopySettings{controller->snapshot()->run->figures.info.folder});
+  EXPECT_EQ(controller->snapshot()->knobs.next.bucket_cap_mb, 60);
+  EXPECT_FALSE(controller->snapshot()->notice_is_error);
+}
+
 TEST_F(ControllerTest, OpensAPathInTheUsersFolder) {
   const auto old = write_run("old", 25);
   write_run("new", 4, 1'000'000'000);
