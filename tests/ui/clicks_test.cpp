@@ -63,6 +63,15 @@ TEST_F(ClickTest, SaysInThePaletteWhatASecondStopDoes) {
   EXPECT_NE(command<state::StopRunNow>(), nullptr);
 }
 
+TEST_F(ClickTest, GoesToTheJobBesideWhichAnotherRunIsLookedAt) {
+  EXPECT_FALSE(window_.click(snapshot_, "top/job")) << "it is on screen";
+  snapshot_.job.folder = "runs/cap 0.25";
+  EXPECT_TRUE(window_.click(snapshot_, "top/job"));
+  const auto* shown = command<state::ShowRun>();
+  ASSERT_NE(shown, nullptr);
+  EXPECT_EQ(shown->folder, "runs/cap 0.25");
+}
+
 TEST_F(ClickTest, QueuesOrStopsAndStarts) {
   ASSERT_TRUE(window_.click(snapshot_, "start/main"));
   const auto* queued = command<state::StartRun>();

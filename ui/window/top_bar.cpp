@@ -66,11 +66,28 @@ void draw_run(const kit::Theme& theme, const state::Rect& box, const state::Snap
 
 constexpr float kMark = 12, kMarkGap = 6;  // of how a run ended, or that it goes on
 
-void draw_progress(const kit::Theme& theme, const state::Rect& box,
-                   const state::Snapshot& snapshot) {
+// Of a job beside which another run is looked at.
+void offer_job(const kit::Theme& theme, const state::Rect& box, const state::Snapshot& snapshot,
+               state::Commands& commands) {
+  const std::string& folder = snapshot.job.folder;
+  const bool is_beside =
+      snapshot.run && !folder.empty() && snapshot.run->figures.info.folder != folder;
+  if (!is_beside) return;
+  const kit::Hit hit = kit::hit_area(theme, "top/job", box);
+  if (hit.hovered) {
+    kit::fill(box, kit::color(theme.colors().hover), theme.px(6));
+    kit::tooltip(theme, "Show the run that goes on",
+                 "In Tune and in Inspect. Those that start after it follow", snapshot.job.run_name);
+  }
+  if (hit.clicked) commands.push_back(state::ShowRun{folder});
+}
+
+void draw_progress(const kit::Theme& theme, const state::Rect& box, const state::Snapshot& snapshot,
+                   state::Commands& commands) {
   const state::Palette& p = theme.colors();
   const present::ProgressText progress = present::progress_text(snapshot);
   if (progress.left.empty()) return;
+  offer_job(theme, box, snapshot, commands);
   state::Rect rows = box;
   state::Rect bar_row = rows.take_top(box.h / 2);
   if (progress.fraction >= 0) {
@@ -333,7 +350,7 @@ TopBarResult draw_top_bar(const kit::Theme& theme, const state::Rect& rect,
   const float gaps = theme.px(24 + 28);
   const TopBarWidths widths = top_bar_widths(theme, input, rest.w - gaps, unit);
   draw_run(theme, rest.take_left(widths.run, theme.px(24)), snapshot);
-  draw_progress(theme, rest.take_left(widths.progress, theme.px(28)), snapshot);
+  draw_progress(theme, rest.take_left(widths.progress, theme.px(28)), snapshot, commands);
   draw_headlines(theme, rest, widths.headline_gap, input.figures);
   return result;
 }
