@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "trace/base/median.h"
+#include "ui/present/tune/knob_chart.h"
 
 namespace shardlens::ui::present {
 
@@ -93,12 +94,10 @@ StepChart step_chart(const std::vector<trace::analysis::StepFigures>& steps,
 }
 
 const state::LedgerRow* marked_baseline(const state::Ledger& ledger) {
-  const state::LedgerRow* baseline = nullptr;
-  for (const state::LedgerRow& row : ledger.rows) {
-    if (row.is_shown && !row.not_compared.empty()) return nullptr;
-    if (row.is_baseline && !row.is_shown && row.summary.steps_measured > 0) baseline = &row;
-  }
-  return baseline;
+  const state::LedgerRow* shown = shown_of_baselines_job(ledger);
+  if (shown == nullptr || shown->is_baseline) return nullptr;
+  const auto baseline = std::ranges::find_if(ledger.rows, &state::LedgerRow::is_baseline);
+  return baseline->summary.steps_measured > 0 ? &*baseline : nullptr;
 }
 
 MissingRecords missing_records(const trace::model::RunInfo& info) {

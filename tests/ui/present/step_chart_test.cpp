@@ -140,6 +140,8 @@ TEST(StepChart, MarksTheBaselineOfTheShownRunsJobOnly) {
   ledger.rows[0].is_shown = false;
   ledger.rows[1].is_shown = true;
   EXPECT_EQ(marked_baseline(ledger), nullptr);  // itself
+  ledger.rows[1].is_shown = false;
+  EXPECT_EQ(marked_baseline(ledger), nullptr);  // the run on screen is not of the library
 }
 
 TEST(StepChart, ShowsStepsWithoutDetailOrRanks) {
