@@ -50,6 +50,13 @@ bool shows_another_time(const TimeWindow& now, const TimeWindow& before) {
   return now.start_ns() != before.start_ns() || now.span_ns() != before.span_ns();
 }
 
+bool has_moved(const TimelineState& now, const TimelineState& before) {
+  if (now.mode != before.mode || now.selection != before.selection) return true;
+  if (now.mode == TimelineState::Mode::kTime) return shows_another_time(now.window, before.window);
+  return now.step_rank != before.step_rank || now.step_scroll != before.step_scroll ||
+         shows_another_time(now.step_window, before.step_window);
+}
+
 }  // namespace
 
 void InspectWorkspace::follow_run(const state::InspectView& view) {
@@ -120,12 +127,10 @@ void InspectWorkspace::go_to_address(const state::InspectView& view) {
   const TimelineState& state = timeline_.state();
   // Before all rows were read the run's start is not known, nor its steps.
   if (!view.rows->has_all_rows) {
-    if (!seen_first_) seen_first_ = {state.mode, state.window};
+    if (!seen_first_) seen_first_ = state;
     return;
   }
-  const bool has_moved = seen_first_ && (state.mode != seen_first_->mode ||
-                                         shows_another_time(state.window, seen_first_->window));
-  if (!has_moved) go_to_times(*wanted_, view.rows->start_ns);
+  if (!seen_first_ || !has_moved(state, *seen_first_)) go_to_times(*wanted_, view.rows->start_ns);
   if (!wanted_->tab.empty()) tabs_.show(tab_of_title(wanted_->tab));
   wanted_.reset();
 }

@@ -55,12 +55,7 @@ class InspectWorkspace {
   Minimap minimap_;
   InspectTabs tabs_;
   std::optional<state::ViewAddress> wanted_;
-  // While its run was still being read.
-  struct Seen {
-    TimelineState::Mode mode;
-    TimeWindow window;
-  };
-  std::optional<Seen> seen_first_;
+  std::optional<TimelineState> seen_first_;  // while its run was still being read
   std::string run_;
   state::Rect timeline_area_, whole_run_area_;
 };

@@ -316,6 +316,33 @@ TEST_F(TimelineDrawingTest, GoesNowhereOnceTheUserHasMoved) {
   EXPECT_EQ(view.inspect().tabs().tab(), InspectTab::kSteps);
 }
 
+TEST_F(TimelineDrawingTest, GoesNowhereOnceTheUserHasMovedAmongSteps) {
+  window::MainView& view = window().view();
+  show(run().step_start(0, 20), run().step_end(0, 22));
+  inspect_.settle();
+  const state::ViewAddress address = view.inspect().address(*snapshot().inspect);
+  state().mode = TimelineState::Mode::kSteps;
+  const auto goes_after = [&](const auto& move) {
+    auto rows = std::make_shared<trace::timeline::TimelineRows>(run().rows());
+    rows->has_all_rows = false;
+    inspect_.change().rows = rows;
+    view.go_to(address);
+    inspect_.settle();
+    move();
+    inspect_.settle();
+    inspect_.change().rows = std::make_shared<trace::timeline::TimelineRows>(run().rows());
+    inspect_.settle();
+    return state().mode == TimelineState::Mode::kTime;
+  };
+  EXPECT_FALSE(goes_after([&] { state().step_window.show(5'000'000, 8'000'000); }));
+  EXPECT_NEAR(state().step_window.span_ns(), 3e6, 4);
+  EXPECT_FALSE(goes_after([&] { state().step_rank = 3; }));
+  EXPECT_FALSE(goes_after([&] {
+    state().selection = TimeInterval{run().step_start(0, 30), run().step_end(0, 30)};
+  }));
+  EXPECT_TRUE(goes_after([] {})) << "the user waits for it";
+}
+
 TEST_F(TimelineDrawingTest, StaysWhereItIsForAnAddressOfTune) {
   show(run().step_start(0, 20), run().step_end(0, 22));
   const TimeWindow shown = state().window;
