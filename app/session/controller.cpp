@@ -175,6 +175,10 @@ void Controller::follow_job() {
   touch();
 }
 
+bool Controller::is_idle() const {
+  return job_.queue().state().phase == ui::state::JobPhase::kNone;
+}
+
 // What the user looks at beside the jobs stays.
 bool Controller::takes_the_screen_after(const fs::path& job) const {
   const auto shown = watcher_.asked_run();
@@ -341,8 +345,7 @@ void Controller::carry_out(const ui::state::StartRun& command) {
   notice_.clear();
   knobs_.replace(draft.next);
   baseline_.keep_settings();
-  const bool is_idle = job_.queue().state().phase == ui::state::JobPhase::kNone;
-  is_start_awaited_ = is_start_awaited_ || is_idle || command.stop_current;
+  is_start_awaited_ = is_start_awaited_ || is_idle() || command.stop_current;
   job_.queue().start({.settings = draft.next,
                       .runs_dir = runs_dir_,
                       .name = draft.next_name,
@@ -366,7 +369,10 @@ void Controller::carry_out(const ui::state::OpenSweepCard& command) {
 void Controller::carry_out(const ui::state::StartSweep&) {
   if (const auto reason = why_not_ready(trainer_.state()); !reason.empty())
     return notice_.say_why_not(reason);
-  notice_.take(sweeps_.start(knobs_.next(), rows()));
+  const bool at_once = is_idle();
+  const auto started = sweeps_.start(knobs_.next(), rows());
+  is_start_awaited_ = is_start_awaited_ || (started && at_once);
+  notice_.take(started);
 }
 
 void Controller::carry_out(const ui::state::SaveText& command) {

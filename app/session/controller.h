@@ -125,6 +125,7 @@ class Controller {
   bool is_at_work() const;
   std::vector<std::string> file_work() const;
   bool is_loading() const;
+  bool is_idle() const;  // nothing runs
   void follow_job();
   // A run that has started, `job` being the one before it; "": there was none.
   bool takes_the_screen_after(const std::filesystem::path& job) const;
