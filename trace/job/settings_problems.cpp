@@ -172,8 +172,8 @@ void check_adapters(const Settings& s, std::vector<SettingProblem>& problems) {
   }
   if (s.frozen_blocks > 0) {
     problems.push_back({"frozen_blocks",
-                        "With lora_rank every weight of the model is frozen; use frozen_blocks: "
-                        "0, or lora_rank: 0."});
+                        "With lora_rank every weight of the model but a classifier's head is "
+                        "frozen; use frozen_blocks: 0, or lora_rank: 0."});
   }
   const auto shape = find_model_preset(s.model);
   if (!shape) return;  // the rank will say

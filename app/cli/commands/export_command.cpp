@@ -233,8 +233,11 @@ void add_export_command(CLI::App& app, Action& chosen) {
       "Tells the tables and their rows, or the settings and what is left out, as JSON");
   add_runs_dir(*command, arguments->runs_dir);
   command->footer(
-      "Every table of `shardlens query` with its columns, names as texts, one row per event. An\n"
-      "event takes about 100 bytes there, 4 to 9 in the run. Ctrl-C leaves nothing behind.\n\n"
+      "Rows are the tables of `shardlens query`, names as texts, one row per event: without\n"
+      "lane_name, which table lane has, and without string, chunk and batch, in which the run "
+      "packs\n"
+      "them. An event takes about 100 bytes there, 4 to 9 in the run. Ctrl-C leaves nothing "
+      "behind.\n\n"
       "A trace opens in ui.perfetto.dev, a file for each rank also in Holistic Trace Analysis and\n"
       "with `shardlens import`. Allocations stay in the run.\n\n"
       "Code for PyTorch has the same buckets or units, precision, optimizer and schedule, with "

@@ -129,7 +129,8 @@ void add_predict_command(CLI::App& app, Action& chosen) {
   add_format(*command, arguments->format, {"text", "json"});
   add_runs_dir(*command, arguments->runs_dir);
   command->footer(
-      "Every recorded step is gone through again with the other settings: ranks compute what they\n"
+      "Up to 64 of the recorded steps are gone through again with the other settings, the first\n"
+      "with full detail after skip_steps, fewer of a large run: ranks compute what they\n"
       "computed, buckets and units are gathered and reduced when the trainer would, at what the\n"
       "run measured for such sizes, or `shardlens calibrate` before. Can be changed: ranks,\n"
       "batch, length of sequences, accumulation, recomputation, buckets, overlap,\n"

@@ -78,7 +78,7 @@ void add_report_command(CLI::App& app, Action& chosen) {
       "  shardlens report \"cap 1\"\n"
       "  shardlens report \"cap 1\" --advice\n"
       "  shardlens report \"cap 1\" --steps 10..20\n"
-      "  shardlens report runs/2026-11-20T1402_baseline --json");
+      "  shardlens report runs/2026-11-20T14-02-31_baseline --json");
 }
 
 }  // namespace shardlens::app::cli

@@ -194,8 +194,9 @@ void add_sweep_options(CLI::App& command, SweepArguments& arguments) {
       ->type_name("NAME");
   command.add_option("--seed", arguments.seed, "Of the random order (a job's own: --set seed=N)")
       ->type_name("N");
-  command.add_flag("--no-early-stop", arguments.keeps_on,
-                   "Repeats also points that cannot win any more");
+  command.add_flag(
+      "--no-early-stop", arguments.keeps_on,
+      "Repeats also points that cannot win any more, which end early with --repeat 3 or more");
   command.add_flag("--skip-refused", arguments.skips_refused,
                    "Leaves out points whose settings contradict each other, instead of refusing");
   command.add_flag("--retry-failed", arguments.retries_failed,

@@ -42,7 +42,7 @@ struct CheckpointInfo {
   std::uint64_t seed = 0;
   int world_size = 1;
   std::string strategy;
-  std::string format = "full";  // or "sharded": one file per rank
+  std::string format = "full";  // or "sharded": files per rank
   std::string model;
   std::string optimizer;
   std::int64_t optimizer_steps = 0;  // the most that any parameter had

@@ -413,7 +413,8 @@ constexpr Knob kOptimizationKnobs[] = {
      .explanation = "The first blocks of the model that are not trained"},
     {.name = "lora_rank", .label = "LoRA rank", .member = &Settings::lora_rank, .minimum = 0,
      .maximum = 4096, .essential = true,
-     .explanation = "Trains low-rank adapters of this rank beside frozen weights; 0 trains all weights"},
+     .explanation = "Trains low-rank adapters of this rank (and a classifier's head) beside frozen weights; 0 trains "
+                    "all weights"},
     {.name = "lora_alpha", .label = "LoRA alpha", .member = &Settings::lora_alpha, .minimum = 0.001,
      .maximum = 65536,
      .explanation = "Adapters count alpha divided by rank"},
@@ -445,7 +446,8 @@ constexpr Knob kCheckpointKnobs[] = {
      .explanation = "Older checkpoints are deleted once a new one stands; 0 keeps all"},
     {.name = "checkpoint_format", .label = "Checkpoint format",
      .member = choice_member<&Settings::checkpoint_format>(), .choices = kCheckpointFormats,
-     .explanation = "full is one file of whole tensors; sharded is one file per rank"},
+     .explanation = "full is one file of weights and one of optimizer state; sharded is two per rank that keeps a "
+                    "part of them"},
     {.name = "checkpoint_on_stop", .label = "Save when stopped",
      .member = &Settings::checkpoint_on_stop,
      .explanation = "A run that is stopped, or gets SIGTERM, saves a checkpoint before it leaves"},
@@ -455,8 +457,8 @@ constexpr Knob kCheckpointKnobs[] = {
      .explanation = "A checkpoint's folder, or a run's (on the command line also its name or number), to go on from with any "
                     "strategy and ranks"},
     {.name = "keep_best", .label = "Keep the best", .member = &Settings::keep_best,
-     .explanation = "A checkpoint after each evaluation with the lowest loss so far, kept beside the last "
-                    "ones"},
+     .explanation = "A checkpoint after each evaluation with the lowest loss so far, kept in the run's folder "
+                    "best_checkpoint"},
     {.name = "save_model", .label = "Save the model", .member = choice_member<&Settings::save_model>(),
      .choices = kSaveModel,
      .explanation = "A Hugging Face folder in the run's: at the end, or at the best evaluation; auto is "

@@ -263,8 +263,8 @@ class StatisticsColumns {
         present::format_bandwidth);
     add_known(
         "Bus bandwidth", "busbw_bytes_per_s",
-        "Algorithm bandwidth × 2(n−1)/n for all-reduce, × (n−1)/n for all-gather and "
-        "reduce-scatter (nccl-tests): to be compared with the link's",
+        "Algorithm bandwidth × 2(n−1)/n for all-reduce, × (n−1)/n for all-gather, reduce-scatter "
+        "and all-to-all, × 1 for others (nccl-tests): to be compared with the link's",
         6, [](const NameFigures& r) { return if_any(r.busbw_bytes_per_s); },
         present::format_bandwidth);
   }

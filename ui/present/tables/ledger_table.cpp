@@ -116,8 +116,8 @@ void add_relative(Builder& builder) {
   builder.add(
       {.title = "Against baseline",
        .definition =
-           "Step time against the baseline run, time per token once batch or ranks differ: "
-           "less is better; grey is within the noise, ? not known to be beyond it",
+           "Step time against the baseline run, time per token once batch, accumulation, length or "
+           "ranks differ: less is better; grey is within the noise, ? not known to be beyond it",
        .figure = true,
        .width = per_token ? 180.0f : 116.0f,
        .priority = kTellsRunsApart + 90,
