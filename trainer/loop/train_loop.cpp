@@ -171,9 +171,10 @@ trace::base::Result<StepAgreement> TrainLoop::run_step(std::int64_t step) {
 }
 
 bool TrainLoop::reads_loss(std::int64_t step) const {
-  // What is saved must be known to be finite: it takes the place of an older one.
+  // What is saved, after an evaluation, too, must be known to be finite: it takes the place of an
+  // older one.
   return step % parts_.settings.loss_every == 0 || step + 1 == total_steps_ ||
-         checkpoints_.is_due(step + 1);
+         checkpoints_.is_due(step + 1) || evaluates_after(step);
 }
 
 // What the device does is recorded by when it did it, all else by the step in which the host asked
@@ -303,9 +304,13 @@ trace::base::Result<void> TrainLoop::save_checkpoint(std::int64_t step) {
   return {};
 }
 
-trace::base::Result<void> TrainLoop::evaluate_if_due(std::int64_t step) {
+bool TrainLoop::evaluates_after(std::int64_t step) const {
   const auto every = parts_.settings.evaluate_every;
-  if (every == 0 || (step + 1) % every != 0) return {};
+  return every > 0 && (step + 1) % every == 0;
+}
+
+trace::base::Result<void> TrainLoop::evaluate_if_due(std::int64_t step) {
+  if (!evaluates_after(step)) return {};
   const evaluate::Evaluation result = evaluate_after(step);
   report_evaluation(step, result);
   if (parts_.samples.is_on()) write_sample(step);

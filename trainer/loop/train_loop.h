@@ -84,6 +84,7 @@ class TrainLoop {
   torch::Tensor update(std::int64_t step);  // returns the gradients' norm, a scalar
   // Between the steps that it is asked for the loss stays on the device, and nobody waits.
   bool reads_loss(std::int64_t step) const;
+  bool evaluates_after(std::int64_t step) const;
   // Where the steps that are recorded in detail begin or end behind this one.
   void let_device_catch_up(std::int64_t step) const;
   void finish_step(std::int64_t step, const StepAgreement& agreement);

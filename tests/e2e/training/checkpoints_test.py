@@ -91,6 +91,12 @@ class Checkpoints(harness.ShardlensTest):
         self.assertIn('not finite', failed['run']['reason'])
         self.assertEqual(self.checkpoints(failed), ['step_000002', 'step_000004'])
 
+    def test_a_best_checkpoint_is_of_a_step_whose_loss_was_read(self):
+        spoilt = ['--set', 'save_every=0', '--set', 'loss_every=100', '--set', 'evaluate_every=3', '--set', 'keep_best=true']
+        failed = self.train('spoilt-best', 'ddp', 2, *spoilt, '--set', 'inject=rank=0,step=5,phase=backward,nan', code=1)
+        self.assertIn('step 5', failed['run']['reason'])
+        self.assertEqual([step['step'] for step in failed['steps'] if step['loss'] is not None], [0, 2, 5])
+
     def test_at_its_end_a_run_can_still_be_asked_for_its_model(self):
         done = self.train('done', 'full_shard', 2)
         self.assertIsNone(done['run']['saved_model'])

@@ -391,7 +391,7 @@ constexpr Knob kOptimizationKnobs[] = {
     {.name = "loss_every", .label = "Read the loss every", .member = &Settings::loss_every,
      .unit = "steps", .minimum = 1, .maximum = kLarge,
      .explanation = "Steps between reading loss, gradient norm and requests to stop, for which a GPU "
-                    "is waited for; they are read before a checkpoint, too, and else not known"},
+                    "is waited for; they are read before an evaluation or a checkpoint, too, and else not known"},
     {.name = "evaluate_every", .label = "Evaluate every", .member = &Settings::evaluate_every,
      .unit = "steps", .minimum = 0, .maximum = kLarge,
      .explanation = "Steps between evaluations on the held-out text; 0 never evaluates"},
