@@ -35,7 +35,8 @@ Environment
   RANK, LOCAL_RANK, WORLD_SIZE, LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT
       as torchrun sets them.
 
-SIGTERM and SIGINT let all ranks finish the current step and leave together.
+SIGTERM and SIGINT let all ranks leave together, after the current step or, with loss_every, the
+next whose loss is read.
 Exit codes: 0 done, or stopped on request; 1 the training failed, the last line of standard error
 says why; 2 wrong use.
 )";

@@ -148,9 +148,10 @@ void draw_job_button(const kit::Theme& theme, const state::Rect& box,
         !is_double_click())
       commands.push_back(state::StopRunNow{});
     if (kit::hovers(box)) {
-      kit::tooltip(theme, "Stop now",
-                   "Ranks leave after their step, and save first if they were asked to. This ends "
-                   "them at once: what they have not saved is lost.");
+      kit::tooltip(
+          theme, "Stop now",
+          "Ranks leave after the next step whose loss is read (loss_every), and save first "
+          "if they were asked to. This ends them at once: what they have not saved is lost.");
     }
   } else if (phase != state::JobPhase::kNone) {
     if (kit::button(theme, "top/stop", box, kit::ButtonKind::kDanger, "Stop"))

@@ -78,8 +78,8 @@ void add_run_command(CLI::App& app, Action& chosen) {
   add_options(*command, *options);
   command->footer(
       "Prints a summary and, on the last line, the run's folder. Ctrl-C stops all ranks after the\n"
-      "same step and keeps the run, the second one kills them. `shardlens settings` lists every\n"
-      "setting.\n\n"
+      "same step, with loss_every the next whose loss is read, and keeps the run; the second one\n"
+      "kills them. `shardlens settings` lists every setting.\n\n"
       "Examples:\n"
       "  shardlens run --set bucket_cap_mb=1 --ranks 2 --steps 30 --device cpu\n"
       "  shardlens run job.yaml --name \"cap 1\" --overwrite\n"

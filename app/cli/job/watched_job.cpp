@@ -10,6 +10,13 @@ constexpr std::chrono::milliseconds kLookEvery{200};
 
 }  // namespace
 
+std::string stopping_text(std::int64_t loss_every) {
+  return (loss_every == 1 ? std::string("Stopping after this step")
+                          : "Stopping after the next step whose loss is read, within " +
+                                std::to_string(loss_every) + " steps (loss_every)") +
+         "; again to kill the ranks at once";
+}
+
 WatchedJob watch_job(launch::JobSession& job, launch::StopSignals& signals, OnSignal on_signal,
                      const JobDisplay& display) {
   launch::JobStatus status = job.poll();
@@ -21,7 +28,7 @@ WatchedJob watch_job(launch::JobSession& job, launch::StopSignals& signals, OnSi
         job.kill_now();
       } else {
         job.request_stop();
-        display.say("Stopping after this step; again to kill the ranks at once");
+        display.say(stopping_text(status.run.settings.loss_every));
       }
       asked = true;
     }

@@ -2,6 +2,7 @@
 // hangs. Main thread.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -16,9 +17,12 @@ struct JobDisplay {
   std::function<void(const std::string&)> say;   // now and then
 };
 
-// Where what a job half made is of use the first signal lets all ranks finish their step, and only
-// the second kills them.
+// Where what a job half made is of use the first signal lets all ranks leave after the same step,
+// and only the second kills them.
 enum class OnSignal { kStopAfterStep, kKill };
+
+// What is said after the first: ranks agree on stopping when they read the loss.
+std::string stopping_text(std::int64_t loss_every);
 
 struct WatchedJob {
   launch::JobStatus status;
