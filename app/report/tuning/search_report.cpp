@@ -6,6 +6,7 @@
 
 #include "app/report/text_table.h"
 #include "app/search/search_words.h"
+#include "trace/base/spawn.h"
 
 namespace shardlens::app::report {
 namespace {
@@ -102,8 +103,8 @@ std::string assignments(const SearchReport& report, std::size_t point) {
   for (const auto* knob : sweep::obeyed_knobs(report.plan.points, point)) {
     const std::string value = trace::job::value_text(settings[point], *knob);
     if (value == trace::job::value_text(settings[search::kStart], *knob)) continue;
-    text +=
-        (text.empty() ? "" : " ") + std::string("--set ") + std::string(knob->name) + "=" + value;
+    text += (text.empty() ? "" : " ") + "--set " +
+            trace::base::in_shell(std::string(knob->name) + "=" + value);
   }
   return text;
 }

@@ -5,6 +5,7 @@
 
 #include "app/search/search_words.h"
 #include "tests/app/search/made_up_search.h"
+#include "trace/job/settings/knobs.h"
 
 namespace shardlens::app::report {
 namespace {
@@ -37,6 +38,15 @@ TEST(SearchReport, SaysWhatWasFoundAndHowSureThatIs) {
   EXPECT_THAT(text, HasSubstr("Use it: --set bucket_cap_mb=2"));
   EXPECT_THAT(text, HasSubstr("may win"));
   EXPECT_THAT(text, HasSubstr("Not tried: bucket_cap_mb=3, predicted"));
+}
+
+TEST(SearchReport, QuotesForTheShellWhatItSaysToUse) {
+  SearchReport report = made_up_report();
+  sweep::SweepPlan plan = report.plan;
+  plan.points.settings[1].record = "every 10th";
+  plan.points.varied.push_back(trace::job::find_knob("record"));
+  const SearchReport spaced{.plan = plan, .results = report.results, .standing = report.standing};
+  EXPECT_THAT(search_text(spaced), HasSubstr("--set 'record=every 10th'"));
 }
 
 // The run by which it was chosen made it the best; further ones took longer than the start's.
