@@ -1,6 +1,7 @@
 // How soon the window shows what was recorded, and what it costs while nothing happens. Draws in a
 // real window where there is a display (`xvfb-run -a` makes one); without one it measures as far as
 // the snapshot that the window would draw.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -196,8 +197,10 @@ double measure_idle_percent(Viewer& viewer) {
 }  // namespace
 }  // namespace shardlens::bench
 
-int main() {
+int main(int argc, char** argv) {
   using namespace shardlens::bench;
+  CLI::App arguments{"How soon the window shows what was recorded, and what it costs when idle."};
+  CLI11_PARSE(arguments, argc, argv);
   try {
     const auto folder = must(shardlens::trace::base::TemporaryFolder::create());
     Recorder recorder(folder.path());

@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 #include <torch/types.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "bench/recorder/parts.h"
@@ -69,7 +70,9 @@ trace::base::Result<void> measure(Rows& rows) {
 }  // namespace
 }  // namespace shardlens::bench
 
-int main() {
+int main(int argc, char** argv) {
+  CLI::App app{"What recording costs, against its budgets."};
+  CLI11_PARSE(app, argc, argv);
   shardlens::bench::Rows rows;
   const auto measured = shardlens::bench::measure(rows);
   shardlens::bench::print_rows(rows);

@@ -30,7 +30,7 @@ struct BenchArguments {
   std::filesystem::path runs_dir = "runs";
 };
 
-const std::string kNoneBuilt = "none is built; configure CMake with -DSHARDLENS_BENCH=ON";
+const std::string kNoneBuilt = "none is built; ./run bench NAME builds them";
 
 std::vector<std::string> available() {
   std::set<std::string> names;
@@ -137,7 +137,7 @@ void add_bench_command(CLI::App& app, Action& chosen, const HandedOn& handed_on)
                   "\nThe exit code is 1 if a budget was not met.\n\n"
                   "Example:\n"
                   "  shardlens bench recorder --json\n"
-                  "  shardlens bench recorder -- --events 1000000");
+                  "  shardlens bench trace -- --events 1000000");
 }
 
 }  // namespace shardlens::app::cli

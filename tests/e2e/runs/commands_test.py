@@ -3,6 +3,7 @@ import json
 import pathlib
 import struct
 import sys
+import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from support import harness  # noqa: E402
@@ -92,6 +93,11 @@ class Commands(harness.ShardlensTest):
     def test_a_benchmark_tells_its_own_options(self):
         told = self.shardlens('bench', 'strategies', '--', '--help').stdout
         self.assertTrue(told.startswith('usage: shardlens bench strategies'), told)
+
+    @unittest.skipUnless((harness.BIN / 'bench_recorder').exists(), 'benchmarks are not built')
+    def test_a_benchmark_refuses_options_that_it_does_not_have(self):
+        refused = self.shardlens('bench', 'recorder', '--', '--events', '1000', code=1)
+        self.assertIn('--events', refused.stderr)
 
     def test_settings_go_to_other_frameworks_and_come_back(self):
         settings = ('--ranks', '2', '--steps', '2', '--set', 'sharding_strategy=zero1', '--set', 'bucket_cap_mb=4',
