@@ -10,7 +10,8 @@ namespace shardlens::ui::inspect {
 namespace {
 
 // Calls are matched by group, its first member, number and function: with hybrid sharding several
-// groups have the same number (docs/NUMBERS.md, "Matching"). Where one step stands for all it is
+// groups have the same number (docs/NUMBERS.md, "Matching"). What a call
+// transferred is known where all of its group tell of it. Where one step stands for all it is
 // the middle one of those with detail.
 constexpr std::array<SqlExample, 12> kExamples{{
     {SqlNeed::kKernel, "Kernels that take most time",
@@ -88,13 +89,15 @@ constexpr std::array<SqlExample, 12> kExamples{{
      "order by times_last desc"},
     {SqlNeed::kCollective, "Bandwidth of collectives by size",
      "with member as materialized (\n"
-     "  select rank, process_group, cast(ranks as integer) as first from process_group\n"
+     "  select rank, process_group, cast(ranks as integer) as first,\n"
+     "         length(ranks) - length(replace(ranks, ',', '')) + 1 as size\n"
+     "  from process_group\n"
      "), call as (\n"
      "  select c.function, c.bytes, max(c.end_ns) - max(c.start_ns) as transfer_ns\n"
-     "  from collective c left join member m using (rank, process_group)\n"
-     "  where c.sequence >= 0 and c.bytes > 0\n"
+     "  from collective c join member m using (rank, process_group)\n"
+     "  where c.sequence >= 0 and c.bytes > 0 and m.size > 1\n"
      "  group by c.function, c.bytes, c.process_group, m.first, c.sequence\n"
-     "  having transfer_ns > 0\n"
+     "  having transfer_ns > 0 and count(*) = max(m.size)\n"
      ")\n"
      "select function, bytes, count(*) as calls,\n"
      "       avg(transfer_ns) / 1e3 as transfer_us,\n"
@@ -104,15 +107,15 @@ constexpr std::array<SqlExample, 12> kExamples{{
      "order by bytes desc"},
     {SqlNeed::kSpan, "Host phases, mean over steps",
      "select rank, phase, count(*) as times,\n"
-     "       avg(end_ns - start_ns) / 1e6 as mean_ms\n"
-     "from span\n"
-     "where depth = 0\n"
+     "       sum(end_ns - start_ns) / 1e6 / steps as mean_ms\n"
+     "from span join (select rank, count(*) as steps from step group by rank) using (rank)\n"
+     "where depth = 0 and step >= 0\n"
      "group by rank, phase\n"
      "order by rank, mean_ms desc"},
     {SqlNeed::kAllocation, "Operators that allocate most",
      "select name, count(*) as times, sum(bytes) / 1048576.0 as mib\n"
      "from allocation\n"
-     "where bytes > 0 and is_older = 0\n"
+     "where bytes > 0 and coalesce(is_older, 0) = 0\n"
      "group by name\n"
      "order by mib desc\n"
      "limit 30"},

@@ -171,6 +171,69 @@ TEST(SqlExamples, TellGroupsOfTheSameNumberApart) {
   EXPECT_EQ(bandwidth[1][4], "10") << "GB/s: 4700 bytes in 470 ns";
 }
 
+// Of a job of two ranks whose second file is not here nobody knows how long it was waited for.
+TEST(SqlExamples, GiveNoBandwidthOfCallsThatNotAllRanksTellOf) {
+  const auto bandwidth_of = [](std::vector<int> ranks) {
+    trace::model::Batch batch;
+    batch.process_groups = {{.rank = 0, .id = 1, .ranks = std::move(ranks)}};
+    trace::model::Collective call;
+    call.process_group = 1;
+    call.sequence = 0;
+    call.function = trace::model::CollectiveFunction::kAllReduce;
+    call.bytes = 1000;
+    call.start_ns = call.enqueued_ns = 1000;
+    call.end_ns = 2000;
+    batch.collectives = {call};
+    const TemporaryFolder folder;
+    return rows_of_example(run_of(folder.path(), {std::move(batch)}),
+                           "Bandwidth of collectives by size");
+  };
+  EXPECT_EQ(bandwidth_of({0, 1}), Rows{});
+  EXPECT_EQ(bandwidth_of({0}), Rows{});
+  EXPECT_EQ(bandwidth_of({-1, 0}), Rows{}) << "a communicator of which one rank knows itself alone";
+}
+
+// A step has a phase as often as it has micro-batches.
+TEST(SqlExamples, OfPhasesAddUpWhatAStepHas) {
+  constexpr std::int64_t kMs = 1'000'000;
+  trace::model::Batch batch;
+  for (const std::int64_t index : {0, 1}) {
+    trace::model::Step step;
+    step.index = index;
+    step.start_ns = index * 100 * kMs;
+    step.end_ns = step.start_ns + 100 * kMs;
+    batch.steps.push_back(step);
+    for (const std::int64_t at : {0, 30}) {
+      trace::model::Span span;
+      span.step = index;
+      span.phase = trace::base::Phase::kForward;
+      span.start_ns = step.start_ns + at * kMs;
+      span.end_ns = span.start_ns + 10 * kMs;
+      batch.spans.push_back(span);
+    }
+  }
+  const TemporaryFolder folder;
+  EXPECT_EQ(
+      rows_of_example(run_of(folder.path(), {std::move(batch)}), "Host phases, mean over steps"),
+      (Rows{{"0", "forward", "4", "20"}}));
+}
+
+// Of other programs' traces it is not known whether an allocation was there before the step.
+TEST(SqlExamples, OfAllocationsTakeThoseOfOtherPrograms) {
+  trace::model::Batch batch;
+  batch.strings = {{.rank = 0, .id = 1, .text = "aten::empty"}};
+  batch.lanes = {{.rank = 0, .id = 0, .kind = trace::model::LaneKind::kOperators, .name = 1}};
+  trace::model::EventRun moments;
+  moments.kind = trace::model::EventKind::kAllocation;
+  moments.events = {{.start_ns = 10, .name = 1, .value = 1 << 20},
+                    {.start_ns = 20, .name = 1, .value = -(1 << 20)}};
+  batch.events = {std::move(moments)};
+  const TemporaryFolder folder;
+  EXPECT_EQ(
+      rows_of_example(run_of(folder.path(), {std::move(batch)}), "Operators that allocate most"),
+      (Rows{{"aten::empty", "1", "1"}}));
+}
+
 TEST_F(SqlAnswerTest, AnEndlessQueryEndsWhenNobodyWaitsForIt) {
   int asked = 0;
   const auto answer = ask_sql(
