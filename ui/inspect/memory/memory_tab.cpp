@@ -149,9 +149,9 @@ void MemoryTab::draw_tools(const kit::Theme& theme, state::Rect tools,
 }
 
 void MemoryTab::draw_none(const kit::Theme& theme, const state::Rect& rect,
-                          std::string_view setting) {
+                          const std::optional<RecordedRun>& run) {
   const state::Palette& p = theme.colors();
-  const NoMemoryRecord none = no_memory_record(*run_.memory, setting);
+  const NoMemoryRecord none = no_memory_record(*run_.memory, run);
   state::Rect area = rect;
   area.y += std::max(0.0f, rect.h / 2 - theme.px(44));
   kit::text_in(theme, area.take_top(theme.px(24)), kit::Face::kStrong, p.text, none.title,
@@ -268,7 +268,7 @@ void MemoryTab::draw_side(const kit::Theme& theme, state::Rect rect) {
 std::optional<trace::timeline::TimeRange> MemoryTab::draw(const kit::Theme& theme,
                                                           const state::Rect& rect,
                                                           const state::InspectView& view,
-                                                          std::string_view setting,
+                                                          const std::optional<RecordedRun>& run,
                                                           state::Commands& commands) {
   ask(commands);
   if (view.memory) take(view.memory);
@@ -282,7 +282,7 @@ std::optional<trace::timeline::TimeRange> MemoryTab::draw(const kit::Theme& them
     draw_tools(theme, area.take_top(theme.px(table::kToolsHeight)), view, rect, commands);
   }
   if (!run_.memory->allocations) {
-    draw_none(theme, area, setting);
+    draw_none(theme, area, run);
   } else {
     if (area.w > theme.px(kSideWidth + kLeastBesideIt)) {
       draw_side(theme, area.take_right(theme.px(kSideWidth), theme.px(12)));

@@ -4,9 +4,9 @@
 
 #include <memory>
 #include <optional>
-#include <string_view>
 
 #include "ui/inspect/memory/memory_flame_draw.h"
+#include "ui/inspect/memory/memory_text.h"
 #include "ui/inspect/timeline/timeline_window.h"
 #include "ui/kit/theme.h"
 #include "ui/state/commands.h"
@@ -17,11 +17,11 @@ namespace shardlens::ui::inspect {
 
 class MemoryTab {
  public:
-  // `setting`: the run's record_allocations; "" where the run was not made by this program.
+  // `run`: nothing where it was not made by this program's trainer.
   // Returns where the timeline should go.
   std::optional<trace::timeline::TimeRange> draw(const kit::Theme& theme, const state::Rect& rect,
                                                  const state::InspectView& view,
-                                                 std::string_view setting,
+                                                 const std::optional<RecordedRun>& run,
                                                  state::Commands& commands);
 
   void forget_run() {
@@ -37,7 +37,8 @@ class MemoryTab {
   void draw_tools(const kit::Theme& theme, state::Rect tools, const state::InspectView& view,
                   const state::Rect& picture, state::Commands& commands);
   bool draw_choices(const kit::Theme& theme, state::Rect& tools);
-  void draw_none(const kit::Theme& theme, const state::Rect& rect, std::string_view setting);
+  void draw_none(const kit::Theme& theme, const state::Rect& rect,
+                 const std::optional<RecordedRun>& run);
   void draw_picture(const kit::Theme& theme, const state::Rect& rect);
   void use_mouse(const FlameCanvas& canvas, const trace::timeline::FlameHit& hit);
   void explain_hit(const kit::Theme& theme, const trace::timeline::FlameHit& hit) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "trace/job/settings/schedule.h"
 #include "ui/present/format.h"
 #include "ui/present/memory_stack.h"
 #include "ui/present/timeline/timeline_time_text.h"
@@ -40,6 +41,27 @@ std::int64_t nearest(const std::vector<std::int64_t>& steps, std::int64_t step) 
   const auto closest = std::ranges::min_element(
       steps, {}, [step](std::int64_t each) { return std::abs(each - step); });
   return closest == steps.end() ? -1 : *closest;
+}
+
+std::string why_none(const RecordedRun& run) {
+  const auto record = trace::job::parse_record_schedule(run.record);
+  if (record && record->is_empty()) {
+    return "The run's record was \"" + run.record +
+           "\", and then no allocations are recorded either";
+  }
+  constexpr std::int64_t kWarmUp = 4;
+  const std::int64_t after = std::max<std::int64_t>(run.first_step, 0) + kWarmUp;
+  const bool can_have_it = run.is_live || run.first_step < 0 || after <= run.last_step;
+  const std::string step = std::to_string(can_have_it ? after : run.last_step);
+  std::string text = "The run's record_allocations was \"" + run.record_allocations + "\"";
+  if (run.first_step >= 0) {
+    text += ", its steps " + std::to_string(run.first_step) + " to " +
+            std::to_string(run.last_step) + (run.is_live ? " so far" : "");
+  }
+  if (run.record_allocations == "step " + step) {
+    return text + (run.is_live ? "" : ". Its log may tell why there is no record of this one");
+  }
+  return text + ". Set it to \"step " + step + "\", say, for the next run: one step costs little";
 }
 
 }  // namespace
@@ -96,7 +118,7 @@ std::string peak_sources(const trace::timeline::StepMemory& memory) {
 }
 
 NoMemoryRecord no_memory_record(const trace::timeline::StepMemory& memory,
-                                std::string_view setting) {
+                                const std::optional<RecordedRun>& run) {
   NoMemoryRecord none;
   const auto of_rank =
       std::ranges::find(memory.recorded, memory.rank, &trace::timeline::StepMemory::Recorded::rank);
@@ -106,12 +128,10 @@ NoMemoryRecord no_memory_record(const trace::timeline::StepMemory& memory,
                                  : "No step's single allocations were recorded on rank " +
                                        std::to_string(memory.rank);
     none.body =
-        setting.empty()
-            ? "They come with runs of this program's own trainer. Of a trace of PyTorch's "
-              "profiler, [memory] events (profile_memory=True) are single moments: they are "
-              "in the table allocation of the tab SQL, and make no picture here"
-            : "The run's record_allocations was \"" + std::string(setting) +
-                  "\". Set it to \"step 4\", say, for the next run: one step costs little";
+        !run ? "They come with runs of this program's own trainer. Of a trace of PyTorch's "
+               "profiler, [memory] events (profile_memory=True) are single moments: they are "
+               "in the table allocation of the tab SQL, and make no picture here"
+             : why_none(*run);
     return none;
   }
   none.nearest_step = nearest(of_rank->steps, memory.step);

@@ -1,8 +1,9 @@
 // What the memory tab says. Free of ImGui; any thread.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
-#include <string_view>
 
 #include "trace/timeline/values/step_memory.h"
 
@@ -26,13 +27,18 @@ std::string memory_summary(const trace::timeline::StepMemory& memory);
 // tooltip.
 std::string peak_sources(const trace::timeline::StepMemory& memory);
 
-// Why there is no picture, and how to get one. `setting`: the run's record_allocations, "" where it
-// is not known (another program's trace).
+// What a run's trainer was to record, and between which steps there is something to record.
+struct RecordedRun {
+  std::string record, record_allocations;
+  std::int64_t first_step = -1, last_step = -1;  // so far; -1: none
+  bool is_live = false;
+};
+// Why there is no picture, and how to get one. `run`: nothing of another program's.
 struct NoMemoryRecord {
   std::string title, body;
   std::int64_t nearest_step = -1;  // of the rank, with a record; -1: none
 };
 NoMemoryRecord no_memory_record(const trace::timeline::StepMemory& memory,
-                                std::string_view setting);
+                                const std::optional<RecordedRun>& run);
 
 }  // namespace shardlens::ui::inspect

@@ -43,10 +43,18 @@ std::optional<trace::timeline::StatisticsTable> statistics_of(InspectTab tab) {
   return static_cast<trace::timeline::StatisticsTable>(tab);
 }
 
-// Another program's trace has no settings.
-std::string allocation_setting(const state::Snapshot& snapshot) {
-  if (!snapshot.run || !snapshot.run->figures.info.imported_from.empty()) return "";
-  return snapshot.run->figures.info.settings.record_allocations;
+std::optional<RecordedRun> recorded_run(const state::Snapshot& snapshot) {
+  if (!snapshot.run) return std::nullopt;
+  const trace::model::RunInfo& info = snapshot.run->figures.info;
+  if (!trace::model::has_settings(info) || !info.command.empty()) return std::nullopt;
+  RecordedRun run{.record = info.settings.record,
+                  .record_allocations = info.settings.record_allocations,
+                  .is_live = snapshot.run->is_live};
+  if (snapshot.inspect && snapshot.inspect->rows && !snapshot.inspect->rows->steps.empty()) {
+    run.first_step = snapshot.inspect->rows->steps.front().step;
+    run.last_step = snapshot.inspect->rows->steps.back().step;
+  }
+  return run;
 }
 
 }  // namespace
@@ -183,7 +191,7 @@ void InspectTabs::draw_tab(const kit::Theme& theme, const state::Rect& rect,
     return statistics_[static_cast<std::size_t>(*table)].draw(theme, rect, view, commands);
   }
   if (shown_ == InspectTab::kMemory) {
-    const auto wanted = memory_.draw(theme, rect, view, allocation_setting(snapshot), commands);
+    const auto wanted = memory_.draw(theme, rect, view, recorded_run(snapshot), commands);
     if (wanted) wanted_view_ = {*wanted};
     return;
   }

@@ -64,7 +64,7 @@ TEST(MemoryTab, OffersNoRankWhereNoneHasARecord) {
 TEST(MemoryTab, SaysAllOfWhyThereIsNoRecordInASmallWindow) {
   trace::timeline::StepMemory memory;
   memory.rank = memory.step = -1;
-  const std::string words = no_memory_record(memory, "").body;
+  const std::string words = no_memory_record(memory, std::nullopt).body;
   state::Snapshot imported =
       snapshot_with(std::make_shared<trace::timeline::StepMemory>(std::move(memory)));
   auto run = std::make_shared<state::RunView>(*imported.run);
@@ -168,13 +168,20 @@ TEST(MemoryText, ComparesThePeakWithTheCountedOne) {
 
 TEST(MemoryText, SaysHowToGetARecord) {
   trace::timeline::StepMemory memory;
-  EXPECT_THAT(no_memory_record(memory, "off").body, HasSubstr("was \"off\""));
-  EXPECT_THAT(no_memory_record(memory, "").body, HasSubstr("own trainer"));
-  EXPECT_THAT(no_memory_record(memory, "").body, HasSubstr("[memory] events"));
+  const auto why = [&](const RecordedRun& run) { return no_memory_record(memory, run).body; };
+  EXPECT_THAT(why({"every step", "off"}), HasSubstr("was \"off\". Set it to \"step 4\""));
+  EXPECT_THAT(why({"every step", "step 4", 100, 199}),
+              HasSubstr("its steps 100 to 199. Set it to \"step 104\""));
+  EXPECT_THAT(why({"every step", "step 4", 0, 2}), HasSubstr("Set it to \"step 2\""));
+  EXPECT_THAT(why({"every step", "step 4", 0, 2, true}), testing::EndsWith("0 to 2 so far"));
+  EXPECT_THAT(why({"every step", "step 4", 0, 99}), HasSubstr("log may tell why"));
+  EXPECT_THAT(why({"none", "step 4", 0, 99}), HasSubstr("record was \"none\""));
+  EXPECT_THAT(no_memory_record(memory, std::nullopt).body, HasSubstr("own trainer"));
+  EXPECT_THAT(no_memory_record(memory, std::nullopt).body, HasSubstr("[memory] events"));
   memory.recorded = {{0, {4, 8, 40}}};
   memory.rank = 0;
   memory.step = 20;
-  const auto none = no_memory_record(memory, "every 4th");
+  const auto none = no_memory_record(memory, RecordedRun{"every step", "every 4th"});
   EXPECT_EQ(none.nearest_step, 8);
   EXPECT_THAT(none.body, HasSubstr("steps 4, 8, 40"));
   EXPECT_THAT(none.body, HasSubstr("\"step 20\""));
