@@ -618,6 +618,10 @@ TEST_F(ClickTest, SaysThatAStepWasRecordedWithoutDetail) {
   snapshot_.run = run;
   window_.frames(snapshot_, 2);
   EXPECT_TRUE(window_.probe().shows("recorded without detail"));
+  EXPECT_TRUE(window_.probe().shows("record_limit_mb")) << "“Record” has every step";
+  run->figures.info.settings.record = "every 1000th";
+  window_.frames(snapshot_, 2);
+  EXPECT_TRUE(window_.probe().shows("set “Record” to every step"));
   run->figures.info.imported_from = "PyTorch profiler";
   window_.frames(snapshot_, 2);
   EXPECT_TRUE(window_.probe().shows("does not tell where this step's time went"));

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "trace/job/settings/schedule.h"
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
@@ -109,6 +110,11 @@ std::string empty_text(const state::Snapshot& snapshot, const trace::timeline::S
     return "The trace does not tell where this step's time went; what it holds is in Inspect "
            "(Ctrl+2)";
   }
+  const auto record = trace::job::parse_record_schedule(run.figures.info.settings.record);
+  if (without_detail && record && record->includes(shown->step)) {
+    return "This step was recorded without detail, though “Record” has it: the recording had ended "
+           "or reached record_limit_mb. The log says more";
+  }
   if (without_detail) {
     return "This step was recorded without detail; choose another, or set “Record” to every step";
   }
@@ -132,7 +138,8 @@ void draw_follow(const kit::Theme& theme, state::Rect header, const state::Snaps
   kit::text_in(theme, {box.x + theme.px(18), box.y, box.w - theme.px(20), box.h}, kit::Face::kSmall,
                p.text_secondary, label);
   if (hit.hovered) {
-    kit::tooltip(theme, "Follow", "Always shows the latest step of a run that goes on", "Space");
+    kit::tooltip(theme, "Follow", "Always shows the latest step of a run that goes on",
+                 snapshot.replay.active ? "" : "Space");
   }
   if (hit.clicked)
     commands.push_back(state::SelectStep{follows ? snapshot.run->selected_step : -1});

@@ -38,7 +38,7 @@ constexpr std::array<KeyHint, 24> kHints{
     KeyHint{"?", "These keys"},
 };
 
-constexpr std::array<KeyHint, 26> kInspectHints{
+constexpr std::array<KeyHint, 27> kInspectHints{
     KeyHint{"Ctrl+F", "Find names; Enter: next, Shift+Enter: back"},
     KeyHint{"Ctrl+K", "Every command and setting"},
     KeyHint{"Ctrl+1 2 3", "Tune, Inspect, Compare"},
@@ -63,6 +63,26 @@ constexpr std::array<KeyHint, 26> kInspectHints{
     KeyHint{"P", "Plan: what every strategy would need"},
     KeyHint{"Ctrl+T", "Dark or light"},
     KeyHint{"Ctrl + / −", "Larger or smaller"},
+    KeyHint{"Ctrl+0", "Normal size"},
+    KeyHint{"F11", "Present mode"},
+    KeyHint{"?", "These keys"},
+};
+
+constexpr std::array<KeyHint, 16> kCompareHints{
+    KeyHint{"Ctrl+Enter", "Start, or queue while a run goes on"},
+    KeyHint{"Ctrl+K", "Every command and setting"},
+    KeyHint{"Ctrl+1 2 3", "Tune, Inspect, Compare"},
+    KeyHint{"← →", "Previous and next step of all runs"},
+    KeyHint{"Scroll, W S", "Zoom the timelines"},
+    KeyHint{"Drag, A D", "Pan the timelines"},
+    KeyHint{"F", "Fit the whole step"},
+    KeyHint{"M", "Measure: drag over a timeline"},
+    KeyHint{"Esc", "Close a menu or card, end a measure"},
+    KeyHint{"Tab", "From control to control; arrows, Enter"},
+    KeyHint{"P", "Plan: what every strategy would need"},
+    KeyHint{"Ctrl+T", "Dark or light"},
+    KeyHint{"Ctrl + / −", "Larger or smaller"},
+    KeyHint{"Ctrl+0", "Normal size"},
     KeyHint{"F11", "Present mode"},
     KeyHint{"?", "These keys"},
 };
@@ -92,6 +112,7 @@ float draw_key_cap(const kit::Theme& theme, const state::Rect& row, std::string_
 
 std::span<const KeyHint> key_hints() { return kHints; }
 std::span<const KeyHint> inspect_key_hints() { return kInspectHints; }
+std::span<const KeyHint> compare_key_hints() { return kCompareHints; }
 
 bool draw_help_overlay(const kit::Theme& theme, const state::Rect& window,
                        std::span<const KeyHint> hints) {

@@ -13,6 +13,7 @@ struct KeyHint {
 };
 std::span<const KeyHint> key_hints();          // of Tune
 std::span<const KeyHint> inspect_key_hints();  // of Inspect
+std::span<const KeyHint> compare_key_hints();  // of Compare
 
 // Returns true when it was closed.
 bool draw_help_overlay(const kit::Theme& theme, const state::Rect& window,

@@ -225,7 +225,9 @@ void MainView::draw_overlays(const kit::Theme& theme, const state::Rect& window,
                              const state::Snapshot& snapshot, state::Commands& commands) {
   plan_.draw(theme, window, snapshot, commands);
   sweep::draw_sweep_card(theme, window, snapshot, commands);
-  const auto hints = inspects() ? inspect_key_hints() : key_hints();
+  const auto hints = inspects()   ? inspect_key_hints()
+                     : compares() ? compare_key_hints()
+                                  : key_hints();
   if (help_ && draw_help_overlay(theme, window, hints)) help_ = false;
   palette_.draw(
       theme, window, actions(snapshot, commands),

@@ -212,7 +212,8 @@ TEST(TopBar, TellsThePeakMemoryOfALiveAndOfARecordedRunInEveryWindow) {
 }
 
 TEST(Help, IsNeverCut) {
-  for (const char* workspace : {state::kTuneWorkspace, state::kInspectWorkspace}) {
+  for (const char* workspace :
+       {state::kTuneWorkspace, state::kInspectWorkspace, state::kCompareWorkspace}) {
     for (const bool presents : {false, true}) {
       for (const auto& [width, height] : {std::pair{1000, 720}, {1280, 800}, {1600, 1000}}) {
         state::ViewPreferences preferences;
@@ -536,6 +537,33 @@ TEST(MainView, ThePaletteOffersSpaceForWhatItDoes) {
     const auto shows_space = [&](const auto& text) { return text.text == "Space"; };
     EXPECT_EQ(std::ranges::any_of(window.probe().texts, shows_space), !snapshot.replay.active);
   }
+}
+
+TEST(MainView, FollowNamesSpaceWhereItFollows) {
+  for (const bool replays : {false, true}) {
+    state::Snapshot snapshot = sample_snapshot();
+    snapshot.replay.active = replays;
+    HeadlessWindow window(1600, 1000);
+    window.frames(snapshot, 3);
+    const auto* follow = window.probe().find("timeline/follow");
+    ASSERT_NE(follow, nullptr);
+    window.move_to(snapshot, follow->rect.center_x(), follow->rect.center_y());
+    window.frames(snapshot, 60);
+    EXPECT_TRUE(window.probe().shows("Always shows the latest step"));
+    EXPECT_EQ(window.probe().shows("Space"), !replays);
+  }
+}
+
+TEST(MainView, HelpInCompareListsKeysThatWorkThere) {
+  state::ViewPreferences preferences;
+  preferences.workspace = state::kCompareWorkspace;
+  HeadlessWindow window(1600, 1000, preferences);
+  const state::Snapshot snapshot = sample_snapshot();
+  window.frames(snapshot, 2);
+  window.type(snapshot, "?");
+  window.frames(snapshot, 2);
+  EXPECT_TRUE(window.probe().shows("Previous and next step of all runs"));
+  EXPECT_FALSE(window.probe().shows("Follow live"));
 }
 
 TEST(MainView, ThePaletteTakesADeletionBack) {
