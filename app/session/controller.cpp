@@ -196,6 +196,7 @@ void Controller::follow_library() {
     baseline_.follow_library(rows());
     sweeps_.follow_library();
     comparison_.follow_library(rows());
+    watcher_.look_again();
     touch();
   }
   if (library_state_.loaded && !first_run_opened_) show_first_run();

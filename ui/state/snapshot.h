@@ -62,6 +62,7 @@ struct RunView {
   std::vector<trace::model::LogLine> log;  // the last few hundred lines of all ranks
   std::string ordinal;                     // "run 4", its number in the library
   bool is_live = false;
+  std::uint64_t inode = 0;           // of its file: a run that takes its place has another
   std::vector<std::string> banners;  // "CPU run: shows how it works, not how fast a GPU is", …
   std::string diagnosis;             // after a failure: which rank did not arrive, …; else ""
 };

@@ -145,11 +145,18 @@ bool LibraryScan::read_all(const std::stop_token& stop, const std::function<void
   return changed;
 }
 
+// None are those of a run whose place this one has taken.
+std::shared_ptr<const ui::state::RunView> LibraryScan::figures_of(const Unread& run) const {
+  auto view = known_().figures;
+  const bool is_its = view && view->figures.info.folder == run.info.folder &&
+                      view->inode == run.stamp.inode &&
+                      view->figures.info.start_ns == run.info.start_ns;
+  return is_its ? view : nullptr;
+}
+
 // Shown as far as its run file tells, until its figures come from whoever reads them.
 bool LibraryScan::await(const Unread& run) {
-  const Known known = known_();
-  const bool is_there = known.figures && known.figures->figures.info.folder == run.info.folder;
-  if (is_there || run.info.folder != known.awaited) return false;
+  if (run.info.folder != known_().awaited || figures_of(run)) return false;
   Entry entry{.stamp = {}, .status_on_disk = run.info.status, .record = {}, .is_awaited = true};
   entry.record.info = run.info;
   entry.record.is_bundled = run.is_bundled;
@@ -158,8 +165,7 @@ bool LibraryScan::await(const Unread& run) {
 }
 
 trace::base::Result<LibraryRun> LibraryScan::record_of(const Unread& run) {
-  std::shared_ptr<const ui::state::RunView> figures = known_().figures;
-  if (figures && figures->figures.info.folder != run.info.folder) figures = nullptr;
+  const auto figures = figures_of(run);
   if (!figures) ++records_read_;
   auto record = figures ? trace::base::Result<LibraryRun>(record_from_figures(figures->figures))
                         : read_safely(run.info.folder);

@@ -79,6 +79,7 @@ class LibraryScan {
   bool lives(const std::string& folder, const trace::store::RunStamp& stamp) const;
   bool read_all(const std::stop_token& stop, const std::function<void()>& has_read);
   bool await(const Unread& run);
+  std::shared_ptr<const ui::state::RunView> figures_of(const Unread& run) const;
   trace::base::Result<LibraryRun> record_of(const Unread& run);
   bool take_in(Unread run, LibraryRun record);
 

@@ -43,6 +43,7 @@ RunFollower::RunFollower(std::unique_ptr<trace::store::RunReader> reader,
     : reader_(std::move(reader)),
       info_(std::move(info)),
       stamp_(stamp),
+      inode_(stamp.inode),
       file_system_warning_(trace::base::network_file_system_warning(info_.folder)),
       analysis_(info_),
       wanted_step_(-1) {}
@@ -236,6 +237,7 @@ Result<std::shared_ptr<const ui::state::RunView>> RunFollower::view(std::int64_t
                                                                     bool is_own_job) {
   auto view = std::make_shared<ui::state::RunView>();
   view->ordinal = label.ordinal;
+  view->inode = inode_;
   view->figures = figures();
   view->figures.recorder.bytes_on_disk = reader_->bytes_on_disk();
   auto& info = view->figures.info;

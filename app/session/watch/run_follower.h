@@ -83,6 +83,7 @@ class RunFollower {
   std::unique_ptr<trace::store::RunReader> reader_;
   trace::model::RunInfo info_;
   trace::store::RunStamp stamp_;  // from before its info was read
+  const std::uint64_t inode_;     // when it was opened
   std::string file_system_warning_;
   trace::analysis::RunAnalysis analysis_;
   std::optional<trace::analysis::RunFigures>

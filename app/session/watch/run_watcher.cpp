@@ -46,6 +46,14 @@ void RunWatcher::show(const std::filesystem::path& run) {
   });
 }
 
+void RunWatcher::look_again() {
+  {
+    const std::lock_guard lock(mutex_);
+    requests_.looks = true;
+  }
+  wake_.notify_one();
+}
+
 void RunWatcher::set_own_job(const std::filesystem::path& run) {
   const std::lock_guard lock(mutex_);
   own_job_ = run;
@@ -106,12 +114,15 @@ void RunWatcher::work(const std::stop_token& stop) {
     Requests requests;
     {
       std::unique_lock lock(mutex_);
-      wake_.wait_for(lock, stop, pause_length(), [this] { return requests_.any; });
+      wake_.wait_for(lock, stop, pause_length(),
+                     [this] { return requests_.any || requests_.looks; });
       requests = std::exchange(requests_, {});
     }
     if (stop.stop_requested()) return;
     const auto began = std::chrono::steady_clock::now();
     try {
+      const bool only_looks = !requests.any && pause_length() == kNothingToDo;
+      if (only_looks && !(feed_ && feed_->is_replaced())) continue;
       const bool asked = requests.any && carry_out(std::move(requests));
       // One moment for both: a replay must not reach its end between reading and publishing.
       const auto now_ns = trace::base::wall_clock_ns();
@@ -290,6 +301,7 @@ std::chrono::nanoseconds RunWatcher::pause_length() const {
   if (replaying_)
     return was_playing_ ? std::max<std::chrono::nanoseconds>(kReplayPause, last_cost_)
                         : std::chrono::nanoseconds(kNothingToDo);
+  if (could_not_read_) return kAbandonedPause;
   const auto now = trace::base::wall_clock_ns();
   if (ended_at_ns_ != 0 && std::chrono::nanoseconds(now - ended_at_ns_) > kReadOnAfterEnd)
     return is_kept_ ? kNothingToDo : std::chrono::nanoseconds(kAbandonedPause);

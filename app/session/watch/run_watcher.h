@@ -41,6 +41,8 @@ class RunWatcher {
   // Shows another run; what is shown stays where that cannot be opened. A live one follows its
   // latest step, a finished one stands at a typical one.
   void show(const std::filesystem::path& run);
+  // Whether another run has taken the place of the one that is shown.
+  void look_again();
   // The run that this program itself records at the moment, "" for none: it surely lives.
   void set_own_job(const std::filesystem::path& run);
   void select_step(std::int64_t step);  // -1: follow the latest
@@ -67,7 +69,8 @@ class RunWatcher {
     std::optional<double> speed;
     std::optional<bool> playing;
     std::optional<std::int64_t> seek_ns;
-    bool any = false;
+    bool looks = false;  // once, which takes nothing where all is as before
+    bool any = false;    // of the others
   };
 
   template <typename Change>

@@ -1,10 +1,13 @@
 #include "app/session/controller.h"
 
+#include <chrono>
 #include <fstream>
+#include <thread>
 #include <utility>
 
 #include "app/session/jobs/knob_editor.h"
 #include "app/session/runs/library_run.h"
+#include "app/session/runs/run_liveness.h"
 #include "tests/app/session/controller_fixture.h"
 #include "trace/base/wall_clock.h"
 
@@ -457,6 +460,33 @@ TEST_F(ControllerTest, ClosingAsksFirstWhileASweepGoesOn) {
   controller->execute(ui::state::Quit{});
   EXPECT_FALSE(controller->quit_requested());
   EXPECT_TRUE(controller->snapshot()->asks_to_close);
+}
+
+// Long after its end, when nothing of it is looked at any more.
+TEST_F(ControllerTest, ARunThatTakesThePlaceOfTheOneOnScreenIsShownWithoutBeingAskedFor) {
+  SyntheticOptions options;
+  options.name = "shown";
+  const auto written = [&](const std::filesystem::path& where, int steps) {
+    SyntheticRun run(where, options);
+    run.add_steps(steps);
+    run.finish();
+    const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+    for (const auto& file : std::filesystem::directory_iterator(run.folder())) {
+      std::filesystem::last_write_time(file, long_ago);
+    }
+    return run.folder();
+  };
+  const auto shown = written(runs, 6);
+  const auto other = written(folder.path(), 9);
+  open();
+  ASSERT_TRUE(becomes([](const auto& now) { return now.run && now.ledger->rows.size() == 1; }));
+  std::this_thread::sleep_for(kReadOnAfterEnd + std::chrono::milliseconds(500));
+  std::filesystem::remove_all(shown);
+  std::filesystem::rename(other, shown);
+  EXPECT_TRUE(becomes([](const auto& now) {
+    return now.run && now.run->figures.steps.size() == 9 && now.ledger->rows.size() == 1 &&
+           now.ledger->rows[0].summary.steps_executed == 9;
+  }));
 }
 
 TEST_F(ControllerTest, ShowingARunThatIsGoneSaysSo) {

@@ -12,6 +12,7 @@
 #include "trace/base/checksum.h"
 #include "trace/base/file_system.h"
 #include "trace/store/run/kept_values.h"
+#include "trace/store/run/run_folder.h"
 
 namespace shardlens::trace::store {
 
@@ -99,7 +100,7 @@ bool write_new(const fs::path& file, std::string_view header, std::string_view c
 RunStamp run_stamp(const fs::path& run) {
   RunStamp stamp;
   std::error_code error;
-  const auto add = [&stamp](const fs::path& file) {
+  const auto add = [&](const fs::path& file) {
     std::error_code gone;
     const auto time = fs::last_write_time(file, gone);
     if (gone) return;
@@ -109,6 +110,7 @@ RunStamp run_stamp(const fs::path& run) {
     stamp.files +=
         base::checksum_of(file.filename().string() + "/" + std::to_string(now.size) + "/" +
                           std::to_string(now.modified_ns) + "/" + std::to_string(now.inode));
+    if (file == run || file.filename() == kRunFile) stamp.inode = now.inode;
   };
   if (!fs::is_directory(run, error)) {
     add(run);

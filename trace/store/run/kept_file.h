@@ -16,6 +16,7 @@ struct RunStamp {
   // The clock's epoch may lie in the future (2174 in libstdc++).
   std::filesystem::file_time_type newest = std::filesystem::file_time_type::min();
   std::uint64_t files = 0;  // all of them
+  std::uint64_t inode = 0;  // of the file that says what run it is: another run has another
   bool operator==(const RunStamp&) const = default;
 };
 RunStamp run_stamp(const std::filesystem::path& run);

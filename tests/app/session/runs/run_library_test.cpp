@@ -14,6 +14,7 @@
 #include "tests/app/session/synthetic_run.h"
 #include "tests/trace/units.h"
 #include "trace/base/wall_clock.h"
+#include "trace/store/run/kept_file.h"
 #include "trace/store/run/library_file.h"
 #include "trace/store/run/run_folder.h"
 
@@ -303,10 +304,36 @@ TEST_F(LibraryTest, ARunThatIsReadForTheScreenIsNotReadForTheLedgerAgain) {
   auto view = std::make_shared<ui::state::RunView>();
   view->figures.info = trace::store::read_run_info(shown).value();
   view->figures.summary.steps_executed = 4;
+  view->inode = trace::store::run_stamp(shown).inode;
   library.set_figures(view);
   ASSERT_TRUE(eventually([&] { return !library.state().ledger->rows[1].is_being_read; }));
   EXPECT_EQ(library.state().ledger->rows[1].summary.steps_executed, 4);
   EXPECT_EQ(library.state().work.records_read, 1u);
+}
+
+// As an import with --overwrite does.
+TEST_F(LibraryTest, FiguresOnScreenAreNotThoseOfARunThatTookThePlaceOfTheirs) {
+  for (const std::int64_t later : {0, 1'000'000'000}) {
+    const std::string name = "shown " + std::to_string(later);
+    const auto shown = write_run(runs, name, 4, kLongAgo);
+    RunLibrary library({runs, {}}, notice, [] {});
+    ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
+    auto view = std::make_shared<ui::state::RunView>();
+    view->figures.info = trace::store::read_run_info(shown).value();
+    view->figures.summary.steps_executed = 4;
+    view->inode = trace::store::run_stamp(shown).inode;
+    library.set_figures(view);
+    const auto other = write_run(folder.path(), name, 7, kLongAgo + later);
+    std::filesystem::remove_all(shown);
+    std::filesystem::rename(other, shown);
+    const auto steps = [&] {
+      const auto ledger = library.state().ledger;
+      const auto row =
+          std::ranges::find(ledger->rows, shown.string(), &ui::state::LedgerRow::folder);
+      return row == ledger->rows.end() ? -1 : row->summary.steps_executed;
+    };
+    EXPECT_TRUE(eventually([&] { return steps() == 7; })) << later;
+  }
 }
 
 TEST_F(LibraryTest, ARunThatNobodyElseReadsAnyMoreIsReadForTheLedger) {
