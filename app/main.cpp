@@ -6,6 +6,7 @@
 
 #include "app/cli/command_line.h"
 #include "app/cli/terminal/output.h"
+#include "trace/base/spawn.h"
 
 int main(int argc, char** argv) {
   using namespace shardlens::app;
@@ -13,6 +14,7 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);
   // Where a parent ignores it, the system keeps no child's exit for who waits for it.
   std::signal(SIGCHLD, SIG_DFL);
+  shardlens::trace::base::allow_most_open_files();
   const auto set = [](const char* name) {
     const char* value = std::getenv(name);
     return value != nullptr && *value != '\0';

@@ -69,6 +69,7 @@ trace::base::Result<RankProcess> RankProcess::spawn(const RankCommand& command) 
                                  " could not be started: " + std::strerror(error) + " (" +
                                  command.program.string() + ", log " + command.log.string() + ").");
   }
+  trace::base::limit_open_files_as_before(process);
   // By number: the declaration of glibc 2.36 cannot be linked from C++.
   return RankProcess(command.rank, process, open_process_descriptor(process), outcome);
 }

@@ -105,7 +105,10 @@ Result<pid_t> spawn(const RecordRequest& request, std::vector<std::string> envir
                                  trace::base::pointers_to(arguments).data(),
                                  trace::base::pointers_to(environment).data());
   posix_spawn_file_actions_destroy(&actions);
-  if (error == 0) return process;
+  if (error == 0) {
+    trace::base::limit_open_files_as_before(process);
+    return process;
+  }
   return trace::base::fail(
       ErrorKind::kUsage,
       "\"" + request.command.front() + "\" could not be started: " + std::strerror(error) + ".");

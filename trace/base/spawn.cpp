@@ -1,8 +1,15 @@
 #include "trace/base/spawn.h"
 
 #include <signal.h>
+#include <sys/resource.h>
+
+#include <optional>
 
 namespace shardlens::trace::base {
+
+namespace {
+std::optional<rlimit> open_files_before;
+}  // namespace
 
 SpawnAttributes::SpawnAttributes(bool in_own_group) {
   posix_spawnattr_init(&attributes_);
@@ -23,6 +30,18 @@ SpawnAttributes::SpawnAttributes(bool in_own_group) {
 bool is_ignored(int signal) {
   struct sigaction now = {};
   return sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+void allow_most_open_files() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  open_files_before = limit;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void limit_open_files_as_before(pid_t child) {
+  if (open_files_before) prlimit(child, RLIMIT_NOFILE, &*open_files_before, nullptr);
 }
 
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {

@@ -26,6 +26,13 @@ class SpawnAttributes {
 
 bool is_ignored(int signal);
 
+// As many files at once as the system allows: of a large run each rank has several, and a login has
+// room for 1,024. To be called before there are other threads.
+void allow_most_open_files();
+// To be called for each child, which may know no more than 1,024 (select()), or tell it to its own:
+// it may have as many as this program had.
+void limit_open_files_as_before(pid_t child);
+
 // As posix_spawn() takes arguments and variables; valid as long as `texts` is unchanged.
 std::vector<char*> pointers_to(std::vector<std::string>& texts);
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "trace/base/spawn.h"
 #include "trainer/rank/rank_main.h"
 
 namespace {
@@ -44,6 +45,7 @@ void leave_at_once(int code) {
 
 int main(int count, char** arguments) {
   handle_signals();
+  shardlens::trace::base::allow_most_open_files();
   const auto lookup = [](const char* name) -> const char* { return std::getenv(name); };
   const int code = shardlens::trainer::rank::rank_main(
       std::vector<std::string>(arguments + 1, arguments + count), lookup, stop_signal);

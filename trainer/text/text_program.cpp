@@ -169,7 +169,10 @@ trace::base::Result<void> TextProgram::spawn() {
   const std::array<char*, 4> arguments{python.data(), no_files.data(), script.data(), nullptr};
   const int error = posix_spawnp(&process_, python.c_str(), &setup.actions, setup.attributes.get(),
                                  arguments.data(), environ);
-  if (error == 0) return {};
+  if (error == 0) {
+    trace::base::limit_open_files_as_before(process_);
+    return {};
+  }
   process_ = -1;
   if (!is_about_the_file(error)) return not_started(std::strerror(error));
   return no_python(python, std::strerror(error));

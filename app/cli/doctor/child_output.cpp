@@ -70,6 +70,7 @@ trace::base::Result<std::string> run_and_read(const std::filesystem::path& progr
                                 trace::base::pointers_to(variables).data());
   posix_spawn_file_actions_destroy(&actions);
   close(pipe_ends[1]);
+  if (error == 0) trace::base::limit_open_files_as_before(process);
   std::string output = error == 0 ? read_all(pipe_ends[0], go_on) : "";
   const bool is_stopped = !go_on();
   if (error == 0 && is_stopped) kill(-process, SIGKILL);

@@ -36,7 +36,7 @@ bool LibraryScan::is_due() {
   const auto time = fs::last_write_time(folders_.runs_dir, error);
   const auto before = std::exchange(runs_dir_time_, error ? fs::file_time_type{} : time);
   if (before != runs_dir_time_) looks_after_change_ = kLooksAfterChange;
-  if (looks_after_change_ == 0) return has_running_;
+  if (looks_after_change_ == 0) return has_running_ || tries_again_;
   --looks_after_change_;
   return true;
 }
@@ -45,7 +45,7 @@ bool LibraryScan::scan(const std::stop_token& stop, const std::function<void()>&
                        const std::function<void()>& has_read) {
   seen_.clear();
   unread_.clear();
-  has_running_ = false;
+  has_running_ = tries_again_ = false;
   const auto old_problems = std::exchange(problems_, {});
   bool changed = scan_folder(folders_.runs_dir, false, stop);
   if (!folders_.bundled_dir.empty()) changed |= scan_folder(folders_.bundled_dir, true, stop);
@@ -105,8 +105,7 @@ bool LibraryScan::look_at(const fs::path& run, bool bundled) {
     ++infos_read_;
     auto info = trace::store::read_run_info(run);
     if (!info) {
-      failures_[folder] = {stamp, info.error().message};
-      problems_.push_back(info.error().message);
+      note_failure(folder, stamp, info.error());
       return false;
     }
     unread.info = std::move(*info);
@@ -128,6 +127,20 @@ bool LibraryScan::look_at(const fs::path& run, bool bundled) {
   return false;
 }
 
+// What lies with the file itself stays until that changes; too many open files, say, do not.
+void LibraryScan::note_failure(const std::string& folder, const trace::store::RunStamp& stamp,
+                               const trace::base::Error& error) {
+  using trace::base::ErrorKind;
+  problems_.push_back(error.message);
+  const bool lasts = error.kind == ErrorKind::kDamaged || error.kind == ErrorKind::kForeign ||
+                     error.kind == ErrorKind::kOtherVersion;
+  if (lasts) {
+    failures_[folder] = {stamp, error.message};
+  } else {
+    tries_again_ = true;
+  }
+}
+
 bool LibraryScan::read_all(const std::stop_token& stop, const std::function<void()>& has_read) {
   bool changed = false;
   for (auto& run : unread_) {
@@ -135,8 +148,7 @@ bool LibraryScan::read_all(const std::stop_token& stop, const std::function<void
     if (await(run)) continue;
     auto record = record_of(run);
     if (!record) {
-      failures_[run.info.folder] = {run.stamp, record.error().message};
-      problems_.push_back(record.error().message);
+      note_failure(run.info.folder, run.stamp, record.error());
       continue;
     }
     changed |= take_in(std::move(run), std::move(*record));

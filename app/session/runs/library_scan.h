@@ -79,6 +79,8 @@ class LibraryScan {
   bool lives(const std::string& folder, const trace::store::RunStamp& stamp) const;
   bool read_all(const std::stop_token& stop, const std::function<void()>& has_read);
   bool await(const Unread& run);
+  void note_failure(const std::string& folder, const trace::store::RunStamp& stamp,
+                    const trace::base::Error& error);
   std::shared_ptr<const ui::state::RunView> figures_of(const Unread& run) const;
   trace::base::Result<LibraryRun> record_of(const Unread& run);
   bool take_in(Unread run, LibraryRun record);
@@ -94,6 +96,7 @@ class LibraryScan {
   int looks_after_change_ = 0;
   bool loaded_ = false;
   bool has_running_ = false;
+  bool tries_again_ = false;  // what could not be read for the moment
   std::uint64_t infos_read_ = 0, records_read_ = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/fsuid.h>
 
 #include <algorithm>
 #include <fstream>
@@ -356,6 +357,22 @@ TEST_F(LibraryTest, ARunThatCannotBeReadIsNotReadAgainUntilItChanges) {
   ASSERT_TRUE(eventually([&] { return library.state().work.looks > before.looks; }));
   EXPECT_EQ(library.state().work.infos_read, before.infos_read);
   EXPECT_EQ(library.state().ledger->problems.size(), 1u);
+}
+
+TEST_F(LibraryTest, ARunThatCannotBeReadForTheMomentIsReadOnceItCan) {
+  using std::filesystem::perms;
+  const auto run_file = write_run(runs, "a", 4, kLongAgo) / trace::store::kRunFile;
+  std::filesystem::permissions(folder.path(), perms::all);
+  std::filesystem::permissions(run_file, perms::none);
+  // From root nothing is withheld; the library's thread begins as another user.
+  constexpr int kNobody = 65534;
+  const int self = setfsuid(kNobody);
+  const RunLibrary library({runs, {}}, notice, [] {});
+  setfsuid(static_cast<uid_t>(self));
+  ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
+  EXPECT_EQ(rows(library), 0u);
+  std::filesystem::permissions(run_file, perms::owner_all | perms::others_read);
+  EXPECT_TRUE(eventually([&] { return rows(library) == 1; }));
 }
 
 TEST_F(LibraryTest, MarksBaselineAndShownRun) {
