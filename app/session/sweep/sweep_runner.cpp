@@ -104,9 +104,9 @@ SweepRunState SweepRunner::state() const {
   return state_;
 }
 
-bool SweepRunner::is_asked_to_stop() const {
+bool SweepRunner::is_asked_to_stop(const std::stop_token& closing) const {
   const std::lock_guard lock(mutex_);
-  return state_.is_stopping;
+  return state_.is_stopping || closing.stop_requested();
 }
 
 void SweepRunner::work(const std::stop_token& stop) {
@@ -140,7 +140,7 @@ Result<bool> SweepRunner::run(const std::stop_token& stop, sweep::SweepRequest r
   if (is_new) request.points = std::move(points);
   TRY_ASSIGN(auto sweep, sweep::Sweep::open(request, measured_run));
   change_state([](SweepRunState&) {});  // it can be looked at
-  const auto is_stopping = [this] { return is_asked_to_stop(); };
+  const auto is_stopping = [&] { return is_asked_to_stop(stop); };
   if (sweep.plan().search) {
     const auto ended = search_in(stop, sweep);
     if (!ended && is_stopping()) return false;
@@ -160,7 +160,7 @@ Result<bool> SweepRunner::search_in(const std::stop_token& stop, sweep::Sweep& g
   search::SearchLoop loop(grid, forecast_sources(this_machine()));
   TRY_ASSIGN(
       const auto ending,
-      loop.run_to_end({.wants_to_stop = [this] { return is_asked_to_stop(); },
+      loop.run_to_end({.wants_to_stop = [&] { return is_asked_to_stop(stop); },
                        .run = [&](const search::Choice& choice,
                                   const auto& job) { return run_in_queue(stop, choice.slot, job); },
                        .counted = [this](const auto&) { change_state([](auto&) {}); }}));
@@ -174,7 +174,9 @@ Result<launch::JobStatus> SweepRunner::run_in_queue(const std::stop_token& stop,
   const auto awaited = std::make_shared<AwaitedEnd>();
   {
     const std::lock_guard lock(mutex_);
-    if (state_.is_stopping) return trace::base::fail(ErrorKind::kFailed, kWasStopped);
+    // After the window the queue goes, which would start it and stop it again.
+    if (state_.is_stopping || stop.stop_requested())
+      return trace::base::fail(ErrorKind::kFailed, kWasStopped);
     run_name_ = request.name;
     state_.point = slot.point;
     ++state_.version;

@@ -47,7 +47,7 @@ class SweepRunner {
   void work(const std::stop_token& stop);
   trace::base::Result<bool> run(const std::stop_token& stop, sweep::SweepRequest request);
   trace::base::Result<bool> search_in(const std::stop_token& stop, sweep::Sweep& grid);
-  bool is_asked_to_stop() const;
+  bool is_asked_to_stop(const std::stop_token& closing) const;
   trace::base::Result<launch::JobStatus> run_in_queue(const std::stop_token& stop, sweep::Slot slot,
                                                       const launch::JobRequest& request);
   void conclude(const std::string& name, const trace::base::Result<bool>& end);

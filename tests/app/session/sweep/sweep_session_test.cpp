@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <fstream>
 #include <map>
+#include <thread>
 #include <vector>
 
 #include "app/session/jobs/measured_run.h"
@@ -228,6 +230,35 @@ TEST_F(SweepSessionTest, StoppedItKeepsWhatIsFinishedAndResumeGoesOn) {
   ASSERT_TRUE(phase_becomes(SweepPhase::kDone)) << notice.words().text;
   const std::string stopped = jobs.names()[2];
   for (const auto& [name, count] : counted()) EXPECT_EQ(count, name == stopped ? 2 : 1) << name;
+}
+
+TEST_F(SweepSessionTest, ClosedBetweenTwoRunsItStartsNoOther) {
+  jobs.hold_after(1);
+  start();
+  ASSERT_TRUE(eventually([&] { return jobs.names().size() == 2; }));
+  session->carry_out(ui::state::StopSweep{});
+  ASSERT_TRUE(is_idle());
+  session.reset();
+  jobs.hold_after(-1);
+  const auto this_thread = std::this_thread::get_id();
+  std::atomic<int> changes = 0;  // that the runner's thread tells of
+  std::atomic<bool> is_counted = false, closes = false;
+  auto runner = std::make_unique<SweepRunner>(runs, *queue, notice, [&] {
+    if (std::this_thread::get_id() == this_thread || ++changes != 3) return;
+    // It was begun, a run was started, and that run is counted.
+    is_counted = true;
+    eventually([&] { return closes.load(); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  });
+  sweep::SweepRequest request;
+  request.name = "caps";
+  runner->start(request);
+  ASSERT_TRUE(eventually([&] { return is_counted.load(); }));
+  EXPECT_EQ(jobs.names().size(), 3u);
+  closes = true;
+  runner.reset();
+  ASSERT_TRUE(eventually([&] { return queue->state().phase == ui::state::JobPhase::kNone; }));
+  EXPECT_EQ(jobs.names().size(), 3u);
 }
 
 // No run comes or goes when it ends there, and what became of it here before does not count.
