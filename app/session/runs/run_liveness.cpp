@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <optional>
@@ -85,7 +86,9 @@ bool is_abandoned(const RunLiveness& pulse, std::int64_t now_ns) {
   });
   if (any_lives) return false;
   if (pulse.alive_ns == 0 && !all_here) return now_ns - pulse.start_ns > kUntilFirstReport;
-  return now_ns - pulse.alive_ns > (all_here ? kSilenceOfTheDead : kSilence);
+  const std::int64_t silence_ns = now_ns - pulse.alive_ns;
+  // By the clock of this machine, which may have been set back since. Another's may go ahead.
+  return all_here ? std::abs(silence_ns) > kSilenceOfTheDead : silence_ns > kSilence;
 }
 
 void mark_as_cut_off(trace::model::RunInfo& info) {

@@ -173,7 +173,8 @@ void RunWatcher::take(const std::filesystem::path& run, std::unique_ptr<RunFollo
   could_not_read_ = false;
   label_ = {};
   replaying_ = false;
-  ended_at_ns_ = next_read_ns_ = 0;
+  ended_at_ns_ = 0;
+  next_read_ = {};
   run_ = run;
   feed_ = std::move(feed);
   if (feed_) select_first_step();
@@ -190,8 +191,8 @@ trace::base::Result<void> RunWatcher::open_replacement() {
 }
 
 // True if that is new. It is tried again.
-bool RunWatcher::could_not_read(const trace::base::Error& why, std::int64_t now_ns) {
-  next_read_ns_ = now_ns + std::chrono::nanoseconds(kAbandonedPause).count();
+bool RunWatcher::could_not_read(const trace::base::Error& why) {
+  next_read_ = std::chrono::steady_clock::now() + kAbandonedPause;
   could_not_read_ = true;
   return std::exchange(problem_, why.message) != why.message;
 }
@@ -210,7 +211,8 @@ bool RunWatcher::keep_what_is_shown(const std::filesystem::path& not_opened,
 // As if the run had just been opened: a live one is followed again.
 void RunWatcher::leave_replay() {
   if (!std::exchange(replaying_, false)) return;
-  ended_at_ns_ = next_read_ns_ = 0;
+  ended_at_ns_ = 0;
+  next_read_ = {};
   if (feed_) select_first_step();
 }
 
@@ -241,17 +243,17 @@ void RunWatcher::carry_out_replay(const Requests& requests) {
 // True if anything new was read.
 bool RunWatcher::follow_file(std::int64_t now_ns) {
   if (!feed_) return false;
-  if (!replaying_ && now_ns < next_read_ns_) return false;
+  if (!replaying_ && std::chrono::steady_clock::now() < next_read_) return false;
   if (feed_->is_replaced()) {
     const auto opened = open_replacement();
-    if (!opened) return could_not_read(opened.error(), now_ns);
+    if (!opened) return could_not_read(opened.error());
   }
   trace::base::Result<bool> changed = false;
   // The status is read first: what was written before it changed is then surely read.
   if (!replaying_ || clock_.at_end(now_ns)) changed = feed_->refresh_info();
   const auto until = replaying_ && !clock_.at_end(now_ns) ? clock_.now_ns(now_ns) : INT64_MAX;
   trace::base::Result<bool> read = changed ? feed_->advance(until) : changed;
-  if (!read) return could_not_read(read.error(), now_ns);
+  if (!read) return could_not_read(read.error());
   const bool recovered = std::exchange(could_not_read_, false);
   if (recovered) problem_.clear();
   if (feed_->info().status == RunStatus::kRunning) {

@@ -2,6 +2,7 @@
 // show. All public functions may be called from any thread and never wait for the file.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <filesystem>
@@ -80,7 +81,7 @@ class RunWatcher {
   void open_run(const std::filesystem::path& run);
   void take(const std::filesystem::path& run, std::unique_ptr<RunFollower> feed);
   trace::base::Result<void> open_replacement();
-  bool could_not_read(const trace::base::Error& why, std::int64_t now_ns);
+  bool could_not_read(const trace::base::Error& why);
   bool keep_what_is_shown(const std::filesystem::path& not_opened, const trace::base::Error& why);
   void carry_out_replay(const Requests& requests);
   void leave_replay();
@@ -102,7 +103,7 @@ class RunWatcher {
   bool replaying_ = false;
   bool was_playing_ = false;
   std::int64_t ended_at_ns_ = 0;  // when the run was first seen to have ended
-  std::int64_t next_read_ns_ = 0;
+  std::chrono::steady_clock::time_point next_read_{};
   bool is_kept_ = true;  // what was read of it, or nothing is to be
   std::chrono::nanoseconds last_cost_{0};
   std::shared_ptr<const ui::state::RunView> view_;

@@ -128,7 +128,9 @@ RunStamp run_stamp(const fs::path& run) {
 
 bool was_just_written(const RunStamp& stamp) {
   constexpr std::chrono::seconds kQuietFolder(10);  // a recorder writes several times a second
-  return stamp.newest > fs::file_time_type::clock::now() - kQuietFolder;
+  const auto now = fs::file_time_type::clock::now();
+  // What lies in the future is from before the clock was set back.
+  return stamp.newest > now - kQuietFolder && stamp.newest < now + kQuietFolder;
 }
 
 bool is_settled(const fs::path& run, const RunStamp& stamp) {

@@ -55,6 +55,15 @@ TEST(RunLiveness, DeadProcessesOfThisHostNeedNoLongSilence) {
   EXPECT_FALSE(is_abandoned(pulse(4, {{kThisHost, dead}}), kStart)) << "one has not reported yet";
 }
 
+TEST(RunLiveness, AClockThatWasSetBackKeepsNoDeadRunAlive) {
+  const std::int64_t dead = dead_process();
+  EXPECT_TRUE(is_abandoned(pulse(-600, {{kThisHost, dead}, {kThisHost, dead}}), kStart));
+  EXPECT_FALSE(is_abandoned(pulse(-1, {{kThisHost, dead}, {kThisHost, dead}}), kStart));
+  EXPECT_FALSE(is_abandoned(pulse(-600, {{kThisHost, dead}, {kThisHost, getpid()}}), kStart));
+  EXPECT_FALSE(is_abandoned(pulse(-600, {{kThisHost, dead}, {"elsewhere", 1}}), kStart))
+      << "the other's clock may go ahead";
+}
+
 // Under torchrun rank 0 alone says how the run ended.
 TEST(RunLiveness, AllIsWrittenSomeTimeAfterARunHasEndedInOrder) {
   trace::model::RunInfo info;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <iterator>
 #include <vector>
 
@@ -62,6 +63,19 @@ TEST(KeptFile, AnyChangedByteIsNoticed) {
   }
   test::write_text(folder / kName, good.substr(0, good.size() - 1));
   EXPECT_FALSE(read_kept(folder.path(), kName, stamp_with(1)));
+}
+
+TEST(KeptFile, ARunIsLeftAloneTenSecondsAfterItWasWrittenWhateverBecameOfTheClock) {
+  const auto is_new = [](std::chrono::seconds age) {
+    RunStamp stamp;
+    stamp.newest = fs::file_time_type::clock::now() - age;
+    return was_just_written(stamp);
+  };
+  EXPECT_TRUE(is_new(std::chrono::seconds(0)));
+  EXPECT_TRUE(is_new(std::chrono::seconds(5)));
+  EXPECT_FALSE(is_new(std::chrono::seconds(11)));
+  EXPECT_FALSE(is_new(std::chrono::hours(-1)));
+  EXPECT_FALSE(was_just_written(RunStamp{}));
 }
 
 TEST(KeptFile, IsNeverWrittenThroughALink) {
