@@ -13,6 +13,7 @@
 #include "profiler/cupti/api/activity.h"
 #include "profiler/cupti/cupti_session.h"
 #include "profiler/cupti/graphs/graph_watch.h"
+#include "profiler/recorder/clock_watch.h"
 #include "profiler/recorder/recorder.h"
 
 namespace shardlens::profiler::cupti {
@@ -20,7 +21,6 @@ namespace shardlens::profiler::cupti {
 namespace {
 
 constexpr std::chrono::milliseconds kFlushInterval{100};
-constexpr std::int64_t kClockIntervalNs = 1'000'000'000;
 // More than a short kernel takes: host and GPU no longer line up.
 constexpr std::int64_t kClockLimitNs = 10'000;
 
@@ -104,8 +104,7 @@ struct CuptiSource::State {
   }
 
   void check_clock(std::int64_t now_ns) {
-    if (now_ns - clock_checked_ns < kClockIntervalNs) return;
-    clock_checked_ns = now_ns;
+    if (!clock_interval.is_over(now_ns)) return;
     const auto clock = cupti_clock_offset(api);
     if (!clock) return;
     recorder.add_counter(offset_name, offset_unit, now_ns, static_cast<double>(clock->offset_ns));
@@ -128,7 +127,7 @@ struct CuptiSource::State {
   ActivityJoin join;
   const trace::model::StringId offset_name;
   const trace::model::StringId offset_unit;
-  std::int64_t clock_checked_ns = 0;
+  recorder::ClockInterval clock_interval{1'000'000'000};
   bool has_warned_of_clock = false;
   bool has_told_of_changed_graphs = false;
   std::mutex mutex;

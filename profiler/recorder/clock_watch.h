@@ -29,6 +29,22 @@ std::optional<ClockOffset> measure_clock_offset(Clock&& clock, Reference&& refer
   return best;
 }
 
+// What is to be done once a second, say, by a clock that may be set. One thread.
+class ClockInterval {
+ public:
+  explicit ClockInterval(std::int64_t length_ns) : length_ns_(length_ns) {}
+  // At once where the clock was set back: nobody knows how long ago it was.
+  bool is_over(std::int64_t now_ns) {
+    if (now_ns - since_ns_ < length_ns_ && now_ns >= since_ns_) return false;
+    since_ns_ = now_ns;
+    return true;
+  }
+
+ private:
+  const std::int64_t length_ns_;
+  std::int64_t since_ns_ = 0;
+};
+
 // One thread.
 class ClockWatch {
  public:

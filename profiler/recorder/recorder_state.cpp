@@ -12,8 +12,6 @@ namespace shardlens::profiler::recorder {
 namespace {
 
 constexpr std::chrono::milliseconds kDrainInterval{50};
-constexpr std::int64_t kClockCheckIntervalNs = 1'000'000'000;
-constexpr std::int64_t kSourcesIntervalNs = 1'000'000'000;
 constexpr std::int64_t kLongestUnplacedNs = 5'000'000'000;
 // Half of what is taken for a hang, so that the rows are there when somebody asks.
 constexpr std::int64_t kStandsStillNs = 5'000'000'000;
@@ -181,8 +179,7 @@ void RecorderState::check_writer() {
 }
 
 void RecorderState::check_clock(std::int64_t now_ns) {
-  if (now_ns - clock_checked_ns_ < kClockCheckIntervalNs && now_ns > clock_checked_ns_) return;
-  clock_checked_ns_ = now_ns;
+  if (!clock_interval_.is_over(now_ns)) return;
   const auto moved_ns = clock_watch_.moved(ClockWatch::read());
   if (!moved_ns) return;
   rare.add_log({rank, now_ns, trace::model::LogLine::Level::kWarning,
@@ -196,8 +193,7 @@ void RecorderState::follow_sources(std::function<std::string()> sources) {
 }
 
 void RecorderState::ask_sources(std::int64_t now_ns) {
-  if (now_ns - sources_asked_ns_ < kSourcesIntervalNs && !is_ending_) return;
-  sources_asked_ns_ = now_ns;
+  if (!sources_interval_.is_over(now_ns) && !is_ending_) return;
   const std::lock_guard lock(sources_mutex_);
   if (!sources_) return;
   std::string text = sources_();

@@ -94,11 +94,10 @@ struct RecorderState {
   bool is_ending_ = false;
   bool has_all_ = false;  // set before the thread is asked to stop
   ClockWatch clock_watch_;
-  std::int64_t clock_checked_ns_ = 0;
+  ClockInterval clock_interval_{1'000'000'000}, sources_interval_{1'000'000'000};
   std::mutex sources_mutex_;
   std::function<std::string()> sources_;  // guarded by sources_mutex_
   std::string told_sources_;
-  std::int64_t sources_asked_ns_ = 0;
   bool failed_ = false;
   mutable std::mutex failure_mutex_;
   std::string failure_;

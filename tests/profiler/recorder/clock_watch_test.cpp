@@ -15,6 +15,18 @@ ClockOffset later(std::int64_t moved_ns, std::int64_t error_ns) {
   return {kAtFirst.offset_ns + moved_ns, error_ns};
 }
 
+TEST(ClockInterval, IsOverOnceInItsLengthAndWhenTheClockWasSetBack) {
+  ClockInterval second(1'000 * kMs);
+  const std::int64_t start = kAtFirst.offset_ns, set_back = start - 3'600'000 * kMs;
+  EXPECT_TRUE(second.is_over(start));
+  EXPECT_FALSE(second.is_over(start));
+  EXPECT_FALSE(second.is_over(start + 999 * kMs));
+  EXPECT_TRUE(second.is_over(start + 1'000 * kMs));
+  EXPECT_TRUE(second.is_over(set_back));
+  EXPECT_FALSE(second.is_over(set_back + 999 * kMs));
+  EXPECT_TRUE(second.is_over(set_back + 1'000 * kMs));
+}
+
 TEST(ClockWatch, TellsOnceByHowMuchTheClockWasSet) {
   ClockWatch watch;
   EXPECT_EQ(watch.moved(kAtFirst), std::nullopt);
