@@ -103,11 +103,34 @@ void JobQueue::start(launch::JobRequest request, bool stop_current, JobEnd on_en
   wake_.notify_one();
 }
 
+void JobQueue::want_stop(QueueState& state) {
+  if (state.phase == JobPhase::kNone) return;
+  stop_wanted_ = has_news_ = true;
+  state.phase = JobPhase::kStopping;
+}
+
 void JobQueue::stop() {
+  change_state([&](QueueState& state) { want_stop(state); });
+  wake_.notify_one();
+}
+
+template <typename IsMeant>
+void JobQueue::cancel_if(IsMeant is_meant) {
+  std::vector<JobEnd> told;
+  change_state([&](QueueState&) {
+    for (const Waiting& job : waiting_) {
+      if (is_meant(job)) told.push_back(job.asked.on_end);
+    }
+    std::erase_if(waiting_, is_meant);
+  });
+  for (const JobEnd& on_end : told) tell_end(on_end, not_started("it was cancelled"));
+}
+
+void JobQueue::stop_run(const std::string& name) {
+  cancel_if([&](const Waiting& job) { return job.asked.request.name == name; });
+  // What no longer waits never will again.
   change_state([&](QueueState& state) {
-    if (state.phase == JobPhase::kNone) return;
-    stop_wanted_ = has_news_ = true;
-    state.phase = JobPhase::kStopping;
+    if (state.run_name == name) want_stop(state);
   });
   wake_.notify_one();
 }
@@ -122,15 +145,7 @@ void JobQueue::kill_now() {
 
 void JobQueue::cancel_queued(std::uint64_t id) {
   // What is starting cannot be taken back.
-  std::vector<JobEnd> told;
-  change_state([&](QueueState&) {
-    const auto is_meant = [id](const Waiting& job) { return id == 0 || job.id == id; };
-    for (const Waiting& job : waiting_) {
-      if (is_meant(job)) told.push_back(job.asked.on_end);
-    }
-    std::erase_if(waiting_, is_meant);
-  });
-  for (const JobEnd& on_end : told) tell_end(on_end, not_started("it was cancelled"));
+  cancel_if([id](const Waiting& job) { return id == 0 || job.id == id; });
 }
 
 void JobQueue::move_queued(std::uint64_t id, int places) {

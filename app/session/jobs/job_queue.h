@@ -61,6 +61,8 @@ class JobQueue {
   void start(launch::JobRequest request, bool stop_current, JobEnd on_end = {});
   // Asks the job to leave after its step; asked again it is no other wish.
   void stop();
+  // The job of that name and no other: stopped, or cancelled while it waits.
+  void stop_run(const std::string& name);
   // Ends the ranks of a job that is being stopped at once.
   void kill_now();
   void cancel_queued(std::uint64_t id);  // 0: all that wait
@@ -79,6 +81,9 @@ class JobQueue {
   void leave_in_order();
   void await_end();
   void take_next(QueueState& state);
+  void want_stop(QueueState& state);
+  template <typename IsMeant>
+  void cancel_if(IsMeant is_meant);
   template <typename Change>
   void change_state(Change change);
 

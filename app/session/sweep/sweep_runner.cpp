@@ -1,6 +1,5 @@
 #include "app/session/sweep/sweep_runner.h"
 
-#include <algorithm>
 #include <exception>
 #include <memory>
 #include <utility>
@@ -92,11 +91,7 @@ void SweepRunner::stop() {
     state.is_stopping = true;
     run = run_name_;
   });
-  if (run.empty()) return;
-  const QueueState queue = queue_.state();
-  const auto waiting = std::ranges::find(queue.queued, run, &ui::state::JobState::Queued::name);
-  if (waiting != queue.queued.end()) return queue_.cancel_queued(waiting->id);
-  if (queue.run_name == run) queue_.stop();
+  if (!run.empty()) queue_.stop_run(run);
 }
 
 SweepRunState SweepRunner::state() const {

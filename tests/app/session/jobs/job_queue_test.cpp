@@ -138,6 +138,45 @@ TEST_F(QueueTest, WhatWaitsCanBeCancelled) {
   EXPECT_EQ(jobs.started().size(), 1u);
 }
 
+TEST_F(QueueTest, TheRunThatIsMeantIsStoppedAndNoOther) {
+  queue.start(named("a"), false);
+  std::atomic<int> told = 0;
+  queue.start(named("b"), false);
+  queue.start(named("c"), false, [&](const auto& end) { told += end ? 100 : 1; });
+  ASSERT_TRUE(phase_becomes(JobPhase::kRunning));
+  queue.stop_run("c");
+  EXPECT_EQ(told, 1) << "it is cancelled";
+  EXPECT_EQ(waiting(), "b");
+  EXPECT_EQ(queue.state().phase, JobPhase::kRunning);
+  jobs.started()[0]->end();
+  ASSERT_TRUE(eventually([&] { return jobs.started().size() == 2; }));
+  queue.stop_run("a");
+  EXPECT_NE(queue.state().phase, JobPhase::kStopping) << "it has ended, and the next one begins";
+  queue.stop_run("b");
+  EXPECT_TRUE(eventually([&] { return jobs.started()[1]->stop_requested.load(); }));
+  EXPECT_TRUE(phase_becomes(JobPhase::kNone));
+}
+
+TEST(JobQueue, ARunThatIsStoppedWhileItStartsIsStopped) {
+  FakeJobs jobs;
+  Notice notice;
+  std::atomic<bool> starts = false, goes_on = false;
+  JobQueue queue(
+      [&](const launch::JobRequest& request, std::function<void()> on_news) {
+        starts = true;
+        eventually([&] { return goes_on.load(); });
+        return jobs.starter()(request, std::move(on_news));
+      },
+      notice, [] {});
+  queue.start(named("a"), false);
+  ASSERT_TRUE(eventually([&] { return starts.load(); }));
+  queue.stop_run("a");
+  goes_on = true;
+  ASSERT_TRUE(eventually([&] { return queue.state().phase == JobPhase::kNone; }));
+  ASSERT_EQ(jobs.started().size(), 1u);
+  EXPECT_TRUE(jobs.started()[0]->stop_requested);
+}
+
 TEST_F(QueueTest, StopAsksTheJob) {
   queue.start(named("a"), false);
   ASSERT_TRUE(phase_becomes(JobPhase::kRunning));
