@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -162,7 +163,15 @@ trace::base::Result<std::unique_ptr<CuptiSource>> CuptiSource::start(recorder::R
     recorder.log(trace::model::LogLine::Level::kWarning, "CUPTI does not record " + refused + ".");
   auto state = std::make_unique<State>(recorder, *session, std::move(options.on_kernel));
   State* raw = state.get();
-  state->thread = std::jthread([raw](const std::stop_token& stop) { raw->run(stop); });
+  try {
+    state->thread = std::jthread([raw](const std::stop_token& stop) { raw->run(stop); });
+  } catch (const std::system_error& none) {
+    CuptiSession::end();
+    return trace::base::fail(
+        trace::base::ErrorKind::kFailed,
+        std::string("What the GPU does is not recorded: there is no thread for it (") +
+            none.what() + ").");
+  }
   return std::unique_ptr<CuptiSource>(new CuptiSource(std::move(state)));
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <exception>
 #include <optional>
 #include <utility>
 
@@ -64,9 +65,21 @@ trace::model::MemorySample sample_of(const nvml::NvmlLibrary& nvml, nvml::NvmlDe
 }  // namespace
 
 void DeviceWatch::watch(std::uint32_t device) {
-  thread_ = std::jthread([this, device] {
-    pthread_setname_np(pthread_self(), "device watch");
-    start(device);
+  // There may be no thread for it, nor for those that it makes.
+  const auto try_to = [this](const auto& work) {
+    try {
+      work();
+    } catch (const std::exception& failure) {
+      recorder_.log(
+          trace::model::LogLine::Level::kWarning,
+          std::string("Memory, power and clocks are not all recorded: ") + failure.what());
+    }
+  };
+  try_to([&] {
+    thread_ = std::jthread([this, device, try_to] {
+      pthread_setname_np(pthread_self(), "device watch");
+      try_to([&] { start(device); });
+    });
   });
 }
 

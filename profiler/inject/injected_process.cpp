@@ -90,7 +90,10 @@ void InjectedProcess::start_cuda() {
     } else {
       ProcessRecorder::prepare_gpu();
       const bool nccl_may_know_more = is_worker_ || (known_ && known_->is_alone);
-      first_work_ = std::make_unique<FirstWork>(nccl_may_know_more, [this] { record(known_); });
+      const auto wait = [&]() -> trace::base::Result<std::unique_ptr<FirstWork>> {
+        return std::make_unique<FirstWork>(nccl_may_know_more, [this] { record(known_); });
+      };
+      first_work_.reset(made_or_off(wait));
     }
   }
   // Once more: what is registered last runs first, and CUPTI, which may just have been loaded, has

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -14,7 +15,8 @@ inline int thread_count(int wanted) {
   return wanted > 0 ? wanted : cores > 0 ? cores : 1;
 }
 
-// Calls work(worker, i) once for each i < count, on up to `threads` threads, this one among them.
+// Calls work(worker, i) once for each i < count, on up to `threads` threads, this one among them:
+// on fewer where the system has no more.
 template <typename Work>
 void for_each_side_by_side(int threads, std::size_t count, Work&& work) {
   std::atomic<std::size_t> next = 0;
@@ -23,7 +25,11 @@ void for_each_side_by_side(int threads, std::size_t count, Work&& work) {
   };
   std::vector<std::jthread> others;
   for (int worker = 1; worker < threads && static_cast<std::size_t>(worker) < count; ++worker) {
-    others.emplace_back(run, worker);
+    try {
+      others.emplace_back(run, worker);
+    } catch (const std::system_error&) {
+      break;
+    }
   }
   run(0);
 }

@@ -4,6 +4,8 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <cstdio>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -20,7 +22,7 @@ class LatestWorker {
  public:
   // Asked while a request is answered; false: nobody waits for the answer any more.
   using Wanted = std::function<bool()>;
-  // Must not throw.
+  // What it throws goes to standard error: the window, and the job that it runs, go on.
   using Answer = std::function<void(const Request&, const Wanted&)>;
 
   explicit LatestWorker(Answer answer)
@@ -59,11 +61,15 @@ class LatestWorker {
       const std::uint64_t number = asked_;
       busy_ = true;
       lock.unlock();
-      answer_(request, [this, number, &stop] {
-        if (stop.stop_requested()) return false;
-        const std::lock_guard guard(mutex_);
-        return asked_ == number;
-      });
+      try {
+        answer_(request, [this, number, &stop] {
+          if (stop.stop_requested()) return false;
+          const std::lock_guard guard(mutex_);
+          return asked_ == number;
+        });
+      } catch (const std::exception& error) {
+        std::fprintf(stderr, "error: %s\n", error.what());
+      }
       lock.lock();
       busy_ = false;
       lock.unlock();

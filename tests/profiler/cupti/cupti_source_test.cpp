@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "profiler/collective/captured_collectives.h"
+#include "tests/no_more_threads.h"
 #include "tests/profiler/cupti/cupti_source_fixture.h"
 
 namespace shardlens::profiler::cupti {
@@ -221,6 +222,16 @@ TEST_F(CuptiSourceTest, IsOnePerProcess) {
   const auto second = CuptiSource::start(run_.recorder(), options_);
   ASSERT_FALSE(second);
   EXPECT_NE(second.error().message.find("one CuptiSource per process"), std::string::npos);
+}
+
+TEST_F(CuptiSourceTest, WithoutAThreadToBeHadItIsNotAndMayBeLater) {
+  {
+    const trace::test::NoMoreThreads none;
+    const auto started = CuptiSource::start(run_.recorder(), options_);
+    ASSERT_FALSE(started);
+    EXPECT_NE(started.error().message.find("no thread"), std::string::npos);
+  }
+  start();
 }
 
 TEST_F(CuptiSourceTest, MarksNothingWhileItDoesNotRun) {

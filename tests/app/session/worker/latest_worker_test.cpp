@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <latch>
+#include <new>
 #include <vector>
 
 #include "tests/app/session/eventually.h"
@@ -34,6 +35,19 @@ TEST(LatestWorker, LeavesOutWhatWasAskedInBetween) {
   may_end.count_down();
   worker.wait_until_idle();
   EXPECT_EQ(answered, (std::vector<int>{1, 4}));
+}
+
+TEST(LatestWorker, GoesOnAfterAnAnswerThatCouldNotBeMade) {
+  std::vector<int> answered;
+  LatestWorker<int> worker([&](const int& request, const auto&) {
+    if (request == 1) throw std::bad_alloc();
+    answered.push_back(request);
+  });
+  for (const int request : {1, 2}) {
+    worker.ask(request);
+    worker.wait_until_idle();
+  }
+  EXPECT_EQ(answered, std::vector<int>{2});
 }
 
 TEST(LatestWorker, TellsTheAnswerUnderWayThatANewerOneIsWanted) {
