@@ -159,6 +159,7 @@ void ProcessRecorder::save_before_death() {
       [this](bool is_last) {
         if (gpu_activity_) gpu_activity_->flush(kLimit / 2);
         if (is_last) {
+          steps_.finish();
           // Nobody is left to hear of a failure.
           static_cast<void>(stop_recorder(false));
         } else {
@@ -188,7 +189,7 @@ void ProcessRecorder::check_nccl_plugin(std::string_view kernel) {
 }
 
 std::string ProcessRecorder::sources() const {
-  std::string text = FoundSteps::text_of(steps_.source());
+  std::string text = steps_.text();
   text += has_gpu_activity_ ? "; " + std::string(cupti::CuptiSource::kSourceText)
                             : std::string("; kernels: none were recorded");
   if (nccl::NcclPlugin::communicators() > 0)
@@ -213,6 +214,7 @@ void ProcessRecorder::finish() {
   device_.finish();
   streams_.finish();
   ranges_.finish();
+  steps_.finish();
   recorder_->follow_sources(nullptr);
   recorder_->update_rank_info([&](trace::model::RankInfo& info) { info.sources = sources(); });
   if (auto written = stop_recorder(true); !written) warn(written.error().message);

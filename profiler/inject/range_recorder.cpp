@@ -60,8 +60,9 @@ std::uint64_t RangeRecorder::place_of(const ThreadRanges& thread, int domain) {
 RangeRecorder::RangeRecorder(recorder::Recorder& recorder, FoundSteps& steps)
     : recorder_(recorder),
       finder_(steps, StepSource::kRanges),
+      guesses_(steps, StepSource::kPasses),
       id_(next_id.fetch_add(1)),
-      steps_(finder_) {
+      steps_(finder_, guesses_) {
   domains_.emplace("", 0);
 }
 

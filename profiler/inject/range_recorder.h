@@ -50,7 +50,7 @@ class RangeRecorder {
   void add_event(int lane, trace::model::StringId name, std::int64_t start_ns, int depth);
 
   recorder::Recorder& recorder_;
-  FoundSteps::Finder finder_;
+  FoundSteps::Finder finder_, guesses_;
   const std::uint64_t id_;
   std::atomic<std::uint64_t> training_{0};    // thread and domain of the steps; 0: none yet
   std::atomic<bool> has_found_steps_{false};  // there: it stays

@@ -1,22 +1,29 @@
 // Puts the steps that were found into the recorder. Several finders look for them at once, each on
 // its own thread (by ranges, by kernels of one stream); the first that finds a step is believed
 // from then on. Another one of the same kind takes over when the first has gone silent: a program
-// that replays a CUDA graph does so in another stream than the one in which it warmed up. Any
-// thread.
+// that replays a CUDA graph does so in another stream than the one in which it warmed up.
+// What may be a part of a step, as a micro-batch, is a guess: it is held back until nothing surer
+// has come for a minute, or until the end, and whoever is surer takes its place at any time. What
+// was told until then stays as it is, and text() says so. Any thread.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "profiler/inject/steps/step_sink.h"
 #include "profiler/recorder/recorder.h"
 
 namespace shardlens::profiler::inject {
 
-enum class StepSource : std::uint8_t { kNone, kRanges, kOptimizer, kPattern };
+// From the least sure to the surest; the last two are equally so. kPasses: ranges, none of which is
+// an optimizer's.
+enum class StepSource : std::uint8_t { kNone, kPattern, kPasses, kOptimizer, kRanges };
 
 class FoundSteps {
  public:
@@ -24,6 +31,8 @@ class FoundSteps {
 
   // So many steps of another, and none of the one who is believed: the other is from then on.
   static constexpr int kStepsOfSilence = 2;
+  // Longer than most steps take, so that an optimizer shows itself before a guess is believed.
+  static constexpr std::int64_t kHeldBackNs = 60'000'000'000;
 
   // One who looks. Must not outlive the steps.
   class Finder final : public StepSink {
@@ -49,14 +58,27 @@ class FoundSteps {
   void watch_activity(std::function<bool()> uses_gpu);
   // A kernel ran.
   void note_activity() { has_activity_ = true; }
+  // Nothing more comes: tells the surest of what was held back, if nobody is surer.
+  void finish();
   // Who told the steps so far. Takes no lock.
   StepSource source() const { return source_; }
-  // For people: "steps and phases: NVTX ranges".
-  static const char* text_of(StepSource source);
+  // For people: "steps and phases: NVTX ranges". Takes no lock.
+  std::string text() const;
 
  private:
+  struct HeldStep {
+    const Finder* finder = nullptr;
+    std::int64_t start_ns = 0;
+    std::optional<std::int64_t> number, end_ns;
+    bool has_detail = false;  // at its time all was recorded
+  };
   void begin_step(const Finder& finder, std::int64_t at_ns, std::optional<std::int64_t> number);
   void end_step(const Finder& finder, std::int64_t at_ns);
+  bool holds_back(StepSource source) const;
+  void tell_held(StepSource source);
+  void tell_begin(const Finder& finder, std::int64_t at_ns, std::optional<std::int64_t> number);
+  void tell_end(const Finder& finder, std::int64_t at_ns, bool has_detail);
+  void believe_source(StepSource source, std::int64_t at_ns, std::optional<std::int64_t> number);
   void begin_phase(const Finder& finder, trace::base::Phase phase, std::int64_t at_ns);
   void end_phase(const Finder& finder, std::int64_t at_ns);
   bool is_believed(const Finder& finder) const;
@@ -69,6 +91,10 @@ class FoundSteps {
   const Finder* believed_ = nullptr;
   const Finder* other_ = nullptr;  // who found steps since the believed one began its last
   int steps_of_other_ = 0;
+  const Finder* began_ = nullptr;  // who began the step that is open
+  std::map<StepSource, std::vector<HeldStep>> held_;
+  std::atomic<bool> has_held_{false};
+  std::atomic<std::int64_t> first_sure_step_{0};  // those before it were guessed; 0: none was
   int open_phases_ = 0;
   std::int64_t phase_start_ns_ = 0;  // of the latest
   std::atomic<StepSource> source_{StepSource::kNone};

@@ -15,6 +15,7 @@ void RangeSteps::opened(std::string_view name, int depth, std::int64_t at_ns) {
   mode_ = Mode::kStepRanges;
   step_is_open_ = true;
   step_depth_ = depth;
+  told_to_ = &sink_;
   sink_.begin_step(at_ns, step_number(name));
 }
 
@@ -33,11 +34,12 @@ void RangeSteps::consider_boundary(std::int64_t at_ns) {
     return;
   }
   if (has_optimizer_ && !saw_optimizer_) return;  // the next of several micro-batches
-  if (step_is_open_) sink_.end_step(at_ns);
+  if (step_is_open_) told_to_->end_step(at_ns);
   mode_ = Mode::kPhaseRanges;
   step_is_open_ = true;
   saw_backward_ = saw_optimizer_ = false;
-  sink_.begin_step(at_ns, std::nullopt);
+  told_to_ = has_optimizer_ ? &sink_ : &guesses_;
+  told_to_->begin_step(at_ns, std::nullopt);
 }
 
 void RangeSteps::closed(int depth, std::int64_t at_ns) {
@@ -63,7 +65,7 @@ void RangeSteps::leave(std::int64_t at_ns) {
 
 void RangeSteps::finish() {
   if (mode_ == Mode::kPhaseRanges && step_is_open_ && saw_backward_) {
-    sink_.end_step(last_closed_ns_);
+    told_to_->end_step(last_closed_ns_);
   }
   step_is_open_ = false;
   step_depth_ = phase_depth_ = kNone;

@@ -10,13 +10,15 @@ namespace shardlens::profiler::inject {
 
 // A range that names a step is one. Where there is none, a step begins with the first data or
 // forward range after an optimizer range, and goes on to the next; without ranges for the
-// optimizer, every forward after a backward begins one, which is believed once it has happened
-// kCyclesWithoutOptimizer times. Phases are the outermost ranges that name one.
+// optimizer, every forward after a backward begins one, once it has happened
+// kCyclesWithoutOptimizer times: these are guesses, for they may be micro-batches. Phases are the
+// outermost ranges that name one.
 class RangeSteps {
  public:
   static constexpr int kCyclesWithoutOptimizer = 8;
 
-  explicit RangeSteps(StepSink& sink) : sink_(sink) {}
+  // `guesses` takes the steps, and no phases, as long as there is no range of an optimizer.
+  RangeSteps(StepSink& sink, StepSink& guesses) : sink_(sink), guesses_(guesses) {}
 
   // `depth` of a range: how many are open around it.
   void opened(std::string_view name, int depth, std::int64_t at_ns);
@@ -38,6 +40,8 @@ class RangeSteps {
   void consider_boundary(std::int64_t at_ns);
 
   StepSink& sink_;
+  StepSink& guesses_;
+  StepSink* told_to_ = nullptr;  // of the step that is open
   Mode mode_ = Mode::kUndecided;
   bool step_is_open_ = false;
   int step_depth_ = kNone;   // of the range that is the step

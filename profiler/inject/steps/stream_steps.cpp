@@ -23,7 +23,8 @@ void StreamSteps::add(const cupti::KernelActivity& kernel, trace::model::StringI
   }
   Stream& stream = *found->second;
   const StepSource source = steps_.source();
-  if (source == StepSource::kNone || source == StepSource::kOptimizer)
+  // A guess lasts until an optimizer shows itself.
+  if (source != StepSource::kRanges)
     stream.optimizer.add(part_of(kernel.name, name), kernel.start_ns, kernel.end_ns);
   if (source == StepSource::kNone || source == StepSource::kPattern)
     stream.pattern.add(name, kernel.start_ns, kernel.end_ns);

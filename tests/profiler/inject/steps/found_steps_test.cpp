@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "tests/profiler/recorded_run.h"
@@ -103,6 +104,94 @@ TEST(FoundSteps, AreNotThoseOfAnotherStreamWhileTheFirstGoesOn) {
   const auto content = run.finish();
   ASSERT_EQ(content.rows.steps.size(), 5u);
   EXPECT_EQ(content.rows.steps[4].start_ns, 500);
+}
+
+// Layers and micro-batches repeat, too: until an optimizer shows itself, or nothing does.
+class GuessedSteps : public testing::Test {
+ protected:
+  void guess_steps(FoundSteps::Finder& finder, int count) {
+    for (int i = 0; i < count; ++i) {
+      finder.begin_step(now_ns_, std::nullopt);
+      finder.end_step(now_ns_ += kSecond);
+    }
+  }
+  std::vector<std::int64_t> lengths() {
+    std::vector<std::int64_t> lengths;
+    for (const auto& step : run_.finish().rows.steps)
+      lengths.push_back((step.end_ns - step.start_ns) / kSecond);
+    return lengths;
+  }
+
+  static constexpr std::int64_t kSecond = 1'000'000'000;
+  RecordedRun run_;
+  FoundSteps steps_{run_.recorder()};
+  FoundSteps::Finder pattern_{steps_, StepSource::kPattern}, passes_{steps_, StepSource::kPasses};
+  FoundSteps::Finder kernels_{steps_, StepSource::kOptimizer};
+  std::int64_t now_ns_ = kSecond;
+};
+
+TEST_F(GuessedSteps, AreToldAfterAMinuteWithoutSurerOnes) {
+  guess_steps(pattern_, 60);
+  EXPECT_EQ(steps_.source(), StepSource::kNone);
+  EXPECT_EQ(steps_.text(), "steps: none that are sure yet");
+  guess_steps(pattern_, 2);
+  EXPECT_EQ(steps_.source(), StepSource::kPattern);
+  EXPECT_EQ(lengths(), std::vector<std::int64_t>(62, 1));
+}
+
+TEST_F(GuessedSteps, AreToldInTheEndAndOfTwoTheSurer) {
+  guess_steps(pattern_, 3);
+  guess_steps(passes_, 4);
+  steps_.finish();
+  EXPECT_EQ(steps_.source(), StepSource::kPasses);
+  EXPECT_EQ(lengths().size(), 4u);
+}
+
+TEST_F(GuessedSteps, AreForgottenOnceAnOptimizerShowsItself) {
+  guess_steps(passes_, 59);
+  kernels_.begin_step(now_ns_, std::nullopt);
+  guess_steps(passes_, 9);
+  kernels_.end_step(now_ns_);
+  steps_.finish();
+  EXPECT_EQ(steps_.text().find("guessed"), std::string::npos);
+  EXPECT_EQ(lengths(), (std::vector<std::int64_t>{9}));
+}
+
+// What is in the file stays there. Kernels are told of later than the host, which is ahead.
+TEST_F(GuessedSteps, ThatWereToldAreSaidToBeGuessedOnceAnOptimizerShowsItself) {
+  guess_steps(passes_, 62);
+  passes_.begin_step(now_ns_, std::nullopt);
+  for (const std::int64_t ago : {5, 1}) {
+    kernels_.begin_step(now_ns_ - ago * kSecond, std::nullopt);
+    kernels_.end_step(now_ns_ - (ago - 1) * kSecond);
+  }
+  now_ns_ += kSecond;
+  passes_.end_step(now_ns_);
+  kernels_.begin_step(now_ns_, std::nullopt);
+  kernels_.end_step(now_ns_ + 7 * kSecond);
+  EXPECT_NE(steps_.text().find("steps before 63: guessed"), std::string::npos) << steps_.text();
+  auto expected = std::vector<std::int64_t>(62, 1);
+  expected.push_back(7);
+  EXPECT_EQ(lengths(), expected);
+}
+
+// Nothing was kept of what ran in them, since no step was known that should have detail.
+TEST(FoundSteps, HaveNoDetailWhereTheyAreToldTooLateForTheSchedule) {
+  recorder::RecorderOptions options;
+  options.late_steps = true;
+  options.schedule = *trace::job::parse_record_schedule("0..3");
+  RecordedRun run(options);
+  FoundSteps steps(run.recorder());
+  steps.note_activity();
+  FoundSteps::Finder pattern(steps, StepSource::kPattern);
+  for (int step = 0; step < 3; ++step) {
+    pattern.begin_step(100 * step + 1, std::nullopt);
+    pattern.end_step(100 * step + 50);
+  }
+  steps.finish();
+  const auto content = run.finish();
+  ASSERT_EQ(content.rows.steps.size(), 3u);
+  for (const auto& step : content.rows.steps) EXPECT_FALSE(step.full_detail) << step.index;
 }
 
 // As DeepSpeed's ZeRO does, which marks its phases: the kernels' first step begins in one of them.

@@ -17,8 +17,8 @@ class RangeStepsTest : public testing::Test {
     close();
   }
 
-  test::ToldSteps told_;
-  RangeSteps steps_{told_};
+  test::ToldSteps told_, guessed_;
+  RangeSteps steps_{told_, guessed_};
   int depth_ = 0;
   std::int64_t time_ = 0;
 };
@@ -60,16 +60,31 @@ TEST_F(RangeStepsTest, WithoutThemAStepBeginsAfterTheOptimizer) {
   EXPECT_EQ(told_.ended(), "12-22 22-31");  // the last ends with its last range
 }
 
-TEST_F(RangeStepsTest, WithoutAnOptimizerEveryForwardAfterABackwardIsBelievedInTheEnd) {
+TEST_F(RangeStepsTest, WithoutAnOptimizerEveryForwardAfterABackwardIsAGuessInTheEnd) {
   for (int i = 0; i < RangeSteps::kCyclesWithoutOptimizer; ++i) {
     range("forward");
     range("backward");
   }
-  EXPECT_EQ(told_.steps.size(), 0u);
+  EXPECT_EQ(guessed_.steps.size(), 0u);
   range("forward");
   range("backward");
   range("forward");
-  EXPECT_EQ(told_.ended(), "32-36");
+  EXPECT_EQ(guessed_.ended(), "32-36");
+  EXPECT_EQ(told_.steps.size(), 0u);
+  EXPECT_EQ(told_.phases.size(), 2u * RangeSteps::kCyclesWithoutOptimizer + 3);
+}
+
+TEST_F(RangeStepsTest, ManyMicroBatchesAreOneStep) {
+  for (int step = 0; step < 3; ++step) {
+    for (int batch = 0; batch < 2 * RangeSteps::kCyclesWithoutOptimizer; ++batch) {
+      range("forward");
+      range("backward");
+    }
+    range("optimizer.step");
+  }
+  EXPECT_EQ(guessed_.steps.size(), 8u) << "until the first optimizer";
+  steps_.finish();
+  EXPECT_EQ(told_.ended(), "66-132 132-197");
 }
 
 TEST_F(RangeStepsTest, AnEvaluationBetweenStepsIsInNone) {

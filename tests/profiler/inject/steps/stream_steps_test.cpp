@@ -48,6 +48,29 @@ class StreamStepsTest : public testing::Test {
     }
   }
 
+  // In one stream, each of 10 µs.
+  void run(const std::string& name, int count) {
+    const auto id = ids_.try_emplace(name, static_cast<trace::model::StringId>(ids_.size() + 1));
+    for (int i = 0; i < count; ++i) {
+      cupti::KernelActivity kernel;
+      kernel.stream = {0, 1, 7};
+      kernel.start_ns = now_ns_;
+      kernel.end_ns = now_ns_ += 10'000;
+      kernel.name = name;
+      streams_.add(kernel, id.first->second);
+    }
+  }
+  void run_optimizer() { run("multi_tensor_apply_kernel<FusedAdamMathFunctor>", 2); }
+  void expect_steps_of_optimizer(std::int64_t length_ns) {
+    streams_.finish();
+    steps_.finish();
+    EXPECT_EQ(steps_.source(), StepSource::kOptimizer);
+    const auto content = run_.finish();
+    ASSERT_EQ(content.rows.steps.size(), 2u) << "where the first began is not known";
+    for (const auto& step : content.rows.steps)
+      EXPECT_EQ(step.end_ns - step.start_ns, length_ns) << step.index;
+  }
+
   RecordedRun run_;
   FoundSteps steps_{run_.recorder()};
   StreamSteps streams_{steps_};
@@ -72,6 +95,39 @@ TEST_F(StreamStepsTest, GoOnInTheReplaysOfAGraphWhateverStreamsItRunsIn) {
   // in them.
   EXPECT_GE(content.rows.steps.size(), static_cast<std::size_t>(kWarmUps - 1 + kReplays - 2));
   EXPECT_EQ(content.rows.steps.back().end_ns, now_ns_);
+}
+
+// The layers repeat before the first optimizer shows itself.
+TEST_F(StreamStepsTest, AreNotTheLayersOfALongStep) {
+  for (int step = 0; step < 3; ++step) {
+    for (int layer = 0; layer < 64; ++layer) {
+      run("sm90_xmma_gemm_bf16", 20);
+      run("vectorized_elementwise_kernel", 40);
+    }
+    for (int layer = 0; layer < 64; ++layer) {
+      run("gelu_backward_kernel", 90);
+      run("sm90_xmma_gemm_bf16", 40);
+    }
+    run_optimizer();
+  }
+  expect_steps_of_optimizer(64 * (60 + 130) * 10'000 + 20'000);
+}
+
+TEST_F(StreamStepsTest, AreNotTheMicroBatchesOfOne) {
+  for (int step = 0; step < 3; ++step) {
+    for (int batch = 0; batch < 16; ++batch) {
+      for (int layer = 0; layer < 10; ++layer) {
+        run("sm90_xmma_gemm_bf16", 10);
+        run("vectorized_elementwise_kernel", 50);
+      }
+      for (int layer = 0; layer < 10; ++layer) {
+        run("gelu_backward_kernel", 50);
+        run("sm90_xmma_gemm_bf16", 40);
+      }
+    }
+    run_optimizer();
+  }
+  expect_steps_of_optimizer(16 * 1'500 * 10'000 + 20'000);
 }
 
 }  // namespace
