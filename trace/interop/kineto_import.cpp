@@ -369,20 +369,21 @@ void Import::tell_groups(Carrier carrier) {
 
 void Import::tell_unknown() {
   std::map<int, std::vector<std::int64_t>> steps;
-  std::string unmarked, missing;
+  std::string unmarked, missing, cut_off;
   bool has_unknown_groups = false;
   for (const auto& [rank, rows] : rows_) {
     auto& own = steps[rank];
     for (const model::Step& step : rows.steps) own.push_back(step.index);
     std::ranges::sort(own);
     if (unmarked.empty()) unmarked = model::unmarked_steps(rows.rank_info->sources);
+    if (cut_off.empty()) cut_off = model::cut_off_trace(rows.rank_info->sources);
     if (missing.empty()) missing = model::missing_collectives(rows.rank_info->sources);
     has_unknown_groups |= std::ranges::any_of(rows.collectives, [](const model::Collective& call) {
       return call.process_group == kNoGroup;
     });
   }
   for (const std::string& text :
-       {missing, unmarked, model::different_steps(steps, unmarked.empty())}) {
+       {missing, cut_off, unmarked, model::different_steps(steps, unmarked.empty())}) {
     if (!text.empty()) result_.warnings.push_back(text);
   }
   if (has_unknown_groups && world_size_ > 0) result_.warnings.emplace_back(model::kUnknownGroups);

@@ -61,6 +61,7 @@ void KinetoRank::add(const KinetoEvent& event) {
                event.bytes);
       break;
     case KinetoCategory::kLaunch:
+      launches_kernels_ = launches_kernels_ || event.name.find("Launch") != std::string::npos;
       add_bulk(event, model::LaneKind::kOperators, thread_name(event), model::EventKind::kLaunch,
                0);
       break;
@@ -174,6 +175,17 @@ std::map<int, base::Intervals> KinetoRank::communicating() const {
   }
   for (auto& [lane, intervals] : times) intervals = base::normalize(std::move(intervals));
   return times;
+}
+
+// Of a GPU what came last is missing where the file ends early: until its last record all is there.
+std::int64_t KinetoRank::detail_until_ns() const {
+  if (!is_cut_off_ || !uses_gpu()) return INT64_MAX;
+  std::int64_t until_ns = INT64_MIN;
+  for (const auto& [key, events] : runs_) {
+    if (key.second != model::EventKind::kKernel && key.second != model::EventKind::kCopy) continue;
+    for (const model::Event& event : events) until_ns = std::max(until_ns, event.end_ns());
+  }
+  return until_ns;
 }
 
 std::vector<TrainingPass> KinetoRank::passes() const {
@@ -310,7 +322,10 @@ model::Batch KinetoRank::finish(int rank, int world_size, const KinetoJob& job,
   collectives.move_to(rows, numbers);
   // NCCL launches nothing for a rank that is alone.
   const bool lacks_kernels = world_size != 1 && nccl_calls_.has_any() && rows.collectives.empty();
-  for (model::Step& step : rows.steps) step.full_detail = !lacks_kernels;
+  const std::int64_t detail_until = detail_until_ns();
+  for (model::Step& step : rows.steps) {
+    if (lacks_kernels || step.end_ns > detail_until) step.full_detail = false;
+  }
   for (model::MemorySample& sample : memory_) sample.step = phases.step_at(sample.time_ns);
   rows.memory = std::move(memory_);
   for (auto& [key, events] : runs_) {
@@ -323,6 +338,7 @@ model::Batch KinetoRank::finish(int rank, int world_size, const KinetoJob& job,
   info.device = uses_gpu() ? "cuda" : "cpu";
   info.device_name = device_name(job);
   info.sources = source + std::string(lacks_kernels ? model::kNoKernels : "") +
+                 std::string(is_cut_off_ ? model::kCutOff : "") +
                  std::string(phases.where_steps_are_from());
   info.versions = job.versions;
   rows.rank_info = info;

@@ -33,7 +33,10 @@ namespace shardlens::trace::interop {
 class KinetoRank {
  public:
   void add(const KinetoEvent& event);
-  void note_cut_off() { host_calls_.note_cut_off(); }  // its file ended early
+  void note_cut_off() {  // its file ended early
+    is_cut_off_ = true;
+    host_calls_.note_cut_off();
+  }
   void leave_out(const std::string& reason) { ++left_out_[reason]; }
 
   // Once all is added, before what follows. `world_size`: 0 where nothing tells it. `beside_nccl`:
@@ -53,7 +56,8 @@ class KinetoRank {
   model::Batch finish(int rank, int world_size, const KinetoJob& job, const std::string& source,
                       GroupNumbers& numbers);
 
-  bool uses_gpu() const { return !gpu_events_.empty(); }
+  // Kineto writes what a GPU did behind what the host launched.
+  bool uses_gpu() const { return !gpu_events_.empty() || (is_cut_off_ && launches_kernels_); }
   // The job has so many at least, as ranks took part in its collectives; 0: none is named.
   int named_ranks() const { return interop::named_ranks(carried_out_); }
   // What waits for other ranks, before collect().
@@ -71,6 +75,7 @@ class KinetoRank {
   void add_memory(const KinetoEvent& event);
   void leave_out_unbelievable();
   std::map<int, base::Intervals> communicating() const;
+  std::int64_t detail_until_ns() const;
   std::string device_name(const KinetoJob& job) const;
   std::vector<TrainingPass> passes() const;
   // A line of the log says why there are none; "": there are, or nothing should.
@@ -84,6 +89,8 @@ class KinetoRank {
   std::vector<CarriedOut> carried_out_;
   std::vector<model::MemorySample> memory_;
   AutogradPasses autograd_;
+  bool is_cut_off_ = false;
+  bool launches_kernels_ = false;
   bool is_ddp_ = false;
   Fsdp1Marks fsdp1_;
   Fsdp2Marks fsdp2_;

@@ -22,7 +22,7 @@ std::string packed_path(std::string_view path) {
 std::string packed_sources(std::string_view sources) {
   if (!sources.starts_with(kImportedFrom)) return std::string(sources);
   std::string packed = std::string(kImportedFrom) + "a trace";
-  for (const std::string_view mark : {kNoKernels, kStepsOfOptimizer, kOneStep}) {
+  for (const std::string_view mark : {kNoKernels, kCutOff, kStepsOfOptimizer, kOneStep}) {
     if (sources.find(mark) != sources.npos) packed += mark;
   }
   return packed;

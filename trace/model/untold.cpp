@@ -46,6 +46,12 @@ std::string missing_collectives(std::string_view sources) {
          "Profile with ProfilerActivity.CUDA";
 }
 
+std::string cut_off_trace(std::string_view sources) {
+  if (sources.find(kCutOff) == std::string_view::npos) return "";
+  return "A trace was cut off: what came last in its file is missing, and steps that the records "
+         "of its GPU do not reach have no details";
+}
+
 bool marks_steps(std::string_view sources) {
   return !sources.ends_with(kStepsOfOptimizer) && !sources.ends_with(kOneStep);
 }

@@ -42,6 +42,11 @@ inline constexpr std::string_view kNoKernels = ", which holds no collectives";
 bool holds_collectives(std::string_view sources);
 std::string missing_collectives(std::string_view sources);  // a sentence; "": it holds them
 
+// Behind that, of a trace whose file ended early. Steps that its GPU's records do not reach have no
+// details then.
+inline constexpr std::string_view kCutOff = ", which was cut off";
+std::string cut_off_trace(std::string_view sources);  // a sentence; "": it was not
+
 // Behind that, of a trace that marks no steps.
 inline constexpr std::string_view kStepsOfOptimizer =
     ", which marks no steps: each ends with its optimizer's";

@@ -45,12 +45,13 @@ std::size_t collectives_without_end(const trace::analysis::RunFigures& figures) 
 std::vector<std::string> untold(const trace::analysis::RunFigures& figures) {
   std::vector<std::string> texts;
   bool has_unknown_groups = false;
-  std::string unmarked, missing;
+  std::string unmarked, missing, cut_off;
   std::map<int, std::vector<std::int64_t>> steps;
   for (const auto& rank : figures.ranks) {
     has_unknown_groups |= std::ranges::any_of(
         rank.recent_completed, [](const auto& call) { return call.process_group < 0; });
     if (unmarked.empty()) unmarked = trace::model::unmarked_steps(rank.info.sources);
+    if (cut_off.empty()) cut_off = trace::model::cut_off_trace(rank.info.sources);
     if (missing.empty()) missing = trace::model::missing_collectives(rank.info.sources);
     if (!rank.info.device.empty()) steps[rank.info.rank];
   }
@@ -66,7 +67,7 @@ std::vector<std::string> untold(const trace::analysis::RunFigures& figures) {
     texts.emplace_back(trace::model::kUnknownGroups);
   }
   for (const std::string& text :
-       {missing, unmarked, trace::model::different_steps(steps, unmarked.empty())}) {
+       {missing, cut_off, unmarked, trace::model::different_steps(steps, unmarked.empty())}) {
     if (!text.empty()) texts.push_back(text);
   }
   return texts;

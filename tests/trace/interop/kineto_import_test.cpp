@@ -9,6 +9,7 @@
 
 #include "tests/trace/interop/kineto_traces.h"
 #include "trace/interop/kineto_rank.h"
+#include "trace/model/untold.h"
 
 namespace shardlens::trace::interop {
 namespace {
@@ -199,10 +200,36 @@ TEST_F(KinetoImport, TakesWhatIsThereOfACutOffFileAndSaysSo) {
   text.resize(text.size() * 2 / 3);
   const auto imported = import_kineto(std::vector{write("a.json", text)}, runs());
   ASSERT_TRUE(imported);
-  ASSERT_EQ(imported->warnings.size(), 1u);
-  EXPECT_THAT(imported->warnings[0], HasSubstr("cut off"));
+  EXPECT_THAT(imported->warnings, testing::ElementsAre(HasSubstr("was cut off after"),
+                                                       HasSubstr("A trace was cut off")));
   EXPECT_GT(imported->events, 5);
   EXPECT_LT(imported->events, 18);
+}
+
+// Kineto writes what the host did first, and then what the GPU did.
+TEST_F(KinetoImport, StepsThatTheGpusRecordsOfACutOffFileDoNotReachHaveNoDetails) {
+  std::vector<std::string> events, kernels;
+  for (int step = 0; step < 4; ++step) {
+    const double t = 1000 + step * 100;
+    const std::string n = std::to_string(step);
+    events.push_back(
+        complete("user_annotation", "ProfilerStep#" + std::to_string(5 + step), "77", t, 95));
+    events.push_back(complete("cpu_op", "aten::addmm", "77", t + 1, 20));
+    events.push_back(complete("cuda_runtime", "cudaLaunchKernel", "77", t + 5, 2));
+    kernels.push_back(complete("kernel", "gemm" + n, "7", t + 60, 50, "\"device\":0,\"stream\":7"));
+  }
+  events.insert(events.end(), kernels.begin(), kernels.end());
+  const std::string whole = trace_of(events, "");
+  const auto import_until = [&](const std::string& kernel) {
+    const std::string text = whole.substr(0, whole.find("\"" + kernel + "\""));
+    return open(import_of({text}).folder).figures;
+  };
+  EXPECT_EQ(open(import_of({whole}).folder).figures.summary.steps_detailed, 4);
+  EXPECT_EQ(import_until("gemm2").summary.steps_detailed, 2);
+  const auto without = import_until("gemm0");
+  EXPECT_EQ(without.summary.steps_detailed, 0);
+  EXPECT_EQ(without.info.device, "cuda") << "operators of the host are not what it computes";
+  EXPECT_NE(model::cut_off_trace(without.ranks.at(0).info.sources), "");
 }
 
 TEST_F(KinetoImport, TracesOfDifferentJobsAreNotOneRun) {
