@@ -74,6 +74,7 @@ void KinetoPhases::add_marked_steps() {
     step.index = *number;
     step.start_ns = annotation.start_ns;
     step.end_ns = annotation.end_ns;
+    step.full_detail = annotation.has_detail;
     steps_.push_back(step);
   }
 }
@@ -105,6 +106,7 @@ void KinetoPhases::add_steps_of_optimizer(const base::Interval& recorded) {
       model::Step step;
       step.index = std::ssize(steps_);
       step.start_ns = start_ns;
+      step.full_detail = true;
       steps_.push_back(step);
     }
     steps_.back().end_ns = start_ns = std::max(start_ns, update->end_ns);
@@ -142,6 +144,7 @@ void KinetoPhases::make_steps(const base::Interval& recorded) {
     model::Step whole;
     whole.start_ns = recorded.start_ns;
     whole.end_ns = recorded.end_ns;
+    whole.full_detail = true;
     steps_.push_back(whole);
     where_from_ = model::kOneStep;
   }
@@ -149,7 +152,6 @@ void KinetoPhases::make_steps(const base::Interval& recorded) {
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     model::Step& step = steps_[i];
     step.loss = step.gradient_norm = std::numeric_limits<double>::quiet_NaN();
-    step.full_detail = true;
     // The GPU works on after the host has left the step: until the next one begins.
     const bool has_next = i + 1 < steps_.size() && steps_[i + 1].index == step.index + 1;
     if (has_next) step.end_ns = steps_[i + 1].start_ns;

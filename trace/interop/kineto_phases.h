@@ -23,6 +23,7 @@ namespace shardlens::trace::interop {
 struct Annotation {
   std::string name, thread;
   std::int64_t start_ns = 0, end_ns = 0;
+  bool has_detail = true;  // of a step: more than its times was recorded
 };
 
 class KinetoPhases {

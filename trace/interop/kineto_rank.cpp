@@ -108,7 +108,8 @@ void KinetoRank::add_annotation(const KinetoEvent& event) {
     autograd_.add_forward(time);
     is_ddp_ = true;
   }
-  annotations_.push_back({event.name, event.thread, time.start_ns, time.end_ns});
+  annotations_.push_back(
+      {event.name, event.thread, time.start_ns, time.end_ns, event.detail != kNoDetail});
 }
 
 void KinetoRank::add_memory(const KinetoEvent& event) {

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "trace/interop/json/kineto_event.h"
 #include "trace/interop/json/nccl_names.h"
 #include "trace/store/upkeep/redaction.h"
 
@@ -221,7 +222,9 @@ std::string steps() {
                std::string("'pid', 2 * e.rank + 1, 'tid', ") + kStepTid,
                "'loss', " + if_finite("e.loss") + ", 'gradient norm', " +
                    if_finite("e.gradient_norm") + ", 'learning rate', " +
-                   if_finite("e.learning_rate") + ", 'tokens', e.tokens, 'samples', e.samples") +
+                   if_finite("e.learning_rate") + ", 'tokens', e.tokens, 'samples', e.samples, '" +
+                   std::string(kDetailOfStep) + "', case when not e.full_detail then '" +
+                   std::string(kNoDetail) + "' end") +
          " from (select * from temp.step" + kOfRank + ") e";
 }
 

@@ -176,6 +176,7 @@ void read_argument(std::string_view key, ondemand::value value, KinetoEvent& eve
   if (key == "Device Type") return read_number(value, event.device_type);
   if (key == "Total Allocated") return read_number(value, event.total_allocated);
   if (key == "Total Reserved") return read_number(value, event.total_reserved);
+  if (key == kDetailOfStep) return read_text(value, event.detail);
   if (key == "Collective name") return read_text(value, event.collective);
   if (key == "dtype") return read_text(value, event.data_type);
   if (key == "Process Group Name") return read_text(value, event.group);
@@ -219,7 +220,7 @@ void reset(KinetoEvent& event) {
   for (auto text : {&KinetoEvent::category_text, &KinetoEvent::name, &KinetoEvent::process,
                     &KinetoEvent::thread, &KinetoEvent::collective, &KinetoEvent::data_type,
                     &KinetoEvent::group, &KinetoEvent::group_ranks, &KinetoEvent::input_shape,
-                    &KinetoEvent::input_type}) {
+                    &KinetoEvent::input_type, &KinetoEvent::detail}) {
     (event.*text).clear();
     std::swap(event.*text, empty.*text);
   }

@@ -22,6 +22,10 @@ enum class KinetoCategory : std::uint8_t {
   kOther,       // of the profiler itself, and what later versions add
 };
 
+// Of a ProfilerStep that we export, where only its times were recorded.
+inline constexpr std::string_view kDetailOfStep = "detail";
+inline constexpr std::string_view kNoDetail = "not recorded";
+
 struct KinetoEvent {
   KinetoCategory category = KinetoCategory::kOther;
   std::string category_text;
@@ -42,6 +46,8 @@ struct KinetoEvent {
   std::int64_t group_size = -1;
   std::int64_t in_elements = -1, out_elements = -1;
   std::int64_t sequence = -1;
+
+  std::string detail;  // kNoDetail, or "" as a rule
 
   // Of what an event of inputs_are_read() takes, where shapes were recorded: "[768, 3072]" and
   // "float"; else "" and -1. Elements are those of all its tensors.

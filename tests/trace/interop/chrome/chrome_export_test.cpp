@@ -7,11 +7,14 @@
 
 #include <array>
 #include <limits>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "tests/trace/store/testing/store_fixture.h"
+#include "trace/interop/kineto_import.h"
+#include "trace/store/read/run_reader.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/write/trace_writer.h"
 
@@ -166,6 +169,33 @@ TEST_F(ChromeExportTest, LeavesOutWhatIsNotFinite) {
   EXPECT_THAT(lines_with(text, "\"name\":\"loss\""), SizeIs(1));
   EXPECT_THAT(lines_with(text, "\"value\":12.5"), SizeIs(1));
   EXPECT_THAT(lines_with(text, "\"value\""), SizeIs(1));
+}
+
+TEST_F(ChromeExportTest, StepsWithoutDetailHaveNoneOnceTheyAreImported) {
+  model::Batch rows = rank_rows(0);
+  for (const int step : {4, 5, 6}) {
+    add_step(rows, step, 1000 * step, 1000 * step + 1000);
+    rows.steps.back().full_detail = step == 5;
+  }
+  add_kernel(rows, 1, 5010, 5100);
+  ChromeExportOptions options;
+  options.overwrite = true;
+  const auto written = export_chrome_trace(record({rows}), folder_ / "apart", options);
+  ASSERT_TRUE(written) << written.error().message;
+  const auto imported = import_kineto(written->files, folder_ / "imported");
+  ASSERT_TRUE(imported) << imported.error().message;
+  auto reader = store::RunReader::open(imported->folder);
+  ASSERT_TRUE(reader) << reader.error().message;
+  std::map<std::int64_t, bool> has_detail;
+  for (;;) {
+    const auto batches = (*reader)->poll();
+    ASSERT_TRUE(batches);
+    if (batches->empty()) break;
+    for (const model::Batch& batch : *batches) {
+      for (const model::Step& step : batch.steps) has_detail[step.index] = step.full_detail;
+    }
+  }
+  EXPECT_EQ(has_detail, (std::map<std::int64_t, bool>{{4, false}, {5, true}, {6, false}}));
 }
 
 // A host's clock is ahead of the other's, so that its step 7 begins within the other's step 6.
