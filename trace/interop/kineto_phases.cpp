@@ -48,6 +48,7 @@ base::Phase phase_named(std::string_view name) {
     if (name == base::to_string(named)) return named;
   }
   if (name.starts_with("Optimizer.step") || has("## optimizer")) return base::Phase::kOptimizer;
+  if (has("backward") && has("forward")) return base::Phase::kOther;  // "forward_backward"
   if (has("backward")) return base::Phase::kBackward;
   if (has("forward") && !has("DistributedDataParallel")) return base::Phase::kForward;
   if (name.starts_with("enumerate(DataLoader)")) return base::Phase::kData;

@@ -95,6 +95,20 @@ TEST_F(KinetoPhasesTest, OfAnOptimizerBehindItsPassesAreAllOfIt) {
                                     std::tuple(Phase::kOptimizer, 710, 900)));
 }
 
+// As training loops name both passes, of one micro-batch or more.
+TEST_F(KinetoPhasesTest, WhatIsNamedAfterBothPassesIsNeither) {
+  for (const char* name : {"forward_backward", "forward and backward", "forward_backward_step"}) {
+    events_.resize(1);
+    add(mark("ProfilerStep#3", 0, 1000));
+    add(mark(name, 105, 705));
+    add(mark("DistributedDataParallel.forward", 110, 300));
+    add(node(310, 700, "MmBackward0"));
+    EXPECT_THAT(phases(), ElementsAre(std::tuple(Phase::kForward, 110, 300),
+                                      std::tuple(Phase::kBackward, 310, 700)))
+        << name;
+  }
+}
+
 // DeepSpeed updates groups of parameters one by one; some programs give each an optimizer.
 TEST_F(KinetoPhasesTest, StepsEndWithTheLastUpdateBehindABackwardPass) {
   for (const char* second : {"FusedAdam", "Muon"}) {
