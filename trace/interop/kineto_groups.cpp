@@ -115,6 +115,9 @@ int KinetoGroups::named_by(const KinetoEvent& event, RowIds& ids) {
     const bool is_default = event.group == "0" || event.group == "default_pg";
     return is_default && world != by_name_.end() ? world->second : kNoGroup;
   }
+  // Where nothing tells of which rank a file is, its group may tell that it is of another one.
+  const bool is_whole = event.group_ranks.find("...") == std::string::npos;
+  if (is_whole && std::ranges::find(ranks, rank_) == ranks.end()) return kNoGroup;
   return by_name_[event.group] = add({.name = event.group,
                                       .title = title_of(event.group),
                                       .backends = {},

@@ -18,7 +18,8 @@ inline constexpr std::string_view kUnknownRanks =
     "profiler starts, with PyTorch 2.1 or newer";
 inline constexpr std::string_view kUnknownGroups =
     "Of some collectives the process group is not known, since they name none (Gloo's do not) and "
-    "several groups of the job fit: how long ranks waited for each other in them, what they sent "
+    "several groups of the job fit, or one without the rank that they are taken to be of, as where "
+    "traces have no distributedInfo: how long ranks waited for each other in them, what they sent "
     "and how fast is not known. Import the traces of all ranks together; record with NCCL, whose "
     "collectives name their group, or a job with one group";
 

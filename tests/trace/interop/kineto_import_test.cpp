@@ -277,6 +277,16 @@ TEST_F(KinetoImport, WithoutDistributedInfoTheGroupsTellHowManyRanksThereAre) {
   EXPECT_EQ(world_of("[0, 1, 2, 3]"), 4);
   EXPECT_EQ(world_of("[0, 1, ..., 7]"), 8);
   EXPECT_EQ(world_of("[0, 2000000000]"), 1) << "no job has that many";
+  // The only file is taken to be of rank 0.
+  for (const auto& [ranks, is_known] : {std::pair{"[0, 1]", true}, std::pair{"[4, 5]", false}}) {
+    const ImportedRun run = import_of({trace(ranks)});
+    const auto warned = std::ranges::find(run.warnings, std::string(model::kUnknownGroups));
+    EXPECT_EQ(warned == run.warnings.end(), is_known) << ranks;
+    for (const model::Batch& batch : open(run.folder).batches) {
+      for (const model::Collective& call : batch.collectives)
+        EXPECT_EQ(call.process_group >= 0, is_known) << ranks;
+    }
+  }
 }
 
 TEST_F(KinetoImport, GloosCallsAreCommunication) {
