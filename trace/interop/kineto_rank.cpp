@@ -124,7 +124,7 @@ void KinetoRank::add_memory(const KinetoEvent& event) {
   if (event.total_reserved >= 0) {
     sample.reserved_bytes = std::max(event.total_reserved, event.total_allocated);
   }
-  memory_.push_back(sample);
+  memory_[event.device].push_back(sample);
 }
 
 void KinetoRank::leave_out_unbelievable() {
@@ -152,9 +152,11 @@ void KinetoRank::leave_out_unbelievable() {
     return is_kernel ? !times_.objection(event.start_ns, end_ns).empty()
                      : leaves(event.start_ns, end_ns);
   });
-  std::erase_if(memory_, [&](const model::MemorySample& sample) {
-    return !times_.objection(sample.time_ns, sample.time_ns).empty();
-  });
+  for (auto& [device, samples] : memory_) {
+    std::erase_if(samples, [&](const model::MemorySample& sample) {
+      return !times_.objection(sample.time_ns, sample.time_ns).empty();
+    });
+  }
   const auto is_believed = [&](const base::Interval& time) {
     return times_.objection(time.start_ns, time.end_ns).empty();
   };
@@ -289,13 +291,27 @@ RankCalls KinetoRank::steps_of_unnamed(Carrier carrier) const {
                        phases_->where_steps_are_from().empty());
 }
 
-// A job's processes see all devices of their machine, as a rule, and use one each.
-std::string KinetoRank::device_name(const KinetoJob& job) const {
-  if (job.device_names.empty()) return "";
+// A job's processes see all devices of their machine, as a rule, and use one each. −1: none.
+int KinetoRank::used_device() const {
   const auto used =
       std::ranges::max_element(gpu_events_, {}, [](const auto& device) { return device.second; });
-  const auto found = job.device_names.find(used == gpu_events_.end() ? -1 : used->first);
+  return used == gpu_events_.end() ? -1 : used->first;
+}
+
+std::string KinetoRank::device_name(const KinetoJob& job) const {
+  if (job.device_names.empty()) return "";
+  const auto found = job.device_names.find(used_device());
   return found == job.device_names.end() ? job.device_names.begin()->second : found->second;
+}
+
+// Of the same, or of the one that tells most where nothing tells it of that.
+std::vector<model::MemorySample> KinetoRank::memory_of_device() {
+  auto found = memory_.find(used_device());
+  if (found == memory_.end()) {
+    found = std::ranges::max_element(memory_, {},
+                                     [](const auto& device) { return device.second.size(); });
+  }
+  return found == memory_.end() ? std::vector<model::MemorySample>() : std::move(found->second);
 }
 
 model::Batch KinetoRank::finish(int rank, int world_size, const KinetoJob& job,
@@ -327,8 +343,8 @@ model::Batch KinetoRank::finish(int rank, int world_size, const KinetoJob& job,
   for (model::Step& step : rows.steps) {
     if (lacks_kernels || step.end_ns > detail_until) step.full_detail = false;
   }
-  for (model::MemorySample& sample : memory_) sample.step = phases.step_at(sample.time_ns);
-  rows.memory = std::move(memory_);
+  rows.memory = memory_of_device();
+  for (model::MemorySample& sample : rows.memory) sample.step = phases.step_at(sample.time_ns);
   for (auto& [key, events] : runs_) {
     rows.events.push_back({0, key.first, key.second, std::move(events)});
   }

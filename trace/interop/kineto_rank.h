@@ -76,7 +76,9 @@ class KinetoRank {
   void leave_out_unbelievable();
   std::map<int, base::Intervals> communicating() const;
   std::int64_t detail_until_ns() const;
+  int used_device() const;
   std::string device_name(const KinetoJob& job) const;
+  std::vector<model::MemorySample> memory_of_device();
   std::vector<TrainingPass> passes() const;
   // A line of the log says why there are none; "": there are, or nothing should.
   std::string make_parts(int world_size, std::span<const TrainingPass> passes,
@@ -87,7 +89,7 @@ class KinetoRank {
   EventRuns runs_;
   std::vector<Annotation> annotations_;
   std::vector<CarriedOut> carried_out_;
-  std::vector<model::MemorySample> memory_;
+  std::map<int, std::vector<model::MemorySample>> memory_;  // by device: each has its own totals
   AutogradPasses autograd_;
   bool is_cut_off_ = false;
   bool launches_kernels_ = false;

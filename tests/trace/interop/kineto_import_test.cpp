@@ -174,6 +174,24 @@ TEST_F(KinetoImport, TellsWhatIsReservedOnlyWhereTheTraceDoes) {
   EXPECT_THAT(reserved("not told", ""), testing::ElementsAre(model::kNotKnown));
 }
 
+// Its allocator counts each by itself.
+TEST_F(KinetoImport, OfAProcessWithTwoGpusMemoryIsThatOfTheOneThatItUsesMost) {
+  std::vector<std::string> events{kernel_at("1"), kernel_at("7")};
+  for (int i = 0; i < 6; ++i) {
+    const bool is_other = i % 2 == 1;
+    events.push_back(
+        R"({"ph":"i","cat":"cpu_instant_event","name":"[memory]","pid":1,"tid":1,"ts":)" +
+        std::to_string(i) + R"(,"args":{"Device Type":1,"Bytes":64,"Device Id":)" +
+        (is_other ? R"(1,"Total Allocated":64}})" : R"(0,"Total Allocated":4096}})"));
+  }
+  std::vector<std::int64_t> held;
+  for (const model::Batch& batch : open(import_of({trace_of(events, "")}).folder).batches) {
+    for (const model::MemorySample& sample : batch.memory)
+      held.push_back(sample.bytes[static_cast<std::size_t>(model::MemoryCategory::kOther)]);
+  }
+  EXPECT_EQ(held, (std::vector<std::int64_t>(3, 4096)));
+}
+
 TEST_F(KinetoImport, SaysWhatIsWrongAndLeavesNothingBehind) {
   const auto error = [&](std::vector<std::filesystem::path> files, ImportOptions options = {}) {
     const auto imported = import_kineto(files, runs(), options);
