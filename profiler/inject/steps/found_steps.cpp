@@ -29,7 +29,7 @@ bool is_in_time(StepSource source) {
   return source == StepSource::kRanges || source == StepSource::kPasses;
 }
 
-const char* text_of(StepSource source) {
+const char* text_of_source(StepSource source) {
   switch (source) {
     case StepSource::kRanges:
       return "steps and phases: NVTX ranges";
@@ -51,7 +51,7 @@ const char* text_of(StepSource source) {
 std::string FoundSteps::text() const {
   const StepSource source = source_;
   if (source == StepSource::kNone && has_held_) return "steps: none that are sure yet";
-  std::string text = text_of(source);
+  std::string text = text_of_source(source);
   if (const std::int64_t sure = first_sure_step_; sure > 0)
     text += "; steps before " + std::to_string(sure) +
             ": guessed from what repeats, they may be parts of steps";
