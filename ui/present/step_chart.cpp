@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "trace/base/median.h"
-#include "ui/present/tune/knob_chart.h"
 
 namespace shardlens::ui::present {
 
@@ -91,6 +90,14 @@ StepChart step_chart(const std::vector<trace::analysis::StepFigures>& steps,
   }
   chart.top_ns = axis_top(chart.bars, input.baseline_ns);
   return chart;
+}
+
+const state::LedgerRow* shown_of_baselines_job(const state::Ledger& ledger) {
+  const auto& rows = ledger.rows;
+  // Without a baseline nothing was compared.
+  if (std::ranges::none_of(rows, &state::LedgerRow::is_baseline)) return nullptr;
+  const auto shown = std::ranges::find_if(rows, &state::LedgerRow::is_shown);
+  return shown != rows.end() && shown->not_compared.empty() ? &*shown : nullptr;
 }
 
 const state::LedgerRow* marked_baseline(const state::Ledger& ledger) {

@@ -47,6 +47,9 @@ struct StepChartInput {
 StepChart step_chart(const std::vector<trace::analysis::StepFigures>& steps,
                      const StepChartInput& input);
 
+// The run on screen, if the ledger holds it to be of the baseline's job and machine; null: it does
+// not, or cannot tell.
+const state::LedgerRow* shown_of_baselines_job(const state::Ledger& ledger);
 // The run whose mean step time is marked in the shown one's chart; null: there is none, or it is of
 // another job or machine.
 const state::LedgerRow* marked_baseline(const state::Ledger& ledger);

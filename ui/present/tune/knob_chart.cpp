@@ -6,6 +6,7 @@
 #include "trace/tuning/predictable.h"
 #include "ui/present/axis.h"
 #include "ui/present/format.h"
+#include "ui/present/step_chart.h"
 #include "ui/present/tune/choice_hint.h"
 #include "ui/present/tune/knob_rows.h"
 #include "ui/present/tune/prediction_text.h"
@@ -151,14 +152,6 @@ void offer_best(const KnobCurve& curve, const std::optional<CurvePoint>& as_set,
 }
 
 }  // namespace
-
-const state::LedgerRow* shown_of_baselines_job(const state::Ledger& ledger) {
-  const auto& rows = ledger.rows;
-  // Without a baseline nothing was compared.
-  if (std::ranges::none_of(rows, &state::LedgerRow::is_baseline)) return nullptr;
-  const auto shown = std::ranges::find_if(rows, &state::LedgerRow::is_shown);
-  return shown != rows.end() && shown->not_compared.empty() ? &*shown : nullptr;
-}
 
 std::vector<std::string> measured_values(const state::Ledger& ledger, const Settings& next,
                                          const Knob& knob) {

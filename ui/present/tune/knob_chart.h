@@ -37,10 +37,6 @@ struct KnobChart {
   std::string against;       // the run that differences are to: "run 4"
 };
 
-// The run on screen, if the ledger holds it to be of the baseline's job and machine; null: it does
-// not, or cannot tell.
-const state::LedgerRow* shown_of_baselines_job(const state::Ledger& ledger);
-
 // Of the knob, in runs of that machine that differ from the settings for the next one in nothing
 // else that acts.
 std::vector<std::string> measured_values(const state::Ledger& ledger,

@@ -6,6 +6,7 @@
 
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
+#include "ui/present/step_chart.h"
 #include "ui/present/tune/prediction_text.h"
 #include "ui/tune/settings/knob_row.h"
 #include "ui/tune/settings/strategy_bars.h"
