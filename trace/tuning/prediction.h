@@ -47,7 +47,8 @@ struct Prediction {
   std::int64_t steps = 0;           // that the change was predicted of
   bool is_extrapolated = false;     // collectives of sizes or types that the run did not have
   bool scales_computation = false;  // other batches, or another part of forward computed twice
-  bool scales_sequences = false;
+  bool scales_sequences = false;    // of other lengths
+  bool scales_padding = false;      // of texts that are padded for another batch
   bool is_another_strategy = false;
   bool is_of_failed_run = false;
   // Its settings are not known, but what it told of them; of DDP caps that give its buckets.

@@ -289,6 +289,7 @@ Result<Prediction> Predictor::predict_planned(const Settings& next, const Planne
   prediction.is_extrapolated = after.is_extrapolated;
   prediction.scales_computation = after.scales_computation;
   prediction.scales_sequences = after.scales_sequences;
+  prediction.scales_padding = after.scales_padding;
   prediction.is_another_strategy = after.is_another_strategy;
   prediction.is_of_failed_run = info_.status == model::RunStatus::kFailed;
   prediction.depends_on_contention = base::mean_of(differences.contended_ns) != 0;

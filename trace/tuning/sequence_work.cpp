@@ -1,7 +1,10 @@
 #include "trace/tuning/sequence_work.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 
+#include "trace/job/shape/lora.h"
 #include "trace/timeline/words/kernel_class.h"
 
 namespace shardlens::trace::tuning {
@@ -23,6 +26,35 @@ SequenceWork sequence_work(double attention_share, double ratio) {
   const double linear = ratio, quadratic = ratio * ratio;
   return {.factor = (1 - attention_share) * linear + attention_share * (linear + quadratic) / 2,
           .unsure = attention_share * std::abs(quadratic - linear) / 2};
+}
+
+PaddedWork padded_work(const analysis::RunFigures& figures,
+                       const std::optional<predict::PlannedJob>& job) {
+  double samples = 0, tokens = 0, flops = 0;
+  for (const analysis::StepFigures& step : figures.steps) {
+    if (!step.tokens || step.samples.value_or(0) <= 0) continue;
+    samples += static_cast<double>(*step.samples);
+    tokens += static_cast<double>(*step.tokens);
+    flops += static_cast<double>(step.model_flops.value_or(0));
+  }
+  if (tokens == 0) return {};
+  const auto flops_of = [&](double width) {
+    if (!job) return width;
+    const auto per_token =
+        job::flops_per_token(job->shape, job->settings, static_cast<std::int64_t>(width));
+    return width * static_cast<double>(per_token);
+  };
+  const double least = flops_of(tokens / samples);
+  const double most =
+      flops_of(static_cast<double>(job ? job->sequence() : figures.info.settings.sequence_length));
+  if (!job || flops == 0) return {.least = least / most, .most = most / least};
+  const double mean = flops / samples;
+  return {.least = std::min(1.0, least / mean), .most = std::max(1.0, most / mean)};
+}
+
+SequenceWork other_batch_work(const PaddedWork& padded, bool has_more) {
+  const double other = has_more ? padded.most : padded.least;
+  return {.factor = (1 + other) / 2, .unsure = std::abs(other - 1) / 2};
 }
 
 }  // namespace shardlens::trace::tuning

@@ -1,9 +1,13 @@
-// What longer or shorter sequences take to compute, by how much of a step is attention. Any thread.
+// What longer or shorter sequences take to compute: by how much of a step is attention, or by how
+// much of it was padding. Any thread.
 #pragma once
 
 #include <map>
 #include <optional>
 #include <string>
+
+#include "trace/analysis/figures/figures.h"
+#include "trace/predict/sizes/planned_job.h"
 
 namespace shardlens::trace::tuning {
 
@@ -20,5 +24,18 @@ struct SequenceWork {
 // between that (what it reads and writes) and the ratio's square (every token looks at every other;
 // Vaswani et al. 2017, table 1): the middle, and as far to either side.
 SequenceWork sequence_work(double attention_share, double ratio);
+
+// What a text takes to compute in other batches, in what those of the run took in the mean: at
+// least as much as without any padding, at most as much as where it fills all that it is given.
+struct PaddedWork {
+  double least = 1, most = 1;
+};
+// Of a run with such texts (analysis::padded_width()), by the operations that its steps count;
+// `job`: none, its shape is not known, nor what its padding took.
+PaddedWork padded_work(const analysis::RunFigures& figures,
+                       const std::optional<predict::PlannedJob>& job);
+// With more or fewer texts in a batch, whose longest is longer or shorter then: the middle, and as
+// far to either side.
+SequenceWork other_batch_work(const PaddedWork& padded, bool has_more);
 
 }  // namespace shardlens::trace::tuning

@@ -80,6 +80,7 @@ StepPlanner::StepPlanner(const analysis::RunFigures& figures,
       costs_(costs_of_run(info_, recorded_, recorded, known)) {
   if (!figures.ranks.empty()) {
     job_ = analysis::planned_job(figures.ranks.front(), figures.info);
+    if (padded_width_) padded_work_ = padded_work(figures, job_);
     if (job_) job_->padded_width = padded_width_.value_or(0);
     cores_ = cores_named(figures.ranks.front().info.device_name);
   }
@@ -178,6 +179,7 @@ Result<StepPlan> StepPlanner::plan(const Settings& settings) const {
                        static_cast<double>(recorded_.gradient_accumulation_steps);
   plan.unsure_work = plan.micro_batches * batches * sequences.unsure;
   plan.scales_sequences = sequence_ratio(next) != 1;
+  plan.scales_padding = changes_padding(next);
   plan.scales_computation =
       next.activation_checkpointing != recorded_.activation_checkpointing ||
       plan.program.work != 1 ||
@@ -410,6 +412,10 @@ bool StepPlanner::changes_padded(const Settings& settings) const {
   return padded_width_ && settings.sequence_length != recorded_.sequence_length;
 }
 
+bool StepPlanner::changes_padding(const Settings& settings) const {
+  return padded_width_ && settings.batch_per_rank != recorded_.batch_per_rank;
+}
+
 double StepPlanner::sequence_ratio(const Settings& settings) const {
   const auto length = [&](const Settings& each) {
     return static_cast<double>(job_ ? job_with(each).sequence() : each.sequence_length);
@@ -422,6 +428,9 @@ Result<SequenceWork> StepPlanner::work_of_sequences(const Settings& settings) co
     return refuse(
         "Texts of this run were shorter than its sequence_length and padded, so what another "
         "sequence_length does to them is not known. A run with it shows.");
+  }
+  if (changes_padding(settings)) {
+    return other_batch_work(padded_work_, settings.batch_per_rank > recorded_.batch_per_rank);
   }
   const double ratio = sequence_ratio(settings);
   if (ratio == 1) return SequenceWork{};

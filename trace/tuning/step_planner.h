@@ -31,7 +31,9 @@ struct StepPlan {
   bool is_extrapolated = false;
   bool scales_computation = false;  // other batches, or another part of forward computed twice
   double micro_batches = 1;         // in those of a recorded step
-  bool scales_sequences = false;    // by `unsure_work` more or less of a recorded step's
+  // By `unsure_work` more or less of a recorded step's: of other lengths; of texts that are padded
+  // for another batch.
+  bool scales_sequences = false, scales_padding = false;
   double unsure_work = 0;
   bool is_another_strategy = false;  // whose own work beside model and collectives is not known
 };
@@ -82,6 +84,8 @@ class StepPlanner {
   predict::PlannedJob job_with(const job::Settings& settings) const;
   // To how many tokens texts would be cut that were not all as long as they might be.
   bool changes_padded(const job::Settings& settings) const;
+  // For how many others each of them is padded.
+  bool changes_padding(const job::Settings& settings) const;
   // Sequences in the length of recorded ones.
   double sequence_ratio(const job::Settings& settings) const;
   base::Result<SequenceWork> work_of_sequences(const job::Settings& settings) const;
@@ -91,6 +95,7 @@ class StepPlanner {
   model::RunInfo info_;
   job::Settings recorded_;                    // as they act
   std::optional<std::int64_t> padded_width_;  // of its batches; none: all were full
+  PaddedWork padded_work_;                    // of those
   std::optional<std::int64_t> cores_;         // of the machine; none: not known
   std::optional<predict::PlannedJob> job_;    // as recorded; none: its shape is not known
   std::int64_t recorded_bytes_ = 0;           // estimated at the peak

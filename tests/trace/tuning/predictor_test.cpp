@@ -304,6 +304,36 @@ TEST(Predictor, KnowsTheMemoryOfPaddedBatchesAndNothingOfOtherLengths) {
   EXPECT_TRUE(predictor_of(job).predict(longer)) << "where all are full";
 }
 
+// Of more of them the longest is longer: in between lie batches of the same width and full ones.
+TEST(Predictor, OtherBatchesOfPaddedTextsMayBeAsWideAsTheirTextsAllow) {
+  RecordedJob job;
+  job.figures.info.settings.overlap_comm = false;
+  job.figures.info.settings.batch_per_rank = 4;
+  give_model(job);
+  const job::Settings recorded = job.figures.info.settings;
+  job.text_tokens = recorded.sequence_length / 8;
+  job.width = recorded.sequence_length / 4;
+  const Predictor padded = predictor_of(job);
+  job.figures.steps.clear();
+  job.text_tokens = job.width = recorded.sequence_length;
+  const Predictor full = predictor_of(job);
+  const auto with_batch = [&](const Predictor& predictor, std::int64_t batch) {
+    job::Settings next = recorded;
+    next.batch_per_rank = batch;
+    return predictor.predict(next).value();
+  };
+  const auto larger = with_batch(padded, 8);
+  EXPECT_TRUE(larger.scales_padding);
+  ASSERT_TRUE(larger.difference);
+  EXPECT_LT(larger.difference->low_ns, with_batch(full, 8).difference_ns()) << "no text is longer";
+  EXPECT_GT(larger.difference->high_ns, with_batch(full, 32).difference_ns()) << "all are full";
+  const auto smaller = with_batch(padded, 2);
+  ASSERT_TRUE(smaller.difference);
+  EXPECT_LT(smaller.difference->low_ns, with_batch(full, 1).difference_ns()) << "without padding";
+  EXPECT_GT(smaller.difference->high_ns, with_batch(full, 2).difference_ns());
+  EXPECT_FALSE(with_batch(full, 8).scales_padding);
+}
+
 // A prediction of what is not known is none.
 TEST(Predictor, RecomputesOnlyWhereTheModelIsKnown) {
   RecordedJob job;

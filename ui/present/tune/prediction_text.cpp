@@ -223,6 +223,11 @@ std::vector<std::string> assumptions(const trace::tuning::Prediction& prediction
         "With the length of sequences attention is taken to grow between in proportion and with "
         "its square; the interval holds both.");
   }
+  if (prediction.scales_padding) {
+    all.push_back(
+        "Texts are padded to the longest of their batch, and how long that is in another batch is "
+        "not known: the interval spans what is possible.");
+  }
   return all;
 }
 
