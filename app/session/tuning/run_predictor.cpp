@@ -8,6 +8,8 @@
 #include "app/session/tuning/run_advice.h"
 #include "trace/advice/facts/usable_memory.h"
 #include "trace/base/wall_clock.h"
+#include "trace/predict/costs/costs_library.h"
+#include "trace/store/run/run_folder.h"
 #include "trace/tuning/predictable.h"
 #include "ui/present/tune/knob_chart.h"
 #include "ui/present/tune/knob_rows.h"
@@ -22,6 +24,7 @@ using ui::state::PredictionView;
 namespace {
 
 constexpr int kCurvePoints = 48;
+constexpr auto kLookPause = std::chrono::seconds(1);
 constexpr std::size_t kMoreSteps = 4;    // a quarter more than were learnt before
 constexpr std::size_t kFirstSteps = 32;  // of which each may be the one that was missing
 
@@ -67,6 +70,12 @@ bool is_worth_drawing(const KnobCurve& curve) { return curve.points.size() > 1; 
 
 bool is_written_now(const ui::state::RunView& run) {
   return is_written(run.figures.info, trace::base::wall_clock_ns());
+}
+
+// Of the folder: each file that is kept is put into its place there.
+trace::base::FileStamp stamp_of_costs(const ui::state::RunView& run) {
+  return trace::base::stamp_of(trace::store::library_of(run.figures.info.folder) /
+                               trace::predict::kCostsFolder);
 }
 
 // What a knob is set to does not change its own curve.
@@ -131,7 +140,11 @@ PredictionView predict_next(const LearntRun& learnt, const ui::state::RunView& r
 
 RunPredictor::RunPredictor(std::function<void()> on_change)
     : on_change_(std::move(on_change)),
-      reading_([this](const Run& run, const auto& is_wanted) {
+      reading_([this](const Reading& asked, const auto& is_wanted) {
+        const Run& run = asked.run;
+        const auto costs = stamp_of_costs(*run);  // from before they are read
+        if (asked.only_with_other_costs && costs == costs_) return;
+        costs_ = costs;
         const LearntRun learnt = source_.learn(run->figures);
         if (!is_wanted()) return;
         publish([&] { learnt_ = learnt; });
@@ -186,14 +199,25 @@ void RunPredictor::follow(const Run& run, std::uint64_t replacements) {
     asked_folder_.clear();
     return;
   }
-  if (!is_worth_reading(*run, replacements)) return;
+  if (!is_worth_reading(*run, replacements)) {
+    look_for_costs();
+    return;
+  }
   asked_folder_ = run->figures.info.folder;
   asked_start_ns_ = run->figures.info.start_ns;
   asked_replacements_ = replacements;
   asked_steps_ = run->figures.steps.size();
   asked_live_ = run->is_live;
   asked_written_ = is_written_now(*run);
-  reading_.ask(run);
+  reading_.ask({run});
+}
+
+// `shardlens calibrate` may have measured what was missing. The disk is the worker's to wait for.
+void RunPredictor::look_for_costs() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - looked_at_ < kLookPause || !reading_.is_idle()) return;
+  looked_at_ = now;
+  reading_.ask({run_, true});
 }
 
 bool RunPredictor::has_news() const {

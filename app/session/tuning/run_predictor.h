@@ -2,6 +2,7 @@
 // a thread of its own, then answers at once. Interface thread only; `on_change` comes from others.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -13,6 +14,7 @@
 
 #include "app/session/tuning/prediction_source.h"
 #include "app/session/worker/latest_worker.h"
+#include "trace/base/file_system.h"
 #include "trace/job/settings/settings.h"
 #include "trace/tuning/knob_curve.h"
 #include "ui/state/advice_view.h"
@@ -47,7 +49,8 @@ class RunPredictor {
   explicit RunPredictor(std::function<void()> on_change);
 
   // The run on screen; null: nothing is predicted. To be called again now and then: of one that has
-  // just ended more may come. Where `replacements` changes another run has its place.
+  // just ended more may come, and costs may have been measured meanwhile. Where `replacements`
+  // changes another run has its place.
   void follow(const std::shared_ptr<const ui::state::RunView>& run, std::uint64_t replacements = 0);
   bool has_news() const;
   // Null until the run was read; the same pointer for the same question.
@@ -58,6 +61,10 @@ class RunPredictor {
 
  private:
   using Run = std::shared_ptr<const ui::state::RunView>;
+  struct Reading {
+    Run run;
+    bool only_with_other_costs = false;  // than it was learnt with
+  };
   struct CurveQuestion {
     std::shared_ptr<const trace::tuning::Predictor> predictor;
     const trace::job::Knob* knob = nullptr;
@@ -83,6 +90,7 @@ class RunPredictor {
 
   bool is_refused() const;  // the run that was asked for, so far
   bool is_worth_reading(const ui::state::RunView& run, std::uint64_t replacements) const;
+  void look_for_costs();
   void publish(const std::function<void()>& change);
   // Of every knob that can be predicted; asks for those that are missing.
   void add_curves(const LearntRun& learnt, const CurveInput& input, const DrawnCurves& drawn,
@@ -95,6 +103,7 @@ class RunPredictor {
   std::uint64_t asked_replacements_ = 0;
   std::size_t asked_steps_ = 0;
   bool asked_live_ = false, asked_written_ = false;
+  std::chrono::steady_clock::time_point looked_at_{};
   std::vector<CurveQuestion> asked_curves_;
   std::optional<Question> answered_;
   std::shared_ptr<const ui::state::PredictionView> view_;
@@ -105,8 +114,9 @@ class RunPredictor {
   DrawnCurves curves_;
   std::uint64_t version_ = 0;
 
-  PredictionSource source_;  // the reading worker's own
-  LatestWorker<Run> reading_;
+  PredictionSource source_;       // the reading worker's own
+  trace::base::FileStamp costs_;  // likewise: of what it learnt with
+  LatestWorker<Reading> reading_;
   LatestWorker<std::vector<CurveQuestion>> drawing_;  // last: stops first
 };
 

@@ -17,18 +17,26 @@
 #include "tests/files.h"
 #include "tests/trace/interop/ddp_traces.h"
 #include "trace/base/wall_clock.h"
+#include "trace/predict/costs/costs_library.h"
 
 namespace shardlens::app::session {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::shared_ptr<const ui::state::RunView> example(const char* name) {
-  const fs::path run = fs::path(SHARDLENS_SOURCE_DIR) / "assets/runs" / name;
+std::shared_ptr<const ui::state::RunView> view_of(const fs::path& run) {
   auto follower = RunFollower::open(run);
   if (!follower) throw std::runtime_error(follower.error().message);
   (void)(*follower)->advance();
   return *(*follower)->view(trace::base::wall_clock_ns(), false, {"run 4", ""});
+}
+
+fs::path file_of(const char* example) {
+  return fs::path(SHARDLENS_SOURCE_DIR) / "assets/runs" / example;
+}
+
+std::shared_ptr<const ui::state::RunView> example(const char* name) {
+  return view_of(file_of(name));
 }
 
 class RunPredictorTest : public testing::Test {
@@ -237,6 +245,42 @@ TEST_F(RunPredictorTest, LearnsTheRunThatTookThePlaceOfAnother) {
   EXPECT_TRUE(eventually([this] { return changes_ == 2; })) << "learnt, with advice";
   predictor_.follow(run_, 2);
   EXPECT_TRUE(eventually([this] { return changes_ == 4; }));
+}
+
+// As `shardlens calibrate` does, which a refusal tells to run.
+TEST_F(RunPredictorTest, TakesWhatIsMeasuredWhileTheRunIsOnScreen) {
+  const trace::test::Folder library;
+  const fs::path copy = library / "copy.shardlens";
+  fs::copy_file(file_of("slow_link_cap_1.shardlens"), copy);
+  run_ = view_of(copy);
+  draft_.next.sharding_strategy = trace::job::Strategy::kFullShard;
+  predictor_.follow(run_);
+  const auto before = answer(false);
+  ASSERT_TRUE(before && before->prediction) << before->refused;
+  EXPECT_TRUE(before->prediction->is_extrapolated) << "it gathered nothing";
+
+  std::vector<trace::model::RankInfo> ranks;
+  for (const auto& rank : run_->figures.ranks) ranks.push_back(rank.info);
+  trace::predict::CostsFile measured;
+  measured.setup = trace::predict::setup_of(run_->figures.info, ranks);
+  ASSERT_FALSE(measured.setup.device_name.empty());
+  using trace::model::CollectiveFunction;
+  for (const auto function : {CollectiveFunction::kAllGather, CollectiveFunction::kReduceScatter}) {
+    for (std::int64_t bytes = 1024; bytes <= 1 << 24; bytes *= 2) {
+      measured.rows.push_back({.kind = {function, measured.setup.ranks},
+                               .bytes = bytes,
+                               .count = 10,
+                               .median_ns = 1e9,
+                               .lower_quartile_ns = 1e9,
+                               .upper_quartile_ns = 1e9});
+    }
+  }
+  ASSERT_TRUE(trace::predict::keep_costs(library.path(), measured));
+  EXPECT_TRUE(eventually([&] {
+    predictor_.follow(run_);
+    const auto now = predictor_.view(draft_);
+    return now && now->prediction && now->prediction->step_ns > before->prediction->step_ns + 1e9;
+  }));
 }
 
 TEST_F(RunPredictorTest, ForgetsARunThatLeftTheScreen) {
