@@ -143,6 +143,18 @@ TEST(ChangeSummary, CountsWhatMayChangeAStep) {
       << "the strategy has no buckets";
 }
 
+TEST(ChangeSummary, IsTheSameOnADeviceThatIsNamed) {
+  state::KnobDraft draft;
+  draft.baseline_name = "run 1";
+  draft.next.device = draft.baseline.device = trace::job::DeviceChoice::kCuda;
+  draft.next.max_grad_norm = 2 * draft.baseline.max_grad_norm;
+  EXPECT_EQ(change_summary(draft),
+            "1 change against run 1, the baseline, without effect on the step");
+  draft.next.max_grad_norm = draft.baseline.max_grad_norm;
+  draft.next.device = trace::job::DeviceChoice::kCpu;
+  EXPECT_EQ(change_summary(draft), "1 change against run 1, the baseline");
+}
+
 }  // namespace
 
 }  // namespace shardlens::ui::present

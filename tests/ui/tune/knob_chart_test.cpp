@@ -88,6 +88,32 @@ TEST_F(KnobChartTest, AMeasuredRunSetsTheValueThatItHad) {
   EXPECT_EQ(chart->measured[0].value, "0.390625") << "every digit";
 }
 
+// Whether the device was named or found, the run was there.
+TEST_F(KnobChartTest, RunsOnTheDeviceThatIsNamedAreDots) {
+  using trace::job::DeviceChoice;
+  state::Ledger ledger;
+  state::LedgerRow row;
+  row.settings = snapshot_.knobs.next;
+  row.ranks = 2;
+  row.on_gpu = true;
+  row.summary.step_ns.count = 20;
+  row.summary.step_ns.mean = 80e6;
+  row.is_shown = row.is_baseline = true;
+  for (const auto device : {DeviceChoice::kCuda, DeviceChoice::kAuto}) {
+    row.settings.device = device;
+    row.settings.bucket_cap_mb *= 2;
+    ledger.rows.push_back(row);
+  }
+  const auto measured_with = [&](DeviceChoice device) {
+    auto next = snapshot_.knobs.next;
+    next.device = device;
+    return measured_values(ledger, next, knob("bucket_cap_mb")).size();
+  };
+  EXPECT_EQ(measured_with(DeviceChoice::kCuda), 2u);
+  EXPECT_EQ(measured_with(DeviceChoice::kAuto), 2u);
+  EXPECT_EQ(measured_with(DeviceChoice::kCpu), 0u) << "none ran there";
+}
+
 TEST_F(KnobChartTest, ASliderWithoutACurveSaysWhy) {
   EXPECT_EQ(why_no_curve(snapshot_, knob("steps")), "") << "no run, no prediction";
   publish();

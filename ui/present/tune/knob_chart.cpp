@@ -57,6 +57,7 @@ bool is_along(const state::Ledger& ledger, const state::LedgerRow& row, const Se
   if (!is_like) return false;
   trace::model::RunInfo info;
   info.world_size = row.ranks;
+  info.device = row.on_gpu ? "cuda" : "cpu";
   info.settings = row.settings;
   trace::job::copy_value(knob, next, info.settings);
   const auto changes = trace::tuning::changes_to(info, next);

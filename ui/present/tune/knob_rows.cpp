@@ -80,7 +80,8 @@ bool may_act(const Knob& knob, const state::KnobDraft& draft) {
   trace::model::RunInfo info;
   info.world_size = static_cast<int>(draft.baseline.ranks);
   info.settings = draft.baseline;
-  trace::job::Settings next = draft.baseline;
+  info.settings.device = trace::job::DeviceChoice::kAuto;  // whatever both have
+  trace::job::Settings next = info.settings;
   trace::job::copy_value(knob, draft.next, next);
   const auto changes = trace::tuning::changes_to(info, next);
   return changes ? changes->without_effect.empty() : !trace::tuning::is_without_effect(knob);
