@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "trace/analysis/figures/memory_figures.h"
@@ -44,6 +45,27 @@ std::vector<std::vector<std::int64_t>> updated_parts(const predict::PlannedJob& 
     }
   }
   return parts;
+}
+
+// By rank, in what the fullest one owns.
+std::vector<double> owned_shares(const predict::PlannedJob& job) {
+  const auto values = predict::model_sizes(job.shape, job.settings).trained();
+  const auto owners = job::partition_parameters(values, static_cast<int>(job.ranks));
+  std::vector<double> owned(static_cast<std::size_t>(job.ranks));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    owned[static_cast<std::size_t>(owners[i])] += static_cast<double>(values[i]);
+  }
+  const double most = std::ranges::max(owned);
+  for (double& each : owned) each /= most;
+  return owned;
+}
+
+// By what all ranks of the step took for what they own.
+void tell_fullest(const std::vector<double>& owned, predict::StepWork& step) {
+  double took_ns = 0;
+  for (const auto& rank : step.ranks) took_ns += static_cast<double>(rank.optimizer_ns);
+  const double shares = std::accumulate(owned.begin(), owned.end(), 0.0);
+  for (auto& rank : step.ranks) rank.fullest_optimizer_ns = std::llround(took_ns / shares);
 }
 
 std::int64_t ranks_of_shards(const Settings& settings) {
@@ -145,6 +167,10 @@ std::vector<predict::StepWork> StepPlanner::steps(const predict::RecordedSteps& 
   std::erase_if(steps, [&](const predict::StepWork& step) {
     return step.ranks.front().micro_batches.size() != micro_batches || !tells_units(step);
   });
+  if (job_ && is_zero1(recorded_)) {
+    const auto owned = owned_shares(*job_);
+    for (predict::StepWork& step : steps) tell_fullest(owned, step);
+  }
   if (!clock_) return steps;
   for (predict::StepWork& step : steps) {
     for (predict::RankWork& rank : step.ranks) {
@@ -363,6 +389,8 @@ void StepPlanner::add_update(const Settings& settings, double slower, StepPlan& 
                    static_cast<double>(ranks_of_shards(settings));
   }
   update.share *= slower;
+  plan.program.updates_as_recorded = settings.sharding_strategy == recorded_.sharding_strategy &&
+                                     settings.ranks == recorded_.ranks;
   predict::add_update(update, plan.program);
 }
 

@@ -265,6 +265,29 @@ job::ModelShape give_model(RecordedJob& job) {
   return shape;
 }
 
+// Rank 0 owns the table, the other one all else.
+TEST(Predictor, EachRankUpdatesAllThatRanksOfZero1Owned) {
+  RecordedJob job;
+  auto shape = give_model(job);
+  shape.layers = 2;
+  shape.vocabulary = 20'000;
+  for (auto& rank : job.figures.ranks) {
+    rank.info.model = job::shape_text(shape);
+    rank.info.parameters = job::parameter_count(shape);
+  }
+  job.figures.info.settings.sharding_strategy = job::Strategy::kZero1;
+  job.figures.info.settings.bucket_cap_mb = 16;
+  job.transfer_ns = {{kMib, kMs}, {4 * kMib, kMs + kMs / 5}};
+  job.optimizer_ns = {24 * kMs, 6 * kMs};
+  job::Settings next = job.figures.info.settings;
+  next.sharding_strategy = job::Strategy::kDdp;
+  const auto step = predictor_of(job).predict_step(next, kTypicalStep);
+  ASSERT_TRUE(step) << step.error().message;
+  const auto& schedule = step->schedule;
+  EXPECT_NEAR(schedule.end_ns - schedule.backward_end_ns, 30 * kMs, 10);
+  EXPECT_NEAR(schedule.mean_ns, schedule.end_ns - schedule.start_ns, 10) << "on both ranks";
+}
+
 // Texts of 10 tokens, in batches that are padded to 16: what a rank has at its peak is of those,
 // but of more of them one may be as long as texts may be.
 TEST(Predictor, KnowsTheMemoryOfPaddedBatchesAndNothingOfOtherLengths) {

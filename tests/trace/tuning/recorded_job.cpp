@@ -100,6 +100,19 @@ model::Collective reduction(int rank, std::int64_t sequence, std::int64_t bytes,
   return call;
 }
 
+void add_optimizer(int rank, const base::Interval& time, model::Batch& batch) {
+  model::Span span;
+  span.rank = rank;
+  span.phase = base::Phase::kOptimizer;
+  span.start_ns = time.start_ns;
+  span.end_ns = time.end_ns;
+  batch.spans.push_back(span);
+  model::EventRun& run = batch.events.front();
+  run.events.push_back(operation(time.start_ns, time.end_ns));
+  run.events.back().name = kProduct;
+  run.events.back().flags = model::kEventCompute;
+}
+
 model::Batch first_rows(int rank) {
   model::Batch batch;
   batch.strings.push_back(
@@ -160,6 +173,9 @@ predict::RecordedSteps RecordedJob::record() {
     if (text_tokens > 0) tell_texts(*this, figure);
     for (int rank : {0, 1}) {
       model::Batch batch = rows_of(rank, step, calls.back().end_ns, attention);
+      const std::int64_t update_ns = optimizer_ns[static_cast<std::size_t>(rank)];
+      const std::int64_t from_ns = calls.back().end_ns;
+      if (update_ns > 0) add_optimizer(rank, {from_ns, from_ns + update_ns}, batch);
       for (std::size_t i = 0; i < calls.size(); ++i) {
         batch.collectives.push_back(
             reduction(rank, sequence + static_cast<std::int64_t>(i), bytes, calls[i]));

@@ -1,6 +1,7 @@
 // A made-up run of two ranks under DDP on the CPU, for tests of predictions.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -23,8 +24,9 @@ struct RecordedJob {
   RecordedJob();
 
   analysis::RunFigures figures;
-  int steps = 20;        // that are measured
-  double attention = 0;  // of what ranks compute: operators named so
+  int steps = 20;                              // that are measured
+  double attention = 0;                        // of what ranks compute: operators named so
+  std::array<std::int64_t, 2> optimizer_ns{};  // of a rank, in the 38 ms
   // Tokens of every text, and of a row of the batch that it is padded for; 0: not told.
   std::int64_t text_tokens = 0, width = 0;
   std::map<std::int64_t, std::int64_t> transfer_ns{{kMib, 10 * kMs}, {4 * kMib, 25 * kMs}};

@@ -50,6 +50,8 @@ struct RankWork {
   // When backward of the last one had ended, with all that it waits for; absolute.
   std::int64_t backward_end_ns = 0;
   std::int64_t optimizer_ns = 0;  // computed in the optimizer's phase
+  // The same, had it updated as much as the rank that updated most; 0: all updated as much.
+  std::int64_t fullest_optimizer_ns = 0;
 };
 
 struct StepWork {

@@ -155,8 +155,7 @@ class Scheduler {
     for (const RankClock& rank : ranks_) backward_end_ns.push_back(rank.now_ns);
     for (const Action& action : program_.update) {
       act(action, [&](std::size_t rank) {
-        return action.share * ranks_[rank].pace *
-               static_cast<double>(ranks_[rank].work->optimizer_ns);
+        return action.share * ranks_[rank].pace * optimizer_ns(*ranks_[rank].work);
       });
     }
     finish(backward_end_ns);
@@ -183,6 +182,11 @@ class Scheduler {
         }
         break;
     }
+  }
+
+  double optimizer_ns(const RankWork& work) const {
+    const bool is_own = program_.updates_as_recorded || work.fullest_optimizer_ns == 0;
+    return static_cast<double>(is_own ? work.optimizer_ns : work.fullest_optimizer_ns);
   }
 
   // When all ranks have come to where they are.

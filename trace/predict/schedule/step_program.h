@@ -80,6 +80,9 @@ struct StepProgram {
   std::vector<PlannedCall> calls;  // by launch
   std::vector<MicroBatchProgram> micro_batches;
   std::vector<Action> update;  // after them
+  // In what each rank's optimizer took (RankWork::optimizer_ns), or else in what that of the rank
+  // did which updated most.
+  bool updates_as_recorded = true;
   // What a micro-batch takes to compute, in those that were recorded.
   double work = 1;
 };
