@@ -266,6 +266,23 @@ TEST_F(PredictionTest, SpeaksOfAllRanksWhereTheLastOneDoesNotWait) {
             "No rank waits for a collective: computation bounds the step.");
 }
 
+TEST_F(PredictionTest, SpeaksOfNoGradientWhereBucketsAreAskedForBehindThemAll) {
+  using trace::predict::Action;
+  auto step = two_buckets(3, 0);
+  EXPECT_THAT(present::bound_text(step), HasSubstr("its last gradient is ready 80.0 ms"));
+  step.program.micro_batches = {{0,
+                                 {{Action::What::kCompute, trace::predict::Until::kEnd},
+                                  {Action::What::kLaunch, trace::predict::Until::kEnd, 0},
+                                  {Action::What::kLaunch, trace::predict::Until::kEnd, 1}}}};
+  EXPECT_THAT(present::bound_text(step), HasSubstr("(4.00 MiB): it is asked for 80.0 ms"));
+  for (auto& call : step.schedule.calls) call.ready_ns = 70 * 1'000'000;
+  step.schedule.calls[0].start_ns = 70 * 1'000'000;
+  step.schedule.calls[0].end_ns = 80 * 1'000'000;
+  EXPECT_EQ(present::bound_text(step),
+            "Reductions follow without a gap from bucket 0 (1.00 MiB), asked for at 70.0 ms, to "
+            "bucket 1 (4.00 MiB), which ends 40.0 ms after that.");
+}
+
 TEST_F(PredictionTest, NamesWhatIsWaitedForWhereItMatters) {
   auto step = two_buckets(3, 0);
   step.program.calls[0].what = "root forward gather";

@@ -44,17 +44,34 @@ std::string kind_of(const std::string& what) {
   return what.starts_with("updated parameters") ? "updated parameters" : what;
 }
 
+// Whether ranks come to it at the end of backward, and not at a gradient (`overlap_comm: false`).
+bool is_asked_for_at_end(const trace::predict::StepProgram& program, std::size_t call) {
+  using trace::predict::Action;
+  for (const auto& micro_batch : program.micro_batches) {
+    auto until = trace::predict::Until::kForward;
+    for (const Action& action : micro_batch.actions) {
+      if (action.what == Action::What::kCompute) until = action.until;
+      const bool is_launched = action.what == Action::What::kLaunch && action.place == call;
+      if (is_launched) return until == trace::predict::Until::kEnd;
+    }
+  }
+  return false;
+}
+
 // Of reductions that follow one another up to the last.
 std::string train_text(const PredictedStep& step, std::size_t first, std::size_t last) {
   const auto& calls = step.schedule.calls;
   const std::string ready = elapsed_text(calls[first].ready_ns - step.start_ns);
   const std::string behind = elapsed_text(calls[last].end_ns - calls[last].ready_ns);
+  const bool at_end = is_asked_for_at_end(step.program, calls[last].call);
   if (first == last) {
-    return "Backward ends with " + call_text(step, last) + ": its last gradient is ready " + ready +
+    return "Backward ends with " + call_text(step, last) +
+           (at_end ? ": it is asked for " : ": its last gradient is ready ") + ready +
            " after the step's begin, and its reduction takes " + behind + ".";
   }
-  return "Reductions follow without a gap from " + call_text(step, first) + ", ready at " + ready +
-         ", to " + call_text(step, last) + ", which ends " + behind + " after its last gradient.";
+  return "Reductions follow without a gap from " + call_text(step, first) +
+         (at_end ? ", asked for at " : ", ready at ") + ready + ", to " + call_text(step, last) +
+         ", which ends " + behind + (at_end ? " after that." : " after its last gradient.");
 }
 
 // By what is waited for, and the single call that is waited for longest.
