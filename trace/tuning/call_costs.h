@@ -52,6 +52,11 @@ class CallCosts {
   std::optional<Cost> of(const Conditions& next, model::CollectiveFunction function, Group group,
                          double bytes) const;
 
+  // Whether such sizes were moved.
+  bool measures(const predict::CollectiveKind& kind, double bytes) const {
+    return costs_.measures(kind, bytes);
+  }
+
   // For how long one of a run with these settings had a simulated link to itself; 0: it passed
   // none.
   static double link_ns(const Conditions& recorded, const predict::CollectiveKind& kind,

@@ -302,7 +302,7 @@ Result<Prediction> Predictor::predict_planned(const Settings& next, const Planne
   }
   prediction.recorded_exposed_ns = exposed_ns_;
   if (exposed_ns_) {
-    // One rank moves nothing, not even what the schedule leaves out: its loss.
+    // One rank moves nothing, not even what the schedule leaves out.
     prediction.exposed_ns =
         after.ranks > 1 ? std::max(0.0, *exposed_ns_ + base::mean_of(differences.exposed_ns)) : 0.0;
   }

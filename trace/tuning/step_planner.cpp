@@ -371,10 +371,32 @@ std::vector<predict::UpdatePlan::Sum> StepPlanner::norm_sums(const Settings& set
   return sums;
 }
 
+// As the trainer's own steps have it (trainer/optimizer/grad_scaler, trainer/loop/step_exchange),
+// where the run tells what such sizes take.
+void StepPlanner::add_agreements(const Settings& settings, predict::UpdatePlan& update) const {
+  if (!model::has_settings(info_) || settings.ranks < 2) return;
+  constexpr std::int64_t kOverflowBytes = 4;
+  const auto loss_bytes = [](std::int64_t ranks) { return 8 * (1 + 2 * ranks); };
+  const predict::CollectiveKind recorded{model::CollectiveFunction::kAllReduce,
+                                         static_cast<int>(recorded_.ranks)};
+  const auto has = [&](std::int64_t bytes) {
+    return costs_.measures(recorded, static_cast<double>(bytes));
+  };
+  const auto ranks = static_cast<int>(settings.ranks);
+  if (job::scales_loss(settings) && has(kOverflowBytes)) {
+    update.sums_before.insert(update.sums_before.begin(), {ranks, kOverflowBytes, "fp16 overflow"});
+  }
+  if (has(loss_bytes(recorded_.ranks))) {
+    update.sums_behind.push_back(
+        {ranks, loss_bytes(settings.ranks), "loss", 1 / static_cast<double>(settings.loss_every)});
+  }
+}
+
 // The optimizer's work is in proportion to the values that the fullest rank updates.
 void StepPlanner::add_update(const Settings& settings, double slower, StepPlan& plan) const {
-  predict::UpdatePlan update{.norm_sums = norm_sums(settings),
+  predict::UpdatePlan update{.sums_before = norm_sums(settings),
                              .ranks = static_cast<int>(settings.ranks)};
+  add_agreements(settings, update);
   if (job_) {
     const predict::PlannedJob job = job_with(settings);
     const auto values_of = [](const predict::PlannedJob& each) {
@@ -413,10 +435,11 @@ Result<void> StepPlanner::add_costs(const Settings& settings, double slower, Ste
     const auto cost = costs_.of(call.is_reduction ? conditions : others, call.function,
                                 {call.group, call.are_replicas}, static_cast<double>(call.bytes));
     if (!cost) return refuse(no_such_size(call));
-    call.transfer_ns = std::llround(cost->transfer.ns);
-    call.working_ns = std::llround(cost->working_ns);
-    call.link_ns = std::llround(cost->link_ns);
-    call.unsure_ns = std::llround(cost->transfer.unsure_ns);
+    const auto planned = [&](double ns) { return std::llround(call.share * ns); };
+    call.transfer_ns = planned(cost->transfer.ns);
+    call.working_ns = planned(cost->working_ns);
+    call.link_ns = planned(cost->link_ns);
+    call.unsure_ns = planned(cost->transfer.unsure_ns);
     plan.spread_ns = std::max(plan.spread_ns, cost->transfer.spread_ns);
     plan.is_extrapolated = plan.is_extrapolated || cost->transfer.is_extrapolated;
   }

@@ -79,6 +79,8 @@ class StepPlanner {
   // Ranks that reduce a bucket together.
   std::int64_t reducing_ranks(const job::Settings& settings) const;
   std::vector<predict::UpdatePlan::Sum> norm_sums(const job::Settings& settings) const;
+  // What ranks agree on in a step with these settings: before the optimizer and behind it.
+  void add_agreements(const job::Settings& settings, predict::UpdatePlan& update) const;
   void add_update(const job::Settings& settings, double slower, StepPlan& plan) const;
   base::Result<void> add_costs(const job::Settings& settings, double slower, StepPlan& plan) const;
   predict::PlannedJob job_with(const job::Settings& settings) const;

@@ -265,6 +265,26 @@ job::ModelShape give_model(RecordedJob& job) {
   return shape;
 }
 
+// Every step waits for it, whatever its buckets do.
+TEST(Predictor, ExchangesTheLossOnAnotherLinkAndNotOnOneRank) {
+  const auto difference_ns = [](std::int64_t loss_ns, const char* link, std::int64_t ranks) {
+    RecordedJob job;
+    job.loss_ns = loss_ns;
+    job.figures.ranks.resize(2);
+    for (auto& rank : job.figures.ranks) rank.info.device_name = "made up, 8 cores";
+    for (auto& rank : job.figures.ranks) rank.info.device = "cpu";
+    job.figures.info.settings.threads_per_rank = 1;
+    job.figures.info.settings.bucket_cap_mb = 4;
+    job::Settings next = job.figures.info.settings;
+    next.simulate_link = link;
+    next.ranks = ranks;
+    return predictor_of(job).predict(next).value().difference_ns();
+  };
+  const char* const link = "latency_us=100000,gbit_per_s=1000";
+  EXPECT_NEAR(difference_ns(5 * kMs, link, 2) - difference_ns(0, link, 2), 95.0 * kMs, 0.1 * kMs);
+  EXPECT_NEAR(difference_ns(5 * kMs, "off", 1) - difference_ns(0, "off", 1), -5.0 * kMs, 0.1 * kMs);
+}
+
 // Rank 0 owns the table, the other one all else.
 TEST(Predictor, EachRankUpdatesAllThatRanksOfZero1Owned) {
   RecordedJob job;

@@ -17,7 +17,8 @@ namespace {
 constexpr int kGradient = 1, kProduct = 2, kAttention = 3;  // names
 constexpr std::array<std::int64_t, 4> kReadyMs{40, 60, 80, 100};
 
-constexpr std::int64_t kLateMs = 2;  // of rank 1
+constexpr std::int64_t kLateMs = 2;      // of rank 1
+constexpr std::int64_t kLossBytes = 40;  // of two ranks
 
 std::int64_t ready_ns(int rank, std::int64_t step, std::size_t gradient) {
   return begin_of_step(step) + (kReadyMs[gradient] + kLateMs * rank) * kMs;
@@ -180,6 +181,13 @@ predict::RecordedSteps RecordedJob::record() {
         batch.collectives.push_back(
             reduction(rank, sequence + static_cast<std::int64_t>(i), bytes, calls[i]));
       }
+      if (loss_ns > 0) {
+        const std::int64_t at_ns = from_ns + 30 * kMs;
+        model::Collective loss =
+            reduction(rank, sequence + std::ssize(calls), kLossBytes, {at_ns, at_ns + loss_ns});
+        loss.tag_kind = model::TagKind::kNamed;
+        batch.collectives.push_back(loss);
+      }
       recorded.learn(batch);
       analysis::StepBreakdown breakdown;
       breakdown.step_ns = batch.steps.front().end_ns - batch.steps.front().start_ns;
@@ -187,7 +195,7 @@ predict::RecordedSteps RecordedJob::record() {
     }
     // The first is not measured.
     if (step >= settings.skip_steps) figures.steps.push_back(figure);
-    sequence += static_cast<std::int64_t>(calls.size());
+    sequence += std::ssize(calls) + (loss_ns > 0 ? 1 : 0);
   }
   return recorded;
 }

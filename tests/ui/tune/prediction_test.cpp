@@ -283,6 +283,16 @@ TEST_F(PredictionTest, SpeaksOfNoGradientWhereBucketsAreAskedForBehindThemAll) {
             "bucket 1 (4.00 MiB), which ends 40.0 ms after that.");
 }
 
+TEST_F(PredictionTest, TheLossBehindABucketIsNotWhatBoundsAStep) {
+  auto step = two_buckets(3, 0);
+  step.program.calls.push_back({.what = "loss", .group = 2, .bytes = 40});
+  const std::int64_t end_ns = step.schedule.end_ns;
+  step.schedule.calls.push_back({2, end_ns, end_ns, end_ns + 300'000});
+  step.schedule.waits.push_back({end_ns, end_ns + 300'000, 2});
+  step.schedule.end_ns += 300'000;
+  EXPECT_THAT(present::bound_text(step), HasSubstr("Backward ends with bucket 1 (4.00 MiB)"));
+}
+
 TEST_F(PredictionTest, NamesWhatIsWaitedForWhereItMatters) {
   auto step = two_buckets(3, 0);
   step.program.calls[0].what = "root forward gather";

@@ -25,6 +25,7 @@ struct PlannedCall {
   std::int64_t bytes = 0;     // S of nccl-tests
   std::size_t tensors = 0;    // of a bucket; 0: not told
   bool is_reduction = false;  // of gradients, in the type that is set for that
+  double share = 1;           // of steps, that have it: of what it takes so much is planned
   // One collective of a lane runs after the other, in the order of their launch.
   std::size_t lane = 0;
   // Begins at the end of the one launched before, at the earliest.

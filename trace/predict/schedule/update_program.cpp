@@ -22,13 +22,17 @@ void add_update(const UpdatePlan& plan, StepProgram& program) {
   const auto wait_for = [&](std::size_t call) {
     program.update.push_back({Action::What::kWait, Until::kEnd, call});
   };
-  for (const UpdatePlan::Sum& sum : plan.norm_sums) {
-    wait_for(launch({.what = "gradient norm",
-                     .function = model::CollectiveFunction::kAllReduce,
-                     .group = sum.ranks,
-                     .bytes = sum.bytes},
-                    program));
-  }
+  const auto add_sums = [&](const std::vector<UpdatePlan::Sum>& sums) {
+    for (const UpdatePlan::Sum& sum : sums) {
+      wait_for(launch({.what = sum.what,
+                       .function = model::CollectiveFunction::kAllReduce,
+                       .group = sum.ranks,
+                       .bytes = sum.bytes,
+                       .share = sum.share},
+                      program));
+    }
+  };
+  add_sums(plan.sums_before);
   std::size_t most = 1;
   for (const auto& owned : plan.parts) most = std::max(most, owned.size());
   const std::size_t first = program.calls.size();
@@ -46,6 +50,7 @@ void add_update(const UpdatePlan& plan, StepProgram& program) {
     }
   }
   for (std::size_t call = first; call < program.calls.size(); ++call) wait_for(call);
+  add_sums(plan.sums_behind);
 }
 
 }  // namespace shardlens::trace::predict

@@ -1,8 +1,9 @@
 // What follows the last backward of a step: the norm of gradients that lie on several ranks, the
-// optimizer, ZeRO-1's updated parameters. Any thread.
+// optimizer, ZeRO-1's updated parameters, the loss of all ranks. Any thread.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "trace/predict/schedule/step_program.h"
@@ -11,12 +12,14 @@ namespace shardlens::trace::predict {
 
 struct UpdatePlan {
   double share = 1;  // of the recorded optimizer's work, on the fullest rank
-  // Before the optimizer, one after the other: of the gradients' norm.
   struct Sum {
     int ranks = 2;
     std::int64_t bytes = 0;
+    std::string what = "gradient norm";
+    double share = 1;  // of steps, that have it
   };
-  std::vector<Sum> norm_sums{};
+  // Before the optimizer and in the step's end, one after the other.
+  std::vector<Sum> sums_before{}, sums_behind{};
   int ranks = 2;
   // ZeRO-1: bytes of each part that a rank updates and then sends to all, by owner.
   std::vector<std::vector<std::int64_t>> parts{};

@@ -44,6 +44,11 @@ std::string kind_of(const std::string& what) {
   return what.starts_with("updated parameters") ? "updated parameters" : what;
 }
 
+bool is_agreement(const PredictedStep& step, std::size_t call) {
+  const std::string& what = step.program.calls[step.schedule.calls[call].call].what;
+  return what == "loss" || what == "fp16 overflow";
+}
+
 // Whether ranks come to it at the end of backward, and not at a gradient (`overlap_comm: false`).
 bool is_asked_for_at_end(const trace::predict::StepProgram& program, std::size_t call) {
   using trace::predict::Action;
@@ -161,7 +166,9 @@ std::string bound_text(const PredictedStep& step) {
            "wait " +
            span_text(exposed_ns) + " on average, for it.";
   }
-  const auto critical = trace::predict::critical_calls(step.program, step.schedule);
+  auto critical = trace::predict::critical_calls(step.program, step.schedule);
+  // All steps end with the loss, which hardly takes any time.
+  while (critical.size() > 1 && is_agreement(step, critical.back())) critical.pop_back();
   const auto& last = step.program.calls[step.schedule.calls[critical.back()].call];
   if (!last.what.starts_with("bucket")) return waits_text(step);
   return train_text(step, trace::predict::last_train_begin(step.schedule, critical),

@@ -401,7 +401,7 @@ TEST(BucketProgram, ComputesABlocksForwardAgainBeforeItsFirstGradient) {
 // The fullest owner has two parts: half of the update is done before each.
 TEST(UpdateProgram, SendsEachPartOnceItIsUpdated) {
   StepProgram program;
-  add_update({.share = 0.5, .norm_sums = {{2, 260}}, .parts = {{8, 16}, {24}}}, program);
+  add_update({.share = 0.5, .sums_before = {{2, 260}}, .parts = {{8, 16}, {24}}}, program);
   ASSERT_EQ(program.calls.size(), 4u);
   EXPECT_EQ(program.calls[0].bytes, 260);
   EXPECT_EQ(program.calls[1].bytes, 8);
