@@ -55,7 +55,7 @@ class FsdpTraceWriter : public UnitTraceWriter {
       calls_.push_back(name(unit) + " reduce");
       reduced_ = call("c10d::_reduce_scatter_base_", "gloo:all_reduce", "ReduceScatter",
                       job_.units[unit], job_.units[unit], gpu_);
-      if (job_.pairs == 1) return;
+      if (job_.pairs == 1 || !adds_up_) return;
       calls_.push_back(calls_.back());
       summed_ = call("c10d::allreduce_", "gloo:all_reduce", "AllReduce", job_.units[unit] / 2,
                      job_.units[unit] / 2, reduced_);
@@ -84,7 +84,8 @@ class FsdpTraceWriter : public UnitTraceWriter {
       prefetch_behind(unit);
       compute("aten::linear", job_.forward_us);
       mark("post_forward", unit, [] {});
-      if (job_.frees_after_forward) is_gathered_[unit] = false;
+      const bool is_kept = job_.keeps_last && unit + 1 == job_.units.size();
+      if (job_.frees_after_forward && !is_kept) is_gathered_[unit] = false;
     }
     compute("aten::addmm", job_.around_us);
     mark("post_forward", 0, [] {});

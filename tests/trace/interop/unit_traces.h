@@ -16,7 +16,9 @@ struct FsdpJob {
   std::vector<std::int64_t> units;  // elements of each, even; the root first
   int steps = 6, micro_batches = 1;
   bool reduces_each = false;              // every micro-batch
+  bool adds_up_seldom = false;            // across pairs, in the last micro-batch alone
   bool frees_after_forward = true;        // but the root
+  bool keeps_last = false;                // nor the last unit, as torchtitan: fully_shard's
   bool prefetches_forward = false;        // explicitly
   bool gathers_ahead = true;              // in backward
   bool gathers_behind_gradients = false;  // there, but no earlier: as only FSDP1 may
@@ -45,6 +47,7 @@ class UnitTraceWriter : public TraceWriter {
         calls_.clear();
         for (int i = 0; i < job_.micro_batches; ++i) {
           reduces_ = job_.reduces_each || i + 1 == job_.micro_batches;
+          adds_up_ = !job_.adds_up_seldom || i + 1 == job_.micro_batches;
           forward();
           backward();
         }
@@ -106,6 +109,7 @@ class UnitTraceWriter : public TraceWriter {
   }
 
   const FsdpJob& job_;
+  bool adds_up_ = true;
   bool reduces_ = true;  // the micro-batch
   std::vector<std::string> calls_;
   double link_ = 0, link_of_sums_ = 0;  // until when they are busy

@@ -219,6 +219,26 @@ TEST_F(ImportedGroups, SayWhatTheyDoNotTell) {
   }
 }
 
+TEST_F(ImportedGroups, ThatAddUpInTheLastMicroBatchAloneAreRefused) {
+  const auto predictor = learn({.units = {40'000, 60'000, 50'000},
+                                .steps = 8,
+                                .micro_batches = 2,
+                                .reduces_each = true,
+                                .adds_up_seldom = true,
+                                .pairs = 2,
+                                .on_gpu = true});
+  ASSERT_FALSE(predictor);
+  EXPECT_THAT(predictor.error().message, HasSubstr("set_requires_all_reduce"));
+}
+
+// Each strategy gathers all of them again, or none.
+TEST_F(ImportedGroups, OfWhichOneUnitIsKeptAreRefused) {
+  const auto predictor =
+      learn({.units = {40'000, 60'000, 50'000, 50'000}, .steps = 8, .keeps_last = true});
+  ASSERT_FALSE(predictor);
+  EXPECT_THAT(predictor.error().message, HasSubstr("Unit layers.2 is kept"));
+}
+
 class ImportedModules : public ImportedUnits<Fsdp1TraceWriter> {};
 
 // FSDP1 keeps what is not freed after forward also for the next micro-batch, and so has no gathers

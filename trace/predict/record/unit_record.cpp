@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "trace/model/unit_tag.h"
@@ -39,6 +41,35 @@ struct Overlap {
            kLeastOverlap * static_cast<double>(calls_ns) > static_cast<double>(computed_ns);
   }
 };
+
+// The root is kept by itself.
+std::optional<int> kept_unit(const UnitRecord& record) {
+  std::set<int> again;
+  for (const UnitCall& call : record.calls) {
+    if (call.what == UnitCall::What::kBackwardGather && call.unit != 0) again.insert(call.unit);
+  }
+  if (again.empty()) return std::nullopt;
+  const auto kept = std::ranges::find_if(record.marks, [&](const UnitMark& mark) {
+    return mark.what == UnitMark::What::kBackward && mark.unit != 0 && !again.contains(mark.unit);
+  });
+  return kept == record.marks.end() ? std::nullopt : std::optional(kept->unit);
+}
+
+// A trace may end between the two.
+bool are_added_up_seldom(std::span<const UnitCall> calls) {
+  struct Counts {
+    std::size_t within = 0, across = 0;
+  };
+  std::map<int, Counts> reductions;
+  for (const UnitCall& call : calls) {
+    if (call.what != UnitCall::What::kReduce) continue;
+    ++(call.is_across_groups ? reductions[call.unit].across : reductions[call.unit].within);
+  }
+  return std::ranges::any_of(reductions, [](const auto& of_unit) {
+    const Counts& counts = of_unit.second;
+    return counts.across > 0 && counts.within >= 2 * counts.across;
+  });
+}
 
 bool comes_root_first(std::span<const UnitMark> marks) {
   std::vector<UnitMark> in_order(marks.begin(), marks.end());
@@ -92,6 +123,8 @@ bool is_mark_of_wrapped(std::string_view text) { return text.starts_with(kWrappe
 UnitHabits unit_habits(const UnitRecord& record) {
   UnitHabits habits;
   habits.comes_root_first = comes_root_first(record.marks);
+  habits.kept_unit = kept_unit(record);
+  habits.are_added_up_seldom = are_added_up_seldom(record.calls);
   std::size_t gathers_in_forward = 0;  // of the last unit
   Overlap gathers, reductions;
   for (const UnitCall& call : record.calls) {

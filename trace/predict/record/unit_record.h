@@ -53,6 +53,9 @@ struct UnitHabits {
   bool are_gathered_ahead_forward = false;
   bool are_kept_without_sync = false;  // gathered less often than forward came to them
   bool are_replicated = false;         // their sums are added up across groups
+  bool are_added_up_seldom = false;    // not in each micro-batch that sums within groups
+  // Others are gathered again, and this one is not, though backward comes to it.
+  std::optional<int> kept_unit{};
   // The host waited in every such call: nothing was computed beside it.
   bool do_gathers_block = false, do_reductions_block = false;
   // In backward. A root that returns what another unit returned comes behind that.
