@@ -9,6 +9,8 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -53,6 +55,18 @@ base::Phase phase_named(std::string_view name) {
   if (has("forward") && !has("DistributedDataParallel")) return base::Phase::kForward;
   if (name.starts_with("enumerate(DataLoader)")) return base::Phase::kData;
   return base::Phase::kOther;
+}
+
+// Whether counts come in turns, as of several optimizers: different ones, the same again after each
+// `period` steps. What is missing now and then comes in none. Of at least two; fewer than four do
+// not tell and are taken to.
+bool are_in_turns(std::span<const std::ptrdiff_t> counts) {
+  for (std::size_t period = 2; period <= std::max<std::size_t>(2, counts.size() - 2); ++period) {
+    const auto repeated = counts.first(counts.size() - period);
+    if (!std::ranges::equal(repeated, counts.subspan(period))) continue;
+    if (counts.size() < 4 || std::set(repeated.begin(), repeated.end()).size() > 1) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -115,8 +129,9 @@ void KinetoPhases::add_steps_of_optimizer(const base::Interval& recorded) {
   if (!have_same_gradients()) steps_.clear();
 }
 
-// As those of one optimizer have, or several times as many where they are accumulated, give or take
-// a tenth: not every step uses every parameter. The first step may have begun before the recording.
+// As those of one optimizer have, or several times as many where they are accumulated. Now and then
+// a few may be missing, up to a tenth: not every step uses every parameter. The first step may have
+// begun before the recording.
 bool KinetoPhases::have_same_gradients() const {
   const auto before = [&](std::int64_t time_ns) {
     return std::ranges::lower_bound(backward_.gradients_ns, time_ns) -
@@ -129,10 +144,12 @@ bool KinetoPhases::have_same_gradients() const {
   if (counts.empty()) return true;
   const std::ptrdiff_t least = std::ranges::min(counts);
   if (least == 0) return std::ranges::max(counts) == 0;
-  return std::ranges::all_of(counts, [&](std::ptrdiff_t count) {
+  std::ptrdiff_t most_off = 0;
+  for (const std::ptrdiff_t count : counts) {
     const std::ptrdiff_t nearest = (count + least / 2) / least * least;
-    return 10 * std::abs(count - nearest) <= least;
-  });
+    most_off = std::max(most_off, std::abs(count - nearest));
+  }
+  return most_off == 0 || (10 * most_off <= least && !are_in_turns(counts));
 }
 
 void KinetoPhases::make_steps(const base::Interval& recorded) {

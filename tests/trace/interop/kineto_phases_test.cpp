@@ -38,6 +38,17 @@ class KinetoPhasesTest : public KinetoImport {
       add(node(begin_us, begin_us + 10, "torch::autograd::AccumulateGrad"));
     }
   }
+  // Instead of other events, updates behind so many gradients each.
+  using Counts = std::vector<std::vector<int>>;
+  void take_updates(const std::vector<int>& gradients) {
+    events_.resize(1);
+    double begin_us = 0;
+    for (const int count : gradients) {
+      add_backward(begin_us + 20, count);
+      add(update(begin_us + 3500, begin_us + 3510));
+      begin_us += 4000;
+    }
+  }
   Run imported() {
     return open(
         import_of({trace_of(events_, "\"backend\":\"nccl\",\"rank\":0,\"world_size\":1")}).folder);
@@ -148,13 +159,12 @@ TEST_F(KinetoPhasesTest, StepsMayAccumulateGradientsOfSeveralPasses) {
 
 // As of experts to which no token came, or where an event was lost.
 TEST_F(KinetoPhasesTest, StepsMayLackAFewGradients) {
-  double begin_us = 0;
-  for (const int gradients : {148, 148, 147, 296}) {
-    add_backward(begin_us + 20, gradients);
-    add(update(begin_us + 3500, begin_us + 3510));
-    begin_us += 4000;
+  for (const auto& gradients : Counts{{148, 148, 147, 296},
+                                      {148, 148, 148, 147, 148, 148},
+                                      {148, 141, 148, 147, 139, 148, 148, 144}}) {
+    take_updates(gradients);
+    EXPECT_EQ(steps().size(), gradients.size());
   }
-  EXPECT_EQ(steps().size(), 4u);
 }
 
 // A generator and a discriminator: two optimizers of one class.
@@ -164,6 +174,19 @@ TEST_F(KinetoPhasesTest, OptimizersOfOtherGradientsAreSeveral) {
     add(update(1000 * step + 500, 1000 * step + 510));
   }
   EXPECT_THAT(steps(), ElementsAre(std::pair(0, 3510)));
+}
+
+// PyTorch's DCGAN: two passes of the discriminator's 11, one of those and the generator's 13. Of a
+// critic that is updated several times turns are longer.
+TEST_F(KinetoPhasesTest, OptimizersOfNearlyAsManyGradientsInTurnsAreSeveral) {
+  for (const auto& gradients : Counts{{22, 24, 22},
+                                      {24, 22, 24, 22},
+                                      {22, 24, 22, 24, 22, 24, 22},
+                                      {22, 22, 22, 24, 22, 22, 22, 24, 22},
+                                      {40, 41, 40, 41, 40}}) {
+    take_updates(gradients);
+    EXPECT_EQ(steps().size(), 1u) << gradients.size();
+  }
 }
 
 // One for each parameter, called by a hook as soon as it has its gradient.
