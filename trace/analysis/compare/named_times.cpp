@@ -11,7 +11,9 @@
 
 namespace shardlens::trace::analysis {
 
-NamedTimesReader::NamedTimesReader(const RunFigures& run) {
+NamedTimesReader::NamedTimesReader(const RunFigures& run)
+    : world_size_(run.info.world_size > 0 ? run.info.world_size
+                                          : static_cast<int>(run.ranks.size())) {
   for (const StepFigures& step : run.steps) {
     if (!is_measured(step) || !has_detail(step)) continue;
     places_.resize(std::max(places_.size(), step.ranks.size()));
@@ -30,6 +32,7 @@ NamedTimesReader::NamedTimesReader(const RunFigures& run) {
 
 void NamedTimesReader::learn(const model::Batch& batch) {
   for (const auto& string : batch.strings) strings_.add(string);
+  for (const auto& group : batch.process_groups) groups_.add(group, strings_);
 }
 
 std::ptrdiff_t NamedTimesReader::step_at(int rank, std::int64_t time_ns) const {
@@ -40,6 +43,11 @@ std::ptrdiff_t NamedTimesReader::step_at(int rank, std::int64_t time_ns) const {
   if (place == places.begin()) return -1;
   --place;
   return time_ns < place->window.end_ns ? static_cast<std::ptrdiff_t>(place->step) : -1;
+}
+
+bool NamedTimesReader::is_timed(const model::Collective& collective) {
+  const auto& members = groups_.members(collective.process_group, collective.rank, world_size_);
+  return members.size() == 1 || model::is_timed(collective);
 }
 
 std::vector<double>& NamedTimesReader::series_of(DetailKind kind, std::string name) {
@@ -66,7 +74,7 @@ void NamedTimesReader::add_events(const model::EventRun& run) {
 
 void NamedTimesReader::add_collective(DetailKind kind, std::string name, std::size_t step,
                                       const model::Collective& collective) {
-  if (model::is_timed(collective)) {
+  if (is_timed(collective)) {
     series_of(kind, std::move(name))[step] +=
         static_cast<double>(collective.end_ns - collective.start_ns);
   } else {

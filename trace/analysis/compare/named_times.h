@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "trace/analysis/collectives/process_groups.h"
 #include "trace/analysis/compare/detail_difference.h"
 #include "trace/analysis/figures/figures.h"
 #include "trace/base/intervals.h"
@@ -36,7 +37,7 @@ class NamedTimesReader {
 
   // What is to be read; empty: there is no such step.
   base::Interval window() const { return window_; }
-  // Strings, before the first events of their rank.
+  // Strings and process groups, before the first events of their rank.
   void learn(const model::Batch& batch);
   // What begins in one of the steps counts there with its whole length; the rest is passed over.
   void add(const model::Batch& batch);
@@ -49,6 +50,8 @@ class NamedTimesReader {
   };
   // −1: none.
   std::ptrdiff_t step_at(int rank, std::int64_t time_ns) const;
+  // A rank alone sends nothing, which takes no time.
+  bool is_timed(const model::Collective& collective);
   std::vector<double>& series_of(DetailKind kind, std::string name);
   void add_events(const model::EventRun& run);
   void add_collective(DetailKind kind, std::string name, std::size_t step,
@@ -60,6 +63,8 @@ class NamedTimesReader {
   base::Interval window_;
   bool has_all_sizes_ = true;
   model::StringTable strings_;
+  ProcessGroups groups_;
+  int world_size_;
   std::map<NamedTimes::Key, std::vector<double>> sums_;  // over ranks
   std::set<NamedTimes::Key> not_timed_;
   std::map<std::pair<int, model::StringId>, std::vector<double>*> by_id_;

@@ -147,27 +147,32 @@ TEST(NamedTimes, DoNotTellCollectivesApartWhoseSizeIsNotKnown) {
   EXPECT_TRUE(difference_between({run, &known}, {run, &unknown}).details.empty());
 }
 
+// One of bucket 0's calls by rank 0 takes `took_ns`, all others 1000.
+NamedTimes times_of_buckets(const RunFigures& run, std::int64_t took_ns,
+                            const model::ProcessGroup& group = {.ranks = {0, 1}}) {
+  NamedTimesReader reader(run);
+  model::Batch batch;
+  batch.process_groups = {group};
+  reader.learn(batch);
+  for (int i = 0; i < 20; ++i) {
+    for (const int bucket : {0, 1}) {
+      model::Collective call;
+      call.tag_kind = model::TagKind::kBucket;
+      call.tag_index = bucket;
+      call.bytes = 1024 * (bucket + 1);
+      call.start_ns = i * kStepLength;
+      call.end_ns = call.start_ns + (bucket == 0 && i == 7 ? took_ns : 1000);
+      batch.collectives.push_back(call);
+    }
+  }
+  reader.add(batch);
+  return reader.times();
+}
+
 // As of a run that was recorded without its GPU.
 TEST(NamedTimes, AreNotComparedOfCollectivesWithoutTimes) {
-  const auto run = named_run(20, 1);
-  const auto times_with = [&](std::int64_t took_ns) {
-    NamedTimesReader reader(run);
-    model::Batch batch;
-    for (int i = 0; i < 20; ++i) {
-      for (const int bucket : {0, 1}) {
-        model::Collective call;
-        call.tag_kind = model::TagKind::kBucket;
-        call.tag_index = bucket;
-        call.bytes = 1024 * (bucket + 1);
-        call.start_ns = i * kStepLength;
-        call.end_ns = call.start_ns + (bucket == 0 && i == 7 ? took_ns : 1000);
-        batch.collectives.push_back(call);
-      }
-    }
-    reader.add(batch);
-    return reader.times();
-  };
-  const auto timed = times_with(1000), not_timed = times_with(0);
+  const auto run = named_run(20, 2);
+  const auto timed = times_of_buckets(run, 1000), not_timed = times_of_buckets(run, 0);
   EXPECT_FALSE(not_timed.ns.contains({DetailKind::kTag, "bucket 0"}));
   EXPECT_EQ(difference_between({run, &timed}, {run, &timed}).details.size(), 4u);
   for (const auto& difference : {difference_between({run, &timed}, {run, &not_timed}),
@@ -175,6 +180,27 @@ TEST(NamedTimes, AreNotComparedOfCollectivesWithoutTimes) {
     EXPECT_EQ(difference.details.size(), 2u) << "of bucket 1, by its size and its name";
     for (const auto& detail : difference.details) EXPECT_FALSE(detail.is_only_in_one);
   }
+}
+
+// It takes no time, which is known: what communication costs from the second rank on is told.
+TEST(NamedTimes, OfARankAloneAreComparedAlsoWhereItsCollectivesTakeNone) {
+  const auto run = named_run(20, 2);
+  const auto timed = times_of_buckets(run, 1000);
+  const auto of_group = times_of_buckets(run, 0, {.ranks = {0}});
+  const auto of_world = times_of_buckets(named_run(20, 1), 0, {.id = 7, .ranks = {0}});
+  for (const auto& alone : {of_group, of_world}) {
+    EXPECT_EQ(difference_between({run, &alone}, {run, &timed}).details.size(), 4u);
+  }
+}
+
+// As of a clock that was set back, or of a damaged file.
+TEST(NamedTimes, LeaveOutWhatEndsBeforeItBegins) {
+  const auto run = named_run(20, 2);
+  const NamedTimes::Key bucket{DetailKind::kTag, "bucket 0"};
+  const auto reversed = times_of_buckets(run, -5000).ns.at(bucket);
+  auto expected = times_of_buckets(run, 1000).ns.at(bucket);
+  expected[5] = 0;  // step 7, of which the first two are warm-up
+  EXPECT_EQ(reversed, expected);
 }
 
 // `mean_ns` of one operator in each step, give or take.
