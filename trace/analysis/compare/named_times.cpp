@@ -84,7 +84,7 @@ void NamedTimesReader::add_collective(DetailKind kind, std::string name, std::si
 
 void NamedTimesReader::add_collective(const model::Collective& collective) {
   const std::ptrdiff_t step = step_at(collective.rank, collective.start_ns);
-  if (step < 0) return;
+  if (step < 0 || collective.end_ns < collective.start_ns) return;
   const auto at = static_cast<std::size_t>(step);
   std::string name(model::to_string(collective.function));
   has_all_sizes_ = has_all_sizes_ && collective.bytes != model::kNotKnown;
