@@ -90,7 +90,7 @@ class ScheduleFactor {
   Lines warmup_stable_decay() const {
     const bool has_decay = s_.lr_decay_steps != kAuto;
     return {"decay = " + (has_decay ? text("lr_decay_steps") : "max(1, steps // 10)"),
-            "begin = max(" + text("warmup_steps") + ", steps - decay)",
+            "begin = steps - decay",
             "progress = min(1.0, max(0, step - begin) / decay)",
             "if progress >= 1:",
             "    return " + lowest("0"),

@@ -68,7 +68,7 @@ double warmup_stable_decay(const Place& at) {
     decay = static_cast<double>(at.settings.lr_decay_steps);
   }
   const double lowest = at.lowest(0);
-  const double decay_begins = std::max(at.warmup, at.total - decay);
+  const double decay_begins = at.total - decay;  // which may lie within the warm-up
   if (at.step < decay_begins) return 1;
   if (at.step >= decay_begins + decay) return lowest;
   const double progress = (at.step - decay_begins) / decay;

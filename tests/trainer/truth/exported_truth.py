@@ -141,6 +141,8 @@ def main():
     cases["ddp recomputed"] = drawn(chooser, "ddp") | {"activation_checkpointing": 1, "communication_hook": "none"}
     for i, case in enumerate(cases.values()):
         case["lr_schedule"] = SCHEDULES[i % len(SCHEDULES)]
+    # Its decay begins within the warm-up.
+    cases["ddp early decay"] = cases["ddp recomputed"] | {"lr_schedule": "warmup_stable_decay", "lr_decay_steps": 39}
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         rank_jobs.write_text(folder / "text.txt")

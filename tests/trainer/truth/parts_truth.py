@@ -123,7 +123,7 @@ def expected_rates(name, arguments, warmup, steps):
 def same_schedules(probe):
     lines, truth = [], []
     for ours, theirs, arguments, settings in SCHEDULES:
-        for warmup, steps in ((0, 40), (7, 40), (10, 101)):
+        for warmup, steps in ((0, 40), (7, 40), (30, 40), (10, 101)):  # of one the decay begins within the warm-up
             words = {"learning_rate": PEAK, "lr_schedule": ours, "warmup_steps": warmup, **settings}
             lines.append(" ".join([str(steps)] + [f"{k}={v}" for k, v in words.items()]))
             truth.append(expected_rates(theirs, arguments, warmup, steps))
