@@ -13,9 +13,13 @@ namespace {
 // On the CPU, so that a seed gives the same text on every device.
 std::int64_t draw(const torch::Tensor& logits, double temperature, at::Generator& generator) {
   const torch::Tensor values = logits.to(torch::kCPU, torch::kFloat32);
-  if (temperature == 0) return values.argmax().item<std::int64_t>();
-  return at::multinomial(at::softmax(values / temperature, 0), 1, false, generator)
-      .item<std::int64_t>();
+  const auto most_probable = [&] { return values.argmax().item<std::int64_t>(); };
+  if (temperature == 0) return most_probable();
+  const torch::Tensor probabilities = at::softmax(values / temperature, 0);
+  // Nothing can be drawn from a model whose weights are no longer finite, which is for the step's
+  // loss to tell.
+  if (!at::isfinite(probabilities).all().item<bool>()) return most_probable();
+  return at::multinomial(probabilities, 1, false, generator).item<std::int64_t>();
 }
 
 torch::Tensor last_tokens(const std::vector<std::int64_t>& text, std::int64_t context) {

@@ -17,7 +17,7 @@ namespace shardlens::trainer::evaluate {
 struct GenerationOptions {
   std::int64_t tokens = 32;
   // 0 always takes the most probable token; above, tokens are drawn from
-  // softmax(logits / temperature).
+  // softmax(logits / temperature) while that is finite.
   double temperature = 0;
   std::uint64_t seed = 0;
   std::int64_t context = 1024;  // as many of the last tokens the model is shown

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <limits>
 #include <map>
 
 #include "tests/trainer/strategy/fake_strategy.h"
@@ -95,6 +96,21 @@ TEST(Generation, TellsOfEachToken) {
   options.on_token = [&] { ++tokens; };
   generate(*model, strategy, kPrompt, options);
   EXPECT_EQ(tokens, 3);
+}
+
+// A run that is to go on after such a step does, and one that is to stop says so of its loss.
+TEST(Generation, AModelThatIsNotFiniteWritesSomething) {
+  const auto model = small_model(model::ModelLayout::kGpt2);
+  {
+    const torch::NoGradGuard no_grad;
+    for (auto& parameter : model->parameters()) {
+      parameter.fill_(std::numeric_limits<double>::quiet_NaN());
+    }
+  }
+  FakeStrategy strategy({});
+  for (const double temperature : {0.0, 0.8}) {
+    EXPECT_EQ(generate(*model, strategy, kPrompt, of(3, temperature)).size(), 3u);
+  }
 }
 
 TEST(Generation, LeavesTheModelTraining) {
