@@ -41,6 +41,7 @@ class TokenDataset {
   std::int64_t evaluation_samples() const { return samples() - training_samples_; }
   std::int64_t samples() const;
   bool is_packed() const { return training_.is_packed(); }
+  std::int64_t vocabulary() const { return traits_.vocabulary; }  // the model's
   bool is_classification() const { return traits_.classes > 0; }
   // Of the training data's classes, in order of their numbers; empty: they have none.
   const std::vector<std::string>& label_names() const { return training_.text().label_names(); }

@@ -47,6 +47,16 @@ trace::base::Result<SampleWriter> SampleWriter::create(const trace::job::Setting
         "sample_prompt is empty: give the model a word to go on from, or use auto.");
   }
   writer.prompt_.assign(writer.text_.prompt.begin(), writer.text_.prompt.end());
+  const std::int64_t largest = std::ranges::max(writer.prompt_);
+  if (largest >= dataset.vocabulary()) {
+    return trace::base::fail(
+        trace::base::ErrorKind::kUsage,
+        "The tokenizer gives token " + std::to_string(largest) +
+            " for sample_prompt, but the model's vocabulary has " +
+            std::to_string(dataset.vocabulary()) +
+            " tokens. Set tokenizer to the one that the model was trained with, or another "
+            "sample_prompt.");
+  }
   return writer;
 }
 

@@ -26,7 +26,8 @@ struct Sample {
 class SampleWriter {
  public:
   // The prompt is the setting's, or of the first held-out sample what comes before its answer, of
-  // plain text its beginning. Error kUsage: the setting's has no tokens.
+  // plain text its beginning. Error kUsage: the setting's has no tokens, or some that the model
+  // does not have.
   static trace::base::Result<SampleWriter> create(const trace::job::Settings& settings,
                                                   const data::TokenDataset& dataset,
                                                   SampleText text);

@@ -72,6 +72,23 @@ TEST(SampleWriter, TakesThePromptOfTheSettings) {
   EXPECT_EQ(refused.error().kind, trace::base::ErrorKind::kUsage);
 }
 
+// As of a tokenizer to which tokens were added, with a model that was not enlarged.
+TEST(SampleWriter, RefusesAPromptOfTokensThatTheModelDoesNotHave) {
+  auto settings = settings_with_samples();
+  settings.sample_prompt = "<|added|>";
+  const auto dataset = prompts_of(
+      encoded(text::TextKind::kPlain, {{text::byte_tokens("abcdefghijklmnopqrstuvwxyz"), ""}}),
+      settings);
+  const auto writer_of = [&](text::TokenId token) {
+    return SampleWriter::create(settings, dataset, {{1, token, 2}, -1, text::TextDecoder({}, {})});
+  };
+  EXPECT_TRUE(writer_of(300));
+  const auto refused = writer_of(301);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, trace::base::ErrorKind::kUsage);
+  EXPECT_NE(refused.error().message.find("token 301 for sample_prompt"), std::string::npos);
+}
+
 TEST(SampleWriter, IsOffUnlessAskedFor) {
   auto settings = settings_with_samples();
   const auto dataset = prompts_of(
