@@ -20,6 +20,7 @@
 #include "trainer/model/decoder_model.h"
 #include "trainer/optimizer/learning_rate.h"
 #include "trainer/saving/shared_disk.h"
+#include "trainer/saving/trained_part.h"
 #include "trainer/tensor/autocast_scope.h"
 
 namespace shardlens::trainer::loop {
@@ -403,7 +404,12 @@ trace::base::Result<void> TrainLoop::save_model(std::int64_t step) {
   const PhaseMark mark(*this, step, Phase::kCheckpoint);
   TRY_ASSIGN(const auto folder, parts_.saver.save(parts_.strategy, parts_.communicator));
   if (parts_.communicator.rank() == 0) {
-    parts_.log.info("model after step " + std::to_string(step) + ": " + folder.string());
+    const bool lacks_base = saving::saves_adapters_alone(parts_.settings) &&
+                            !trace::job::is_model_folder(parts_.settings.model);
+    parts_.log.info("model after step " + std::to_string(step) + ": " + folder.string() +
+                    (lacks_base ? "; its adapters belong to weights drawn by the seed, which only "
+                                  "merge_lora saves with them"
+                                : ""));
   }
   return {};
 }

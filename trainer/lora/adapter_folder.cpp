@@ -72,7 +72,8 @@ std::string config_text(const AdapterDescription& description, const model::Mode
   const auto layers = adapted_layers_of(model, trained);
   nlohmann::ordered_json config;
   config["auto_mapping"] = nullptr;
-  config["base_model_name_or_path"] = description.base_model;
+  config["base_model_name_or_path"] = nullptr;
+  if (!description.base_model.empty()) config["base_model_name_or_path"] = description.base_model;
   config["bias"] = "none";
   config["fan_in_fan_out"] = !layers.empty() && layers.front().layer->is_transposed();
   config["inference_mode"] = true;

@@ -31,7 +31,7 @@ AdapterValues gather_trained(const model::Model& model,
 
 struct AdapterDescription {
   LoraOptions lora;
-  std::string base_model;   // where peft finds the model that the adapters belong to
+  std::string base_model;   // where peft finds the model that the adapters belong to; "": nowhere
   bool classifies = false;  // sequences, else it is a causal language model
 };
 // Rank 0 writes adapter_config.json and adapter_model.safetensors, which peft loads; a folder of

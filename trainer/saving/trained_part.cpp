@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "trace/job/huggingface/find_model.h"
 #include "trace/job/shape/lora.h"
 #include "trace/job/shape/strategy.h"
 #include "trainer/lora/adapter_folder.h"
@@ -56,7 +57,10 @@ trace::base::Result<void> save_adapters(const std::filesystem::path& folder,
   lora::add_whole(job.fresh, job.model, options, parameters, job.communicator, trained);
   const bool classifies = std::ranges::any_of(
       trained, [](const auto& each) { return !lora::is_adapter_parameter(each.first); });
-  return lora::save_adapter(folder, {options, job.settings.model, classifies}, job.model, trained,
+  // A preset's name is that of other weights on a hub.
+  const std::string& name = job.settings.model;
+  const std::string base_model = trace::job::is_model_folder(name) ? name : "";
+  return lora::save_adapter(folder, {options, base_model, classifies}, job.model, trained,
                             job.communicator);
 }
 

@@ -14,6 +14,7 @@
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/checkpoint/tensor_bytes.h"
 #include "trainer/lora/base_fingerprint.h"
+#include "trainer/saving/trained_part.h"
 
 namespace shardlens::trainer::lora {
 namespace {
@@ -160,6 +161,25 @@ TEST(AdapterFolder, HoldsWhatPeftReads) {
   const auto* entry = file->find("base_model.model.transformer.h.1.attn.c_attn.lora_B.weight");
   ASSERT_NE(entry, nullptr);
   EXPECT_EQ(entry->sizes, (std::vector<std::int64_t>{60, 3}));
+}
+
+// On a hub, a preset's name is that of other weights.
+TEST(AdapterFolder, NamesTheFolderOfItsModelAndNoPreset) {
+  for (const std::string model_name : {"gpt2", "/models/gpt2"}) {
+    const trace::test::Folder parent;
+    auto training = training_of("ddp", "fp32", model::ModelLayout::kGpt2);
+    training.settings.model = model_name;
+    with_strategy(training, [&](model::Model& model, strategy::Strategy& strategy,
+                                comm::Communicator& communicator) {
+      const std::vector<std::string> nothing;
+      EXPECT_TRUE(saving::save_adapters(
+          parent / "adapter", {training.settings, model, strategy, communicator, nothing}));
+    });
+    const auto config =
+        nlohmann::json::parse(std::ifstream(parent / "adapter" / "adapter_config.json"));
+    const auto& base = config["base_model_name_or_path"];
+    EXPECT_EQ(base, model_name == "gpt2" ? nlohmann::json() : nlohmann::json(model_name));
+  }
 }
 
 // As the pooler of a BERT whose folder has none.
