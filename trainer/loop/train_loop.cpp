@@ -89,7 +89,8 @@ trace::base::Result<void> TrainLoop::begin() {
   return {};
 }
 
-// What is left of epochs is counted in batches of this run: the one before may have had others.
+// What is left of epochs is counted in batches of this run: the one before may have had others. All
+// steps have as many, so that those at the end which are too few for one are left out.
 std::int64_t TrainLoop::steps_in_all() const {
   const trace::job::Settings& s = parts_.settings;
   if (s.epochs == 0) return s.steps;

@@ -85,8 +85,9 @@ constexpr Knob kModelAndDataKnobs[] = {
      .explanation = "Leave out the tail that does not divide evenly by ranks, instead of padding"},
     {.name = "uneven_inputs", .label = "Uneven inputs", .member = choice_member<&Settings::uneven_inputs>(),
      .choices = kUnevenInputs,
-     .explanation = "even gives every rank as many sequences; join trains on each once, and ranks "
-                    "that ran out take part with a gradient of zero, as PyTorch's Join"},
+     .explanation = "even gives every rank as many sequences; join trains on each once, but for "
+                    "what epochs leaves out, and ranks that ran out take part with a gradient of "
+                    "zero, as PyTorch's Join"},
     {.name = "dropout", .label = "Dropout", .member = &Settings::dropout, .minimum = 0,
      .maximum = 0.9,
      .explanation = "Probability with which activations are zeroed while training"},
@@ -344,7 +345,8 @@ constexpr Knob kOptimizationKnobs[] = {
      .explanation = "Optimizer steps of the run"},
     {.name = "epochs", .label = "Epochs", .member = &Settings::epochs, .minimum = 0,
      .maximum = kLarge,
-     .explanation = "Passes over the text instead of a number of steps; 0 uses steps"},
+     .explanation = "Passes over the text instead of a number of steps; 0 uses steps. Micro-batches "
+                    "at their end that are too few for a step are left out"},
     {.name = "learning_rate", .label = "Learning rate", .member = &Settings::learning_rate,
      .minimum = 0, .maximum = 10, .logarithmic = true,
      .explanation = "Peak learning rate"},
