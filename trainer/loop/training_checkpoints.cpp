@@ -25,8 +25,9 @@ constexpr const char* kBestText = "best_evaluation_text";
 std::string exact_text(double value) { return trace::base::formatted("%.17g", value); }
 constexpr const char* kBase = "base";
 constexpr const char* kBaseType = "base_dtype";
-constexpr const char* kLabels = "labels";  // in order of their numbers
-constexpr char kBetweenLabels = '\0';      // a name may have several lines
+// In order of their numbers. Some checkpoints have "labels", which were not told apart for certain.
+constexpr const char* kLabels = "label_names";
+constexpr char kBetweenLabels = '\0';  // a name may have several lines
 
 bool trains_adapters(const trace::job::Settings& settings) { return settings.lora_rank > 0; }
 

@@ -3,7 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <limits>
+#include <regex>
+#include <sstream>
+#include <string>
 
 #include "tests/trainer/comm/rank_threads.h"
 #include "tests/trainer/data/encoded_texts.h"
@@ -158,6 +163,24 @@ TEST_F(CheckpointsOfAJob, OfOtherClassesAreRefused) {
     ASSERT_TRUE(job_with(small_settings(), {"neg", "of\ntwo lines"})->checkpoints().save(4));
     EXPECT_TRUE(job_with(going_on(), {"neg", "of\ntwo lines"})->checkpoints().resume());
     EXPECT_FALSE(job_with(going_on(), {"neg", "of"})->checkpoints().resume());
+  });
+}
+
+// Older ones have names that may have run into each other under another key.
+TEST_F(CheckpointsOfAJob, OfClassesInTheOlderFormGoOn) {
+  const optimizer::GradScalerOptions options{.enabled = false};
+  comm::on_ranks(1, [&](comm::Communicator& communicator, profiler::recorder::Recorder&) {
+    SmallJob first(small_settings(), folder_.path(), options, communicator, 1, {"neg", "pos"});
+    const auto saved = first.checkpoints().save(3);
+    ASSERT_TRUE(saved) << saved.error().message;
+    const std::filesystem::path file = *saved / trace::job::kCheckpointFile;
+    std::stringstream text;
+    text << std::ifstream(file).rdbuf();
+    const std::string older = std::regex_replace(text.str(), std::regex("label_names"), "labels");
+    std::ofstream(file) << older;
+    SmallJob second(going_on(), folder_.path(), options, communicator, 1, {"a", "b"});
+    const auto done = second.checkpoints().resume();
+    EXPECT_TRUE(done) << done.error().message;
   });
 }
 
