@@ -77,7 +77,7 @@ class Recorder final : public StepRecorder, public CollectiveRecorder {
   // Bulk events of the calling thread's queue.
   void add_event(int lane, trace::model::EventKind kind, const trace::model::Event& event);
   // For a thread that may wait, and has more to tell than its queues hold: returns once half of
-  // them is free. Never on the job's threads.
+  // them is free. On the job's threads only where much was held back, once a run.
   void wait_for_room();
   // Many at once, ordered by start; locks: not in a hot path.
   void add_events(int lane, trace::model::EventKind kind, std::vector<trace::model::Event> events);

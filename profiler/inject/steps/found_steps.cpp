@@ -1,6 +1,7 @@
 #include "profiler/inject/steps/found_steps.h"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <utility>
 
@@ -101,13 +102,15 @@ void FoundSteps::begin_step(const Finder& finder, std::int64_t at_ns,
 void FoundSteps::tell_held(StepSource source) {
   const std::vector<HeldStep> held = std::exchange(held_[source], {});
   for (const HeldStep& step : held) {
+    recorder_.wait_for_room();  // a minute may have more of them than a queue holds
     tell_begin(*step.finder, step.start_ns, step.number);
     if (step.end_ns) tell_end(*step.finder, *step.end_ns, step.has_detail);
   }
 }
 
 void FoundSteps::finish() {
-  const std::lock_guard lock(mutex_);
+  const std::unique_lock lock(mutex_, std::chrono::milliseconds(500));
+  if (!lock.owns_lock()) return;
   for (const StepSource source : {StepSource::kPasses, StepSource::kPattern}) {
     if (holds_back(source)) tell_held(source);
   }

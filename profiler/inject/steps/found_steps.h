@@ -58,7 +58,9 @@ class FoundSteps {
   void watch_activity(std::function<bool()> uses_gpu);
   // A kernel ran.
   void note_activity() { has_activity_ = true; }
-  // Nothing more comes: tells the surest of what was held back, if nobody is surer.
+  // Nothing more comes: tells the surest of what was held back, if nobody is surer. Also while the
+  // process dies, by whose signal a thread within these functions may have been stopped: it is not
+  // waited for long.
   void finish();
   // Who told the steps so far. Takes no lock.
   StepSource source() const { return source_; }
@@ -87,7 +89,7 @@ class FoundSteps {
   void close_step(std::int64_t at_ns);
 
   recorder::Recorder& recorder_;
-  std::mutex mutex_;
+  std::timed_mutex mutex_;
   const Finder* believed_ = nullptr;
   const Finder* other_ = nullptr;  // who found steps since the believed one began its last
   int steps_of_other_ = 0;

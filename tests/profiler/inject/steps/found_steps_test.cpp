@@ -130,6 +130,15 @@ class GuessedSteps : public testing::Test {
   std::int64_t now_ns_ = kSecond;
 };
 
+TEST_F(GuessedSteps, OfWhichThereAreMoreThanAQueueHoldsAreAllTold) {
+  for (int i = 0; i < 6'100; ++i) {
+    passes_.begin_step(now_ns_, std::nullopt);
+    passes_.end_step(now_ns_ += kSecond / 100);
+  }
+  steps_.finish();
+  EXPECT_EQ(lengths().size(), 6'100u);
+}
+
 TEST_F(GuessedSteps, AreToldAfterAMinuteWithoutSurerOnes) {
   guess_steps(pattern_, 60);
   EXPECT_EQ(steps_.source(), StepSource::kNone);
