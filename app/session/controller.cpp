@@ -376,6 +376,11 @@ void Controller::carry_out(const ui::state::StartSweep&) {
   notice_.take(started);
 }
 
+void Controller::carry_out(const ui::state::ResumeSweep& command) {
+  is_start_awaited_ = is_start_awaited_ || is_idle();
+  sweeps_.carry_out(command);
+}
+
 void Controller::carry_out(const ui::state::SaveText& command) {
   note_saved(save_text(options_.save_dir, command.file_name, command.text));
 }

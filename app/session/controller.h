@@ -95,6 +95,7 @@ class Controller {
   }
   void carry_out(const ui::state::OpenSweepCard& command);
   void carry_out(const ui::state::StartSweep& command);
+  void carry_out(const ui::state::ResumeSweep& command);
   void carry_out(const ui::state::CompareRuns& command);
   void carry_out(const ui::state::SetBaseline& command);
   void carry_out(const ui::state::UnpinBaseline& command);

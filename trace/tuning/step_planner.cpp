@@ -387,8 +387,13 @@ void StepPlanner::add_agreements(const Settings& settings, predict::UpdatePlan& 
     update.sums_before.insert(update.sums_before.begin(), {ranks, kOverflowBytes, "fp16 overflow"});
   }
   if (has(loss_bytes(recorded_.ranks))) {
-    update.sums_behind.push_back(
-        {ranks, loss_bytes(settings.ranks), "loss", 1 / static_cast<double>(settings.loss_every)});
+    // What it takes hardly depends on its size: no reason to predict nothing.
+    const bool is_told = costs_
+                             .of(costs_.recorded(), recorded.function, {ranks},
+                                 static_cast<double>(loss_bytes(settings.ranks)))
+                             .has_value();
+    update.sums_behind.push_back({ranks, loss_bytes(is_told ? settings.ranks : recorded_.ranks),
+                                  "loss", 1 / static_cast<double>(settings.loss_every)});
   }
 }
 

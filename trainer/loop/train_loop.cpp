@@ -126,11 +126,12 @@ trace::base::Result<TrainOutcome> TrainLoop::run() {
       // In the last step there is nothing left to stop. What is due behind another is done before:
       // a run that goes on from there would leave it out.
       outcome.stopped = agreement.stop && step + 1 < total_steps_;
-      TRY(evaluate_if_due(step));
-      if (checkpoints_.is_due(step + 1) ||
-          (outcome.stopped && parts_.settings.checkpoint_on_stop)) {
-        TRY(save_checkpoint(step));
-      }
+      const bool saves =
+          checkpoints_.is_due(step + 1) || (outcome.stopped && parts_.settings.checkpoint_on_stop);
+      // Whoever stops it may not wait for an evaluation.
+      if (saves && outcome.stopped) TRY(save_checkpoint(step));
+      TRY(evaluate_if_due(step, outcome.stopped));
+      if (saves && !outcome.stopped) TRY(save_checkpoint(step));
       if (outcome.stopped) {
         parts_.log.info("stopped after step " + std::to_string(step) + ", as asked");
         return outcome;
@@ -311,11 +312,12 @@ bool TrainLoop::evaluates_after(std::int64_t step) const {
   return every > 0 && (step + 1) % every == 0;
 }
 
-trace::base::Result<void> TrainLoop::evaluate_if_due(std::int64_t step) {
+trace::base::Result<void> TrainLoop::evaluate_if_due(std::int64_t step, bool is_stopped) {
   if (!evaluates_after(step)) return {};
   const evaluate::Evaluation result = evaluate_after(step);
   report_evaluation(step, result);
-  if (parts_.samples.is_on()) write_sample(step);
+  // What puts it into words has been stopped, too.
+  if (parts_.samples.is_on() && !is_stopped) write_sample(step);
   return keep_if_best(step, result);
 }
 

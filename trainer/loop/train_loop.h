@@ -91,7 +91,7 @@ class TrainLoop {
   void report_skipped(std::int64_t step, const StepAgreement& agreement);
   std::optional<model::ChunkedLossOptions> loss_chunks() const;
   trace::base::Result<void> check_finite(std::int64_t step, const StepAgreement& agreement);
-  trace::base::Result<void> evaluate_if_due(std::int64_t step);
+  trace::base::Result<void> evaluate_if_due(std::int64_t step, bool is_stopped);
   evaluate::Evaluation evaluate_after(std::int64_t step);
   // Equal for evaluations whose losses can be compared.
   std::string evaluated_text(const evaluate::Evaluation& result) const;

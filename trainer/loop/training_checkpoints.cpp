@@ -98,8 +98,8 @@ trace::base::Result<std::filesystem::path> TrainingCheckpoints::save(std::int64_
 }
 
 bool TrainingCheckpoints::forget_best_of_other_text(const std::string& text) {
-  if (text == best_text_) return false;
-  best_text_ = text;
+  const std::string before = std::exchange(best_text_, text);
+  if (before == text || before.empty()) return false;  // older checkpoints do not tell it
   return std::isfinite(std::exchange(best_loss_, std::numeric_limits<double>::infinity()));
 }
 

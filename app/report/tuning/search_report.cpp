@@ -103,7 +103,7 @@ std::string assignments(const SearchReport& report, std::size_t point) {
   for (const auto* knob : sweep::obeyed_knobs(report.plan.points, point)) {
     const std::string value = trace::job::value_text(settings[point], *knob);
     if (value == trace::job::value_text(settings[search::kStart], *knob)) continue;
-    text += (text.empty() ? "" : " ") + "--set " +
+    text += std::string(text.empty() ? "" : " ") + "--set " +
             trace::base::in_shell(std::string(knob->name) + "=" + value);
   }
   return text;

@@ -133,7 +133,7 @@ void LibraryScan::note_failure(const std::string& folder, const trace::store::Ru
   using trace::base::ErrorKind;
   problems_.push_back(error.message);
   const bool lasts = error.kind == ErrorKind::kDamaged || error.kind == ErrorKind::kForeign ||
-                     error.kind == ErrorKind::kOtherVersion;
+                     error.kind == ErrorKind::kOtherVersion || error.kind == ErrorKind::kDiskFull;
   if (lasts) {
     failures_[folder] = {stamp, error.message};
   } else {
