@@ -88,7 +88,7 @@ TEST_F(FocusRingTest, AnArrowGoesToTheNextValueOfASetting) {
   const auto commands = window_.take_commands();
   const auto* set = HeadlessWindow::find<state::SetKnob>(commands);
   ASSERT_NE(set, nullptr);
-  EXPECT_EQ(set->value, "2");
+  EXPECT_EQ(set->text, "2");
 }
 
 TEST_F(FocusRingTest, ArrowsGoFromRowToRowOfTheLedger) {
