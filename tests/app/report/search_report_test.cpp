@@ -5,7 +5,7 @@
 
 #include "app/search/search_words.h"
 #include "tests/app/search/made_up_search.h"
-#include "trace/job/settings/knobs.h"
+#include "trace/job/settings/settings.h"
 
 namespace shardlens::app::report {
 namespace {
