@@ -6,9 +6,8 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <regex>
-#include <sstream>
 #include <string>
+#include <utility>
 
 #include "tests/trainer/comm/rank_threads.h"
 #include "tests/trainer/data/encoded_texts.h"
@@ -173,11 +172,14 @@ TEST_F(CheckpointsOfAJob, OfClassesInTheOlderFormGoOn) {
     SmallJob first(small_settings(), folder_.path(), options, communicator, 1, {"neg", "pos"});
     const auto saved = first.checkpoints().save(3);
     ASSERT_TRUE(saved) << saved.error().message;
-    const std::filesystem::path file = *saved / trace::job::kCheckpointFile;
-    std::stringstream text;
-    text << std::ifstream(file).rdbuf();
-    const std::string older = std::regex_replace(text.str(), std::regex("label_names"), "labels");
-    std::ofstream(file) << older;
+    auto info = trace::job::read_checkpoint_info(*saved);
+    ASSERT_TRUE(info) << info.error().message;
+    auto names = info->notes.extract("label_names");
+    ASSERT_FALSE(names.empty());
+    names.key() = "labels";
+    info->notes.insert(std::move(names));
+    std::ofstream(*saved / trace::job::kCheckpointFile)
+        << trace::job::checkpoint_info_to_yaml(*info);
     SmallJob second(going_on(), folder_.path(), options, communicator, 1, {"a", "b"});
     const auto done = second.checkpoints().resume();
     EXPECT_TRUE(done) << done.error().message;

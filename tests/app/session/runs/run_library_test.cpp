@@ -372,7 +372,7 @@ TEST_F(LibraryTest, ARunThatCannotBeReadForTheMomentIsReadOnceItCan) {
   ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
   EXPECT_EQ(rows(library), 0u);
   std::filesystem::permissions(run_file, perms::owner_all | perms::others_read);
-  EXPECT_TRUE(eventually([&] { return rows(library) == 1; }));
+  EXPECT_TRUE(eventually([&] { return rows(library) == 1; })) << notice.words().text;
 }
 
 TEST_F(LibraryTest, MarksBaselineAndShownRun) {
