@@ -371,8 +371,8 @@ TEST_F(LibraryTest, ARunThatCannotBeReadForTheMomentIsReadOnceItCan) {
   setfsuid(static_cast<uid_t>(self));
   ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
   EXPECT_EQ(rows(library), 0u);
-  std::filesystem::permissions(run_file, perms::owner_all | perms::others_read);
-  EXPECT_TRUE(eventually([&] { return rows(library) == 1; })) << notice.words().text;
+  std::filesystem::permissions(run_file, perms::owner_all | perms::group_read | perms::others_read);
+  EXPECT_TRUE(eventually([&] { return rows(library) == 1; }));
 }
 
 TEST_F(LibraryTest, MarksBaselineAndShownRun) {
