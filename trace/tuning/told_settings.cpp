@@ -200,6 +200,35 @@ std::optional<std::int64_t> shard_group(const model::RunInfo& info, const Record
   return are_parts ? std::optional(ranks) : std::nullopt;
 }
 
+// Whether its units are treated in ways that can be planned.
+Result<void> check_unit_habits(const model::RunInfo& info, const RecordedSteps& recorded) {
+  const predict::UnitHabits habits = recorded.unit_habits();
+  if (habits.is_root_gathered_again) {
+    return refuse(
+        "The root is gathered again in backward, which cannot be predicted so far. Let fully_shard "
+        "keep it (reshard_after_forward=None).");
+  }
+  if (habits.kept_unit) {
+    return refuse(
+        "Unit " + recorded.unit_names()[static_cast<std::size_t>(*habits.kept_unit)] +
+        " is kept for backward while others are gathered again, which cannot be predicted "
+        "so far. Record a program with the same reshard_after_forward for all of its "
+        "units but the root.");
+  }
+  if (habits.are_added_up_seldom) {
+    return refuse(
+        "Groups of ranks do not add up what they have in each micro-batch that they sum "
+        "(set_requires_all_reduce), which cannot be predicted so far. Record a program that does.");
+  }
+  if (habits.are_replicated && !shard_group(info, recorded)) {
+    return refuse(
+        "The run adds up what groups of ranks have (hybrid sharding), but not how many ranks share "
+        "a unit. Record it with torch.profiler.profile(record_shapes=True), and shard all of its "
+        "units on the same mesh.");
+  }
+  return {};
+}
+
 Result<void> check_told_units(const model::RunInfo& info, const RecordedSteps& recorded) {
   const bool are_whole = std::ranges::all_of(recorded.units(), [](const auto& unit) {
     return unit.second.bytes == 0 && unit.second.reduced_bytes > 0;
@@ -226,31 +255,7 @@ Result<void> check_told_units(const model::RunInfo& info, const RecordedSteps& r
                   " lies within another one, and when a unit is left cannot be told then. Record a "
                   "program whose units follow one another.");
   }
-  const predict::UnitHabits habits = recorded.unit_habits();
-  if (habits.is_root_gathered_again) {
-    return refuse(
-        "The root is gathered again in backward, which cannot be predicted so far. Let fully_shard "
-        "keep it (reshard_after_forward=None).");
-  }
-  if (habits.kept_unit) {
-    return refuse(
-        "Unit " + recorded.unit_names()[static_cast<std::size_t>(*habits.kept_unit)] +
-        " is kept for backward while others are gathered again, which cannot be predicted "
-        "so far. Record a program with the same reshard_after_forward for all of its "
-        "units but the root.");
-  }
-  if (habits.are_added_up_seldom) {
-    return refuse(
-        "Groups of ranks do not add up what they have in each micro-batch that they sum "
-        "(set_requires_all_reduce), which cannot be predicted so far. Record a program that does.");
-  }
-  if (habits.are_replicated && !shard_group(info, recorded)) {
-    return refuse(
-        "The run adds up what groups of ranks have (hybrid sharding), but not how many ranks share "
-        "a unit. Record it with torch.profiler.profile(record_shapes=True), and shard all of its "
-        "units on the same mesh.");
-  }
-  return {};
+  return check_unit_habits(info, recorded);
 }
 
 // As its marks and collectives tell it.
