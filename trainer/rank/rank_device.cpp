@@ -31,10 +31,11 @@ trace::base::Result<RankDevice> choose_gpu(const trace::job::Settings& settings,
   if (ranks > gpus && !settings.oversubscribe) {
     return trace::base::fail(
         trace::base::ErrorKind::kUsage,
-        std::to_string(ranks) + " ranks on this machine, but it has " +
+        std::to_string(ranks) + " ranks on this machine, but this one sees " +
             trace::base::counted(gpus, "GPU") +
-            ". Use fewer ranks, set oversubscribe to share GPUs, or set device to "
-            "cpu.");
+            ". If CUDA_VISIBLE_DEVICES hides GPUs, as where a launcher gives each rank its own, "
+            "let every rank see all of them. Else use fewer ranks, set oversubscribe to share "
+            "GPUs, or set device to cpu.");
   }
   const auto index = static_cast<c10::DeviceIndex>(environment.local_rank % gpus);
   return RankDevice{c10::Device(c10::kCUDA, index), ranks > gpus};

@@ -35,6 +35,8 @@ TEST(RankDevice, MoreRanksThanGpusAreRefusedUnlessTheyMayShare) {
     auto settings = on(device);
     const auto refused = choose_device(settings, place_of(3, 4), 2);
     ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, testing::HasSubstr("this one sees 2 GPUs"));
+    EXPECT_THAT(refused.error().message, testing::HasSubstr("CUDA_VISIBLE_DEVICES"));
     EXPECT_THAT(refused.error().message, testing::HasSubstr("set oversubscribe"));
     settings.oversubscribe = true;
     const auto shared = choose_device(settings, place_of(3, 4), 2);
