@@ -51,6 +51,16 @@ TEST(PackedDataset, ShiftsTargetsByOneTokenAndKeepsTheEndForEvaluation) {
   EXPECT_EQ(batch.read_tokens, 8);
 }
 
+// So that losses of the two are of the same training.
+TEST(PackedDataset, TrainsOnTheSameTextWhetherItEvaluatesOrNot) {
+  auto settings = settings_for(4, 1, 0.2);
+  const auto without = dataset_of(counting_text(41), settings);
+  settings.evaluate_every = 5;
+  const auto with = dataset_of(counting_text(41), settings);
+  ASSERT_TRUE(without && with);
+  EXPECT_EQ(without->training_samples(), with->training_samples());
+}
+
 TEST(PackedDataset, CarriesTheMaskAlong) {
   auto settings = settings_for(3, 1, 0);
   settings.packing = trace::job::AutoBool::kTrue;

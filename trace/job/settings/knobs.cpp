@@ -78,7 +78,8 @@ constexpr Knob kModelAndDataKnobs[] = {
                     "auto is the user's cache folder, where plain text as bytes is kept from 64 MiB on"},
     {.name = "evaluation_fraction", .label = "Evaluation split",
      .member = &Settings::evaluation_fraction, .minimum = 0, .maximum = 0.9,
-     .explanation = "Share of the text that is kept for evaluation, taken from its end"},
+     .explanation = "Share of the text that is kept for evaluation, taken from its end, and not trained "
+                    "on either by a run that never evaluates; 0 trains on all of it"},
     {.name = "shuffle", .label = "Shuffle", .member = &Settings::shuffle,
      .explanation = "Draw the blocks in a new order every epoch, as DistributedSampler does"},
     {.name = "drop_last", .label = "Drop last", .member = &Settings::drop_last,
