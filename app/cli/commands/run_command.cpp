@@ -9,7 +9,6 @@
 #include "app/launch/device_probe.h"
 #include "app/report/tuning/prediction.h"
 #include "app/session/runs/listed_runs.h"
-#include "trace/job/shape/strategy.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -24,11 +23,10 @@ struct RunArguments {
 };
 
 // What was asked for on purpose must not be thought to have been tried.
-void say_what_has_no_effect(const JobArguments& arguments, trace::job::Strategy strategy) {
+void say_what_has_no_effect(const JobArguments& arguments, const trace::job::Settings& settings) {
   for (const auto* knob : knobs_given(arguments)) {
-    if (trace::job::applies(*knob, strategy)) continue;
-    print_message(std::string(knob->name) + " has no effect with " +
-                  std::string(trace::job::strategy_traits(strategy).name));
+    const std::string with = trace::job::ignored_with(*knob, settings);
+    if (!with.empty()) print_message(std::string(knob->name) + " has no effect with " + with);
   }
 }
 
@@ -36,7 +34,7 @@ int train(const RunArguments& options) {
   launch::JobRequest request;
   auto settings = settings_of(options.job);
   if (!settings) return report_error(settings.error());
-  say_what_has_no_effect(options.job, settings->sharding_strategy);
+  say_what_has_no_effect(options.job, *settings);
   request.settings = session::with_resumed_run(std::move(*settings), options.runs_dir);
   request.runs_dir = options.runs_dir;
   request.name = options.name;

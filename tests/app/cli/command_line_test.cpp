@@ -401,9 +401,13 @@ TEST_F(CommandLine, SuggestsNothingThatIsNotNear) {
 TEST_F(CommandLine, SaysWhatOfThatWhichWasAskedForHasNoEffect) {
   const std::string said =
       refused(kFailed, {"run", "--set", "sharding_strategy=full_shard", "--set", "bucket_cap_mb=4",
-                        "--set", "forward_prefetch=true", "--predict-from", "absent"});
+                        "--set", "forward_prefetch=true", "--set", "lr_min_ratio=0.1", "--set",
+                        "epochs=3", "--steps", "30", "--predict-from", "absent"});
   EXPECT_THAT(said, HasSubstr("bucket_cap_mb has no effect with full_shard"));
+  EXPECT_THAT(said, HasSubstr("lr_min_ratio has no effect with lr_schedule: cosine"));
+  EXPECT_THAT(said, HasSubstr("steps has no effect with epochs: 3"));
   EXPECT_THAT(said, Not(HasSubstr("forward_prefetch has")));
+  EXPECT_THAT(said, Not(HasSubstr("epochs has")));
 }
 
 TEST_F(CommandLine, WordsThatAreNotTakenAreAnsweredWithThoseThatAre) {

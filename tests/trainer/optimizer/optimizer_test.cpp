@@ -167,5 +167,29 @@ TEST(LearningRate, IsItsPeakFromTheStartWithoutWarmUp) {
   EXPECT_DOUBLE_EQ(learning_rate_at(settings, 0, 1), settings.learning_rate);
 }
 
+// What the table of knobs says of schedules.
+TEST(LearningRate, FollowsAKnobWithJustTheSchedulesThatObeyIt) {
+  const trace::job::Knob& schedule = *trace::job::find_knob("lr_schedule");
+  const auto rates = [](const trace::job::Settings& settings) {
+    std::vector<double> all;
+    for (int step = 0; step <= 40; ++step) all.push_back(learning_rate_at(settings, step, 40));
+    return all;
+  };
+  for (const char* assignment :
+       {"lr_decay_steps=7", "lr_min_ratio=0.3", "lr_cycles=1.7", "lr_power=3"}) {
+    const std::string_view name =
+        std::string_view(assignment).substr(0, std::string_view(assignment).find('='));
+    for (const std::string_view choice : schedule.choices) {
+      trace::job::Settings plain;
+      ASSERT_TRUE(trace::job::set_value(plain, "lr_schedule", choice));
+      trace::job::Settings changed = plain;
+      ASSERT_TRUE(trace::job::set_assignment(changed, assignment));
+      EXPECT_EQ(rates(plain) != rates(changed),
+                trace::job::ignored_with(*trace::job::find_knob(name), plain).empty())
+          << assignment << " with " << choice;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace shardlens::trainer::optimizer

@@ -88,6 +88,15 @@ std::string with_units_in_names(std::string_view simulated_link) {
   return text;
 }
 
+std::string_view strategy_text(Strategy strategy) {
+  return choice_text(choice_member<&Settings::sharding_strategy>(), static_cast<int>(strategy));
+}
+
+bool is_among(std::string_view name, std::string_view names) {
+  return std::ranges::any_of(base::split(names, ','),
+                             [&](std::string_view each) { return base::trimmed(each) == name; });
+}
+
 }  // namespace
 
 const Knob* find_knob(std::string_view name) {
@@ -101,11 +110,16 @@ const Knob* find_knob(std::string_view name) {
 }
 
 bool applies(const Knob& knob, Strategy strategy) {
-  if (knob.applies_to.empty()) return true;
-  const std::string_view wanted =
-      choice_text(choice_member<&Settings::sharding_strategy>(), static_cast<int>(strategy));
-  return std::ranges::any_of(base::split(knob.applies_to, ','),
-                             [&](std::string_view name) { return base::trimmed(name) == wanted; });
+  return knob.applies_to.empty() || is_among(strategy_text(strategy), knob.applies_to);
+}
+
+std::string ignored_with(const Knob& knob, const Settings& settings) {
+  if (!applies(knob, settings.sharding_strategy)) {
+    return std::string(strategy_text(settings.sharding_strategy));
+  }
+  if (knob.depends_on.empty()) return "";
+  const std::string value = value_text(settings, *find_knob(knob.depends_on));
+  return is_among(value, knob.obeyed_with) ? "" : std::string(knob.depends_on) + ": " + value;
 }
 
 std::string_view choice_text(ChoiceMember member, int place) {

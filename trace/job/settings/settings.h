@@ -185,9 +185,15 @@ struct Knob {
   std::string_view accepted = {};     // what that is, choices included; "": any text
   std::string_view explanation = {};  // one sentence, no full stop
   std::string_view applies_to = {};   // strategies, comma-separated; "": all
+  // Another knob, and those of its values with which this one is obeyed, comma-separated; "": with
+  // all of them.
+  std::string_view depends_on = {}, obeyed_with = {};
 };
 // Whether the strategy obeys the knob.
 bool applies(const Knob& knob, Strategy strategy);
+// With what the settings ignore the knob, whatever its value: "full_shard", "lr_schedule: cosine";
+// "": they obey it.
+std::string ignored_with(const Knob& knob, const Settings& settings);
 
 std::span<const Knob> knobs();
 const Knob* find_knob(std::string_view name);          // also by alias; nullptr: unknown

@@ -6,6 +6,7 @@
 #include <functional>
 #include <set>
 
+#include "trace/base/text.h"
 #include "trace/job/shape/strategy.h"
 
 namespace shardlens::trace::job {
@@ -119,6 +120,30 @@ TEST(Knob, AppliesToTheStrategiesItNames) {
   EXPECT_TRUE(applies(*find_knob("shard_group_size"), Strategy::kHybridShard));
   EXPECT_FALSE(applies(*find_knob("shard_group_size"), Strategy::kFullShard));
   EXPECT_TRUE(applies(*find_knob("model"), Strategy::kNoShard));
+}
+
+TEST(Knob, DependsOnValuesThatAnotherKnobHas) {
+  for (const Knob& knob : knobs()) {
+    if (knob.depends_on.empty()) continue;
+    for (std::string_view value : base::split(knob.obeyed_with, ',')) {
+      Settings settings;
+      EXPECT_TRUE(set_value(settings, knob.depends_on, base::trimmed(value))) << knob.name;
+      settings.sharding_strategy = knob.applies_to.empty() ? Strategy::kDdp : Strategy::kFullShard;
+      EXPECT_EQ(ignored_with(knob, settings), "") << knob.name;
+    }
+  }
+}
+
+TEST(Knob, IsIgnoredWithAStrategyOrAValueOfAnotherKnob) {
+  Settings settings;
+  const auto with = [&](const char* knob) { return ignored_with(*find_knob(knob), settings); };
+  EXPECT_EQ(with("bucket_cap_mb"), "");
+  EXPECT_EQ(with("steps"), "");
+  settings.epochs = 3;
+  EXPECT_EQ(with("steps"), "epochs: 3");
+  settings.sharding_strategy = Strategy::kFullShard;
+  EXPECT_EQ(with("bucket_cap_mb"), "full_shard");
+  EXPECT_EQ(with("min_num_params"), "wrap_policy: transformer_block");
 }
 
 TEST(Strategies, HaveARowForEveryChoice) {
