@@ -79,6 +79,7 @@ int tune(const TuneArguments& arguments) {
   if (!jobs.front()) return report_error(jobs.front().error());  // where the search starts
   print_left_out(sweep::leave_out_refused(*points, jobs, 1), "cannot be run");
   print_left_out(sweep::leave_out_doubles(*points, jobs), "do the same as others");
+  say_that_no_model_is_saved(*points);
   const auto request = request_of(arguments, *points);
   auto grid = sweep::Sweep::open(request, session::measured_run);
   if (!grid) return report_error(grid.error());

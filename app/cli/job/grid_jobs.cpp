@@ -16,6 +16,16 @@ void print_left_out(const std::vector<std::string>& points, const std::string& w
   print_message("… and " + std::to_string(points.size() - kNamed) + " more that " + what);
 }
 
+void say_that_no_model_is_saved(const sweep::SweepPoints& points) {
+  const bool is_changed = std::ranges::any_of(points.settings, [](const auto& settings) {
+    return sweep::settings_to_run(settings) != settings;
+  });
+  if (is_changed) {
+    print_message(
+        "The runs are measured and save no model; with save_model=end each saves its own");
+  }
+}
+
 std::vector<std::string> common_banners(const sweep::PointJobs& jobs) {
   std::vector<std::vector<std::string>> banners;
   for (const auto& job : jobs) banners.push_back(session::banners_of(*job));
