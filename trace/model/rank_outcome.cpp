@@ -108,7 +108,8 @@ RunEnd end_of(std::span<const ToldByRank> ranks) {
                   " was sent " + (name != nullptr ? "SIG" + std::string(name) : "a signal");
   }
   if (end.status == RunStatus::kStopped) {
-    end.reason = "stopped after " + steps_text(ranks) + ": " +
+    const std::string steps = steps_text(ranks);
+    end.reason = "stopped" + (steps.empty() ? "" : " after " + steps) + ": " +
                  (end.reason.empty() ? "a rank was asked to" : end.reason);
   }
   if (const std::string missing = unwritten_text(ranks); !missing.empty()) {

@@ -1,6 +1,6 @@
-// While ranks wait for each other, SIGTERM and SIGINT end the process as they do by default:
-// nothing is trained yet, and LibTorch waits for two minutes without asking whether it still
-// should. Later they are heard at the end of a step. One at a time.
+// Until ranks have met, SIGTERM and SIGINT end the process as they do by default: nothing is
+// trained yet, and LibTorch waits for two minutes without asking whether it still should. Later
+// they are heard at the end of a step. One at a time.
 #pragma once
 
 #include <array>

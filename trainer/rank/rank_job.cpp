@@ -109,7 +109,12 @@ RankJob::~RankJob() = default;
 trace::base::Result<loop::TrainOutcome> RankJob::run() {
   try {
     TRY(prepare_process());
-    TRY(prepare_training());
+    if (const auto prepared = prepare_training(); !prepared) {
+      if (stop_signal_ == 0 || is_connected()) return tl::make_unexpected(prepared.error());
+      log_.info(prepared.error().message);
+      outcome_.left_early = true;
+      return loop::TrainOutcome{.stopped = true};
+    }
     TRY_ASSIGN(const auto injections, trace::job::parse_injections(settings_.inject));
     TRY_ASSIGN(evaluate::SampleWriter samples,
                evaluate::SampleWriter::create(settings_, *dataset_, *std::move(sample_text_)));

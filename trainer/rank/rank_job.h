@@ -37,6 +37,7 @@ class RankJob {
           OnHang on_hang);
   ~RankJob();
 
+  // A stop while the text is prepared is no failure: nothing was trained.
   trace::base::Result<loop::TrainOutcome> run();
   // Instead of run(): connects as for a training, and measures for so long what collectives cost.
   trace::base::Result<loop::TrainOutcome> calibrate(double seconds);
@@ -45,6 +46,8 @@ class RankJob {
   trace::base::Result<void> finish(const trace::base::Error* failure);
   // Instead of finish(), for OnHang: writes what was recorded without waiting for other threads.
   void save_in_haste(const trace::base::Error& failure);
+  // Whether the other ranks have met this one.
+  bool is_connected() const { return communicator_ != nullptr; }
   // As far as it is known now; whole after finish().
   trace::model::RankOutcome outcome() const;
 

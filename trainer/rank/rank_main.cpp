@@ -15,6 +15,7 @@
 #include "trace/job/huggingface/find_model.h"
 #include "trainer/huggingface/folder_source.h"
 #include "trainer/model/build_model.h"
+#include "trainer/rank/ends_at_once.h"
 #include "trainer/rank/rank_job.h"
 #include "trainer/rank/rank_options.h"
 #include "trainer/rank/rank_text.h"
@@ -146,12 +147,19 @@ trace::base::Result<void> train(const RankOptions& options, const VariableLookup
   if (auto written = job->finish(nullptr); !written)
     loop::RankLog(nullptr).warn(written.error().message);
   const trace::model::RankOutcome told = job->outcome();
+  const bool others_may_wait = outcome->stopped && !job->is_connected();
   job.reset();
-  if (!run.owns_status) return {};
-  // Of the other ranks, whom another launcher has started, only what their files say is known.
-  const trace::model::ToldByRank own[] = {{environment.rank, told}};
-  const trace::model::RunEnd end = trace::model::end_of(own);
-  return record_end(run, end.status, end.reason);
+  if (run.owns_status) {
+    // Of the other ranks, whom another launcher has started, only what their files say is known.
+    const trace::model::ToldByRank own[] = {{environment.rank, told}};
+    const trace::model::RunEnd end = trace::model::end_of(own);
+    TRY(record_end(run, end.status, end.reason));
+  }
+  // The launcher is to end the others as well, whom nobody else tells that this one will not come.
+  if (others_may_wait) {
+    const EndsAtOnce leaving(stop_signal);
+  }
+  return {};
 }
 
 trace::base::Result<void> act(const RankOptions& options, const VariableLookup& lookup,

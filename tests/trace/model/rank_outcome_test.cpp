@@ -50,6 +50,9 @@ TEST(RankOutcome, NamesTheRankThatGotASignalAndHowFarAllCame) {
   const ToldByRank ranks[] = {{0, left}, {1, asked}};
   EXPECT_EQ(end_of(ranks).status, RunStatus::kStopped);
   EXPECT_EQ(end_of(ranks).reason, "stopped after 12 of 1,100 steps: rank 1 was sent SIGTERM");
+  asked.steps = asked.steps_total = 0;
+  const ToldByRank unprepared[] = {{0, asked}};
+  EXPECT_EQ(end_of(unprepared).reason, "stopped: rank 0 was sent SIGTERM");
 }
 
 TEST(RankOutcome, ARunIsIncompleteAsSoonAsOneRecordOfOneRankIsMissing) {

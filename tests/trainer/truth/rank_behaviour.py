@@ -57,6 +57,26 @@ def stop_before_all_have_come(program, folder):
     expect(codes == [-signal.SIGTERM, -signal.SIGKILL], job, f"exit codes {codes}")
 
 
+def stop_while_text_is_prepared(program, folder):
+    python = folder / "python"
+    python.write_text('#!/bin/sh\ntouch "$0 has started"\nexec sleep 100\n')
+    python.chmod(0o755)
+    os.environ["SHARDLENS_PYTHON"] = str(python)
+    lines = folder / "lines.jsonl"
+    lines.write_text('{"prompt": "a", "completion": "b"}\n')
+    job = start(program, folder, data=lines, token_cache=folder / "cache")
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (folder / "python has started").exists():
+        time.sleep(0.1)
+    for process in job.processes:
+        process.send_signal(signal.SIGTERM)
+    codes = job.wait(30)
+    expect(codes == [-signal.SIGTERM, -signal.SIGTERM], job, f"exit codes {codes}")
+    expect("error: " not in job.log(0) + job.log(1), job, "a stop is no error")
+    end = ranks.status(job.run)
+    expect({"stopped", "stopped: rank 0 was sent SIGTERM"} <= set(end.values()), job, f"status {end}")
+
+
 def nonfinite(program, folder):
     job = start(program, folder, inject='"rank=1,step=1,nan"')
     codes = job.wait()
