@@ -1,7 +1,6 @@
 #include "trainer/huggingface/save_model_folder.h"
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <span>
 #include <system_error>
@@ -13,8 +12,6 @@
 #include "trainer/checkpoint/rank_exchange.h"
 #include "trainer/checkpoint/tensor_bytes.h"
 #include "trainer/checkpoint/whole_folder.h"
-#include "trainer/huggingface/chat_templates.h"
-#include "trainer/huggingface/folder_source.h"
 #include "trainer/huggingface/saved_config.h"
 #include "trainer/huggingface/weight_files.h"
 
@@ -30,22 +27,6 @@ namespace {
 
 constexpr const char* kTag = "model folder";
 constexpr std::int64_t kPieceValues = 2 << 20;
-
-// Everything beside the weights and chat templates that transformers reads: of the model,
-constexpr std::array kOfModel{"chat_template.json", "generation_config.json"};
-// of its tokenizer, whichever of them it has,
-constexpr std::array kTokenizers{"tokenizer.json", "vocab.json", "merges.txt", "vocab.txt",
-                                 "tokenizer.model"};
-// and what is said of its tokens.
-constexpr std::array kOfTokens{"tokenizer_config.json", "special_tokens_map.json",
-                               "added_tokens.json"};
-
-Result<checkpoint::DataType> type_of_source(const SaveModelOptions& options) {
-  if (options.type) return *options.type;
-  if (options.source.empty()) return checkpoint::DataType::kF32;
-  TRY_ASSIGN(const FolderSource source, FolderSource::open(options.source, options.shape));
-  return source.stored_type();
-}
 
 bool was_saved_here(const fs::path& folder) {
   const auto files = open_weight_files(folder);
@@ -105,9 +86,9 @@ class Saving {
                                          " exists and was not saved by this program. Choose "
                                          "another place, or delete it.");
     }
-    TRY_ASSIGN(const checkpoint::DataType type, type_of_source(options_));
     TRY_ASSIGN(temporary_, checkpoint::begin_folder(folder));
-    return std::string(checkpoint::name_of(type)) + "\n" + temporary_.string();
+    return std::string(checkpoint::name_of(options_.type.value_or(options_.texts.type))) + "\n" +
+           temporary_.string();
   }
 
   // Writes this rank's parts; how many values they are.
@@ -167,60 +148,16 @@ class Saving {
     if (const std::string index = layout_.index(); !index.empty()) {
       TRY(checkpoint::write_file(temporary_ / kIndexFile, index));
     }
-    std::string original;
-    if (!options_.source.empty()) {
-      TRY_ASSIGN(original, trace::job::read_model_config(options_.source));
-    }
     TRY_ASSIGN(const std::string config,
-               saved_config(original, options_.shape, type_, options_.labels));
+               saved_config(options_.texts.config, options_.shape, type_, options_.labels));
     TRY(checkpoint::write_file(temporary_ / trace::job::kConfigFile, config));
-    TRY(copy_texts());
-    return checkpoint::publish_folder(temporary_, options_.folder);
-  }
-
-  Result<void> copy_texts() {
-    if (!options_.source.empty()) TRY(copy_all(options_.source, kOfModel));
-    TRY(write_chat_templates());
-    const fs::path& tokenizer = options_.tokenizer;
-    if (tokenizer.empty()) return {};
-    std::error_code error;
-    if (fs::is_directory(tokenizer, error)) {
-      TRY(copy_all(tokenizer, kTokenizers));
-      return copy_all(tokenizer, kOfTokens);
-    }
-    const fs::path folder = tokenizer.parent_path(), name = tokenizer.filename();
-    if (name == "vocab.json" || name == "merges.txt") {
-      TRY(copy_all(folder, std::array{"vocab.json", "merges.txt"}));
-    } else {
-      TRY(copy(tokenizer, name == "vocab.txt" ? name : "tokenizer.json"));
-    }
-    return copy_all(folder, kOfTokens);
-  }
-
-  // As files, which come before what a tokenizer_config.json says.
-  Result<void> write_chat_templates() {
-    const fs::path folder = chat_folder(options_.tokenizer, options_.source);
-    if (folder.empty()) return {};
-    for (const auto& [name, text] : read_chat_templates(folder)) {
-      const fs::path file = temporary_ / chat_template_file(name);
+    for (const auto& [name, text] : options_.texts.files) {
+      const fs::path file = temporary_ / name;
       std::error_code error;  // writing the file says it
       fs::create_directories(file.parent_path(), error);
       TRY(checkpoint::write_file(file, text));
     }
-    return {};
-  }
-
-  // Those that are there.
-  Result<void> copy_all(const fs::path& folder, std::span<const char* const> names) {
-    for (const char* name : names) TRY(copy(folder / name, name));
-    return {};
-  }
-
-  Result<void> copy(const fs::path& from, const fs::path& name) {
-    std::error_code error;
-    if (!fs::is_regular_file(from, error)) return {};
-    if (fs::copy_file(from, temporary_ / name, error)) return {};
-    return fail(ErrorKind::kIo, "cannot copy " + quoted(from) + ": " + error.message());
+    return checkpoint::publish_folder(temporary_, options_.folder);
   }
 
   const SaveModelOptions& options_;

@@ -14,6 +14,7 @@
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/huggingface/model_layout.h"
+#include "trainer/huggingface/model_texts.h"
 #include "trainer/strategy/strategy.h"
 
 namespace shardlens::trainer::huggingface {
@@ -21,15 +22,9 @@ namespace shardlens::trainer::huggingface {
 struct SaveModelOptions {
   std::filesystem::path folder;
   trace::job::ModelShape shape;
-  // The model folder that training started from, whose config.json is taken over, and its chat
-  // templates where the tokenizer has none; empty: a preset.
-  std::filesystem::path source;
-  // The folder of the tokenizer that texts were encoded with, or its file, as `tokenizer` may name
-  // either; empty: none.
-  std::filesystem::path tokenizer;
-  std::optional<checkpoint::DataType>
-      type;  // of the values; none: as most of the source's, of a preset fp32
-  std::vector<std::string> labels;  // names of a classifier's classes; empty: as they were
+  ModelTexts texts;                          // rank 0's are written
+  std::optional<checkpoint::DataType> type;  // of the values; none: that of `texts`
+  std::vector<std::string> labels;           // names of a classifier's classes; empty: as they were
   std::int64_t file_bytes = kFileBytes;
   // Makes of a part as the strategy keeps it, frozen weights in fewer bits, say, the part of a
   // parameter of the shape, one at a time; none: it is not of the model.

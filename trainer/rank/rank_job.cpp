@@ -118,8 +118,10 @@ trace::base::Result<loop::TrainOutcome> RankJob::run() {
     TRY_ASSIGN(const auto injections, trace::job::parse_injections(settings_.inject));
     TRY_ASSIGN(evaluate::SampleWriter samples,
                evaluate::SampleWriter::create(settings_, *dataset_, *std::move(sample_text_)));
-    const saving::ModelSaver saver(
-        {settings_, run_.folder, shape_, *model_, dataset_->label_names(), tokenizer_, fresh_});
+    TRY_ASSIGN(const auto saver,
+               saving::ModelSaver::create({settings_, run_.folder, shape_, *model_,
+                                           dataset_->label_names(), tokenizer_, fresh_},
+                                          environment_.rank == 0));
     loop::TrainLoop loop(
         {settings_, shape_, *dataset_, device_.device, *model_, *strategy_, *communicator_,
          run_.folder, *recorder_, &sources_->memory_sampler(), log_, stop_signal_, samples, saver,

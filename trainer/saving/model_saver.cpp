@@ -7,6 +7,17 @@
 
 namespace shardlens::trainer::saving {
 
+trace::base::Result<ModelSaver> ModelSaver::create(Parts parts, bool is_first) {
+  ModelSaver saver(std::move(parts));
+  const Parts& kept = saver.parts_;
+  if (!is_first || !saves_whole_model(kept.settings)) return saver;
+  const std::string& model = kept.settings.model;
+  TRY_ASSIGN(saver.texts_,
+             huggingface::read_model_texts(trace::job::is_model_folder(model) ? model : "",
+                                           kept.tokenizer, kept.shape));
+  return saver;
+}
+
 trace::base::Result<std::filesystem::path> ModelSaver::save(
     const strategy::Strategy& strategy, comm::Communicator& communicator) const {
   const trace::job::Settings& settings = parts_.settings;
@@ -19,8 +30,7 @@ trace::base::Result<std::filesystem::path> ModelSaver::save(
   huggingface::SaveModelOptions options;
   options.folder = trace::store::model_folder(parts_.run_folder);
   options.shape = parts_.shape;
-  if (trace::job::is_model_folder(settings.model)) options.source = settings.model;
-  options.tokenizer = parts_.tokenizer;
+  options.texts = texts_;
   options.labels = parts_.labels;
   TRY(save_whole(std::move(options), job));
   return trace::store::model_folder(parts_.run_folder);

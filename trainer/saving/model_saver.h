@@ -10,6 +10,7 @@
 #include "trace/job/settings/settings.h"
 #include "trace/job/shape/model_shape.h"
 #include "trainer/comm/communicator.h"
+#include "trainer/huggingface/model_texts.h"
 #include "trainer/model/model.h"
 #include "trainer/strategy/strategy.h"
 
@@ -26,7 +27,9 @@ class ModelSaver {
     std::filesystem::path tokenizer;  // a folder or a file; empty: text is bytes
     std::vector<std::string> fresh;   // parameters that the model's folder does not have
   };
-  explicit ModelSaver(Parts parts) : parts_(std::move(parts)) {}
+  // Where the run is to save its whole model, `is_first`, which writes it, reads what lies beside
+  // the weights. Errors: those of huggingface::read_model_texts().
+  static trace::base::Result<ModelSaver> create(Parts parts, bool is_first);
 
   // Writes <run>/model, or <run>/adapter where adapters are trained and not merged; replaces an
   // earlier one. All ranks call it. Returns the folder.
@@ -34,7 +37,10 @@ class ModelSaver {
                                                   comm::Communicator& communicator) const;
 
  private:
+  explicit ModelSaver(Parts parts) : parts_(std::move(parts)) {}
+
   Parts parts_;
+  huggingface::ModelTexts texts_;
 };
 
 }  // namespace shardlens::trainer::saving

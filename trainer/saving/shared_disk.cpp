@@ -6,7 +6,6 @@
 
 #include "trace/base/file_system.h"
 #include "trace/base/this_machine.h"
-#include "trace/job/huggingface/find_model.h"
 #include "trainer/checkpoint/rank_exchange.h"
 #include "trainer/checkpoint/whole_folder.h"
 #include "trainer/saving/trained_part.h"
@@ -24,11 +23,6 @@ constexpr const char* kTag = "shared disk";
 
 bool saves_checkpoints(const Settings& settings) {
   return settings.save_every > 0 || settings.checkpoint_on_stop || settings.keep_best;
-}
-
-// Adapters alone are written by rank 0.
-bool saves_whole_model(const Settings& settings) {
-  return trace::job::leaves_model(settings) && !saves_adapters_alone(settings);
 }
 
 bool writes(const Settings& settings, const strategy::Strategy& strategy) {

@@ -49,6 +49,10 @@ bool saves_adapters_alone(const trace::job::Settings& settings) {
   return settings.lora_rank > 0 && !settings.merge_lora;
 }
 
+bool saves_whole_model(const trace::job::Settings& settings) {
+  return trace::job::leaves_model(settings) && !saves_adapters_alone(settings);
+}
+
 trace::base::Result<void> save_adapters(const std::filesystem::path& folder,
                                         const TrainedJob& job) {
   const auto parameters = job.strategy.local_parameters();

@@ -36,6 +36,8 @@ struct TrainedJob {
 };
 // Whether a job trains adapters that are not merged.
 bool saves_adapters_alone(const trace::job::Settings& settings);
+// Adapters alone are written by rank 0, a whole model by all ranks.
+bool saves_whole_model(const trace::job::Settings& settings);
 // In peft's layout.
 trace::base::Result<void> save_adapters(const std::filesystem::path& folder, const TrainedJob& job);
 // The whole model, with adapters in its weights, as a folder that transformers loads.

@@ -69,7 +69,9 @@ trace::base::Result<void> train_rank(const Job& job, comm::Communicator& communi
   TRY_ASSIGN(
       evaluate::SampleWriter samples,
       evaluate::SampleWriter::create(settings, job.dataset, {{}, -1, text::TextDecoder({}, {})}));
-  const saving::ModelSaver saver({settings, job.folder, job.model.shape, *model, {}, {}, {}});
+  TRY_ASSIGN(const auto saver,
+             saving::ModelSaver::create({settings, job.folder, job.model.shape, *model, {}, {}, {}},
+                                        /*is_first=*/true));
   loop::TrainLoop loop({settings, job.model.shape, job.dataset, torch::kCPU, *model, *strategy,
                         communicator, job.folder, recorder, nullptr, log, stop_signal, samples,
                         saver, [](std::int64_t, std::int64_t) {}},

@@ -150,8 +150,7 @@ TEST(ShardedLoad, IsSavedAsItWasRead) {
   SaveModelOptions options;
   options.folder = to.path() / "saved";
   options.shape = folder_shape();
-  options.source = from.path();
-  options.tokenizer = words.path();
+  options.texts = read_model_texts(from.path(), words.path(), folder_shape()).value();
   options.file_bytes = 2000;
   comm::on_ranks(kRanks, [&](comm::Communicator& communicator,
                              profiler::recorder::Recorder& recorder) {
@@ -183,6 +182,37 @@ TEST(ShardedLoad, IsSavedAsItWasRead) {
   EXPECT_EQ(std::distance(fs::directory_iterator(to.path()), {}), 1) << "nothing else is left";
 }
 
+// By one rank.
+void save_any_model(const fs::path& folder, trace::base::Result<ModelTexts> texts) {
+  ASSERT_TRUE(texts) << texts.error().message;
+  SaveModelOptions options;
+  options.folder = folder;
+  options.shape = folder_shape();
+  options.texts = std::move(*texts);
+  comm::on_ranks(1, [&](comm::Communicator& communicator, profiler::recorder::Recorder&) {
+    const auto model = model::build_any_model(folder_shape(), {0.0, 5, torch::kCPU});
+    std::vector<strategy::LocalParameter> parts;
+    for (const auto& each : tensor::named_parameters_of(*model)) {
+      parts.push_back({each.name, each.tensor.sizes().vec(), 0, each.tensor.numel(), each.tensor});
+    }
+    const auto saved = save_model_folder(options, parts, communicator);
+    EXPECT_TRUE(saved) << saved.error().message;
+  });
+}
+
+// A training may last longer than the folders that it began with.
+TEST(ShardedLoad, IsSavedWithWhatWasThereWhenItBegan) {
+  const ModelFolder from, to;
+  from.write_model(folder_shape());
+  from.write("config.json", R"({"model_type": "gpt2", "rope_theta": 7})");
+  from.write("tokenizer.json", "the model's");
+  auto texts = read_model_texts(from.path(), from.path(), folder_shape());
+  fs::remove_all(from.path());
+  save_any_model(to.path() / "saved", std::move(texts));
+  EXPECT_THAT(text_of(to.path() / "saved" / "config.json"), HasSubstr("rope_theta"));
+  EXPECT_EQ(text_of(to.path() / "saved" / "tokenizer.json"), "the model's");
+}
+
 // A folder may have several tokenizers, of which the file that was named is the one that was used.
 TEST(ShardedLoad, IsSavedWithTheFileOfTheTokenizerThatWasNamed) {
   const ModelFolder words, to;
@@ -191,23 +221,9 @@ TEST(ShardedLoad, IsSavedWithTheFileOfTheTokenizerThatWasNamed) {
   words.write("tokenizer_config.json",
               R"({"chat_template": [{"name": "default", "template": "the words'"},
                                     {"name": "tool_use", "template": "with tools"}]})");
-  SaveModelOptions options;
-  options.shape = folder_shape();
-  comm::on_ranks(1, [&](comm::Communicator& communicator, profiler::recorder::Recorder&) {
-    const auto model = model::build_any_model(folder_shape(), {0.0, 5, torch::kCPU});
-    std::vector<strategy::LocalParameter> parts;
-    for (const auto& each : tensor::named_parameters_of(*model)) {
-      parts.push_back({each.name, each.tensor.sizes().vec(), 0, each.tensor.numel(), each.tensor});
-    }
-    const auto save_with = [&](const char* file) {
-      options.tokenizer = words.path() / file;
-      options.folder = to.path() / file;
-      const auto saved = save_model_folder(options, parts, communicator);
-      EXPECT_TRUE(saved) << saved.error().message;
-    };
-    save_with("mine.json");
-    save_with("vocab.txt");
-  });
+  for (const char* file : {"mine.json", "vocab.txt"}) {
+    save_any_model(to.path() / file, read_model_texts({}, words.path() / file, folder_shape()));
+  }
   EXPECT_EQ(text_of(to.path() / "mine.json" / "tokenizer.json"), "mine.json");
   EXPECT_FALSE(fs::exists(to.path() / "mine.json" / "vocab.txt"));
   EXPECT_EQ(text_of(to.path() / "mine.json" / "chat_template.jinja"), "the words'");

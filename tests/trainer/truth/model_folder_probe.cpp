@@ -95,7 +95,9 @@ trace::base::Result<void> save(const std::string& from, const std::string& into,
   huggingface::SaveModelOptions options;
   options.folder = into;
   options.shape = loaded.shape;
-  if (trace::job::is_model_folder(from)) options.source = options.tokenizer = from;
+  if (trace::job::is_model_folder(from)) {
+    TRY_ASSIGN(options.texts, huggingface::read_model_texts(from, from, loaded.shape));
+  }
   options.type = checkpoint::data_type_from(type);
   options.file_bytes = file_bytes;
   trace::base::Result<void> results[2];
