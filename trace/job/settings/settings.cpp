@@ -92,7 +92,7 @@ std::string_view strategy_text(Strategy strategy) {
   return choice_text(choice_member<&Settings::sharding_strategy>(), static_cast<int>(strategy));
 }
 
-bool is_among(std::string_view name, std::string_view names) {
+bool is_listed(std::string_view name, std::string_view names) {
   return std::ranges::any_of(base::split(names, ','),
                              [&](std::string_view each) { return base::trimmed(each) == name; });
 }
@@ -110,7 +110,7 @@ const Knob* find_knob(std::string_view name) {
 }
 
 bool applies(const Knob& knob, Strategy strategy) {
-  return knob.applies_to.empty() || is_among(strategy_text(strategy), knob.applies_to);
+  return knob.applies_to.empty() || is_listed(strategy_text(strategy), knob.applies_to);
 }
 
 std::string ignored_with(const Knob& knob, const Settings& settings) {
@@ -119,7 +119,7 @@ std::string ignored_with(const Knob& knob, const Settings& settings) {
   }
   if (knob.depends_on.empty()) return "";
   const std::string value = value_text(settings, *find_knob(knob.depends_on));
-  return is_among(value, knob.obeyed_with) ? "" : std::string(knob.depends_on) + ": " + value;
+  return is_listed(value, knob.obeyed_with) ? "" : std::string(knob.depends_on) + ": " + value;
 }
 
 std::string_view choice_text(ChoiceMember member, int place) {
