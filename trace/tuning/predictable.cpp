@@ -105,9 +105,23 @@ bool is_implied(const job::Knob& knob, const Settings& before, const Settings& a
   return value_text(before, knob) == value_text(after, knob);
 }
 
-// What only one of two strategies obeys is a part of their difference.
+// What only one of two strategies obeys is a part of their difference, as far as what it does is
+// known or nobody chose it.
 bool is_of_strategy(const job::Knob& knob, const Settings& before, const Settings& after) {
-  return before.sharding_strategy != after.sharding_strategy && is_implied(knob, before, after);
+  const bool may_be =
+      before.sharding_strategy != after.sharding_strategy && is_implied(knob, before, after);
+  return may_be && (is_in(kPredicted, knob) || is_in(kWithoutEffect, knob) ||
+                    value_text(before, knob) == job::default_text(knob));
+}
+
+// Of two that act: whether ranks compute in another type since only one of the strategies obeys
+// param_dtype.
+bool computes_otherwise(const Settings& before, const Settings& after) {
+  const auto has_units = [](const Settings& settings) {
+    return job::strategy_traits(settings.sharding_strategy).has_units;
+  };
+  const Settings& obeys = has_units(before) ? before : after;
+  return has_units(before) != has_units(after) && obeys.param_dtype != job::DataType::kFp32;
 }
 
 }  // namespace
@@ -212,9 +226,9 @@ std::string_view other_job_knob(const model::RunInfo& info, const Settings& next
   const Settings before = acting_settings(info, info.settings);
   const Settings after = acting_settings(info, next);
   for (const job::Knob* knob : job::differing_knobs(before, after)) {
-    if (is_in(kAnotherJob, *knob) && !is_of_strategy(*knob, info.settings, next)) return knob->name;
+    if (is_in(kAnotherJob, *knob)) return knob->name;
   }
-  return "";
+  return computes_otherwise(before, after) ? "param_dtype" : "";
 }
 
 Result<Changes> changes_to(const model::RunInfo& info, const Settings& next) {

@@ -205,6 +205,47 @@ TEST(Predictable, IsAnotherDivisionIntoUnitsButNotAnotherTraining) {
   EXPECT_FALSE(changes_to(job.figures.info, next));
 }
 
+// From a run of full_shard that sets `knob`, to ddp, with it as it is.
+base::Result<Changes> changes_to_ddp(const char* knob, const char* value) {
+  RecordedJob job;
+  job::Settings& recorded = job.figures.info.settings;
+  recorded.sharding_strategy = job::Strategy::kFullShard;
+  EXPECT_TRUE(job::set_value(recorded, knob, value));
+  job::Settings next = recorded;
+  next.sharding_strategy = job::Strategy::kDdp;
+  return changes_to(job.figures.info, next);
+}
+
+TEST(Predictable, RefusesAStrategyThatComputesInAnotherType) {
+  const auto changes = changes_to_ddp("param_dtype", "bf16");
+  ASSERT_FALSE(changes);
+  EXPECT_NE(changes.error().message.find("another param_dtype"), std::string::npos);
+  EXPECT_TRUE(changes_to_ddp("param_dtype", "fp32")) << "in which ddp computes, too";
+  RecordedJob job;
+  job.figures.info.settings.param_dtype = job::DataType::kBf16;  // which ddp does not obey
+  job::Settings next = job.figures.info.settings;
+  next.sharding_strategy = job::Strategy::kFullShard;
+  EXPECT_FALSE(changes_to(job.figures.info, next));
+  next.sharding_strategy = job::Strategy::kZero1;
+  EXPECT_TRUE(changes_to(job.figures.info, next));
+}
+
+TEST(Predictable, RefusesAStrategyThatLooksForUnusedParameters) {
+  const auto changes = changes_to_ddp("find_unused_parameters", "true");
+  ASSERT_FALSE(changes);
+  EXPECT_NE(changes.error().message.find("find_unused_parameters"), std::string::npos);
+}
+
+TEST(Predictable, NamesWhatAnotherStrategyObeysWithAnUnknownEffect) {
+  const auto unknown_of = [](const char* knob, const char* value) {
+    return names_of(changes_to_ddp(knob, value)->unknown);
+  };
+  EXPECT_EQ(unknown_of("gradient_as_bucket_view", "false"),
+            std::vector<std::string_view>{"gradient_as_bucket_view"});
+  EXPECT_EQ(unknown_of("bucket_cap_mb", "4"), std::vector<std::string_view>{}) << "predicted";
+  EXPECT_EQ(unknown_of("sync_module_states", "false"), std::vector<std::string_view>{});
+}
+
 TEST(Predictable, KnowsNoKnobTwice) {
   for (const job::Knob& knob : job::knobs()) {
     EXPECT_FALSE(is_predictable(knob) && is_without_effect(knob)) << knob.name;
