@@ -108,14 +108,9 @@ class Module {
   }
 
   std::string heading(const std::string& variables, const FrameworkFile& code) const {
-    const std::string per_node = std::to_string(s_.ranks / job_.nodes);
     std::string text = "\"\"\"" + std::string(traits_.name) + " as in the run '" +
                        harmless(job_.run) + "', for PyTorch 2.11. Written by Shardlens.\n\n";
-    text += "    " + harmless(variables) + "torchrun " +
-            (job_.nodes > 1 ? "--nnodes " + std::to_string(job_.nodes) +
-                                  " --rdzv-backend c10d --rdzv-endpoint HOST:29500 "
-                            : "--standalone ") +
-            "--nproc-per-node " + per_node + " train.py\n\n";
+    text += "    " + harmless(variables) + torchrun_words(job_) + "train.py\n\n";
     text +=
         "In train.py, with this file beside it as parallel.py:\n\n"
         "    parallel.begin()\n"

@@ -45,6 +45,14 @@ std::string environment_words(const TunedJob& tuned) {
   return text;
 }
 
+std::string torchrun_words(const TunedJob& job) {
+  const std::string where = job.nodes > 1 ? "--nnodes " + std::to_string(job.nodes) +
+                                                " --rdzv-backend c10d --rdzv-endpoint HOST:29500 "
+                                          : "--standalone ";
+  return "torchrun " + where + "--nproc-per-node " +
+         std::to_string(job.settings.ranks / job.nodes) + " ";
+}
+
 std::vector<std::string_view> knobs_of_environment(const TunedJob& job) {
   std::vector<std::string_view> knobs{"nccl_algo",
                                       "nccl_proto",

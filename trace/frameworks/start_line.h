@@ -12,7 +12,9 @@ namespace shardlens::trace::frameworks {
 // What NCCL, CUDA and OpenMP read, each with a space behind it as a shell takes it: "NCCL_ALGO=Ring
 // OMP_NUM_THREADS=4 "; "" where the settings say nothing.
 std::string environment_words(const TunedJob& job);
-// The knobs that these say, or that there is nothing to say of.
+// PyTorch's launcher for all ranks, up to the program: "torchrun --standalone --nproc-per-node 2 ".
+std::string torchrun_words(const TunedJob& job);
+// The knobs that the environment says, or that there is nothing to say of.
 std::vector<std::string_view> knobs_of_environment(const TunedJob& job);
 
 }  // namespace shardlens::trace::frameworks

@@ -69,6 +69,21 @@ TEST(AccelerateConfig, WritesReplicasGroupsAndDeepSpeed) {
   EXPECT_TRUE(has(yaml_of("sharding_strategy=zero1"), "zero_stage: 1"));
 }
 
+// Accelerate's own launcher would start one process.
+TEST(AccelerateConfig, StartsAllRanksOnCpusByTorchrun) {
+  const FrameworkFile file = accelerate_config(job_with("device=cpu ranks=2 precision=bf16"));
+  EXPECT_EQ(file.start,
+            "ACCELERATE_USE_CPU=true ACCELERATE_MIXED_PRECISION=bf16 torchrun --standalone "
+            "--nproc-per-node 2 train.py");
+  EXPECT_TRUE(has(file.text, "unless MPI starts them"));
+  TunedJob job = job_with("device=cpu ranks=4");
+  job.nodes = 2;
+  EXPECT_TRUE(has(accelerate_config(job).start, "torchrun --nnodes 2 "));
+  for (const char* other : {"device=cuda", "device=cpu ranks=1"}) {
+    EXPECT_TRUE(has(accelerate_config(job_with(other)).start, "accelerate launch")) << other;
+  }
+}
+
 TEST(AccelerateConfig, ListsInCommentsWhatOnlyCodeCanSay) {
   const std::string text = yaml_of("device=cuda bucket_cap_mb=4 gradient_accumulation_steps=2");
   EXPECT_TRUE(has(text,

@@ -42,6 +42,16 @@ def expected_plugin(case):
                 param_dtype="torch.bfloat16" if case.get("param_dtype") == "bf16" else None)
 
 
+def started_by(yaml, folder):
+    """What each process that the file's command line starts knows: how many there are, in which type they compute."""
+    (folder / "train.py").write_text("from accelerate import Accelerator\n\naccelerator = Accelerator()\n"
+                                     "print(f'{accelerator.num_processes} {accelerator.mixed_precision}')\n")
+    line, = (line for line in yaml.splitlines() if line.startswith("# start with: "))
+    command = line.removeprefix("# start with: ").replace("torchrun", f"'{sys.executable}' -m torch.distributed.run")
+    return subprocess.run(command, shell=True, cwd=folder, check=True, text=True,
+                          stdout=subprocess.PIPE).stdout.splitlines()
+
+
 def main():
     program, shardlens = sys.argv[1:3]
     good = []
@@ -55,6 +65,9 @@ def main():
         cases = {case: {**settings, "batch_per_rank": COMMON["batch_per_rank"], "yaml": exported(shardlens, runs[case])}
                  for case, settings in CASES.items()}
         theirs = truth_jobs.reference("accelerate_reference.py", program, folder, COMMON, cases=cases)
+        started = started_by(cases["ddp bf16"]["yaml"], folder)
+        print("started", started)
+        good.append(started == ["2 bf16"] * 2)
         good.append(rank_jobs.losses(runs["ddp bf16"]) != rank_jobs.losses(runs["ddp"]))
         for case, settings in CASES.items():
             ours = rank_jobs.losses(runs[case])

@@ -182,11 +182,7 @@ class AccelerateFile {
       add_replicas();
     }
     add_precision();
-    file_.start = environment_words(job_) + "accelerate launch --config_file accelerate.yaml " +
-                  (job_.nodes > 1 ? "--machine_rank N --main_process_ip HOST --main_process_port "
-                                    "29500 "
-                                  : "") +
-                  "train.py";
+    file_.start = environment_words(job_) + launcher() + "train.py";
     file_.remark_on_loss(s_);
     file_.leave_out_the_rest(job_, said_elsewhere_,
                              [&](std::string_view knob) { return accelerate_reason(knob, s_); });
@@ -208,6 +204,20 @@ class AccelerateFile {
             {"same_network", "true"},
             {"use_cpu", "false"}};
     file_.wrote({"ranks"});
+  }
+
+  std::string launcher() {
+    if (top_["distributed_type"] == "MULTI_CPU") {
+      file_.remark(
+          "of ranks on CPUs `accelerate launch` starts one, unless MPI starts them: torchrun "
+          "starts all, with what this file says in the environment");
+      return "ACCELERATE_USE_CPU=true ACCELERATE_MIXED_PRECISION=" + top_["mixed_precision"] + " " +
+             torchrun_words(job_);
+    }
+    return "accelerate launch --config_file accelerate.yaml " +
+           std::string(job_.nodes > 1 ? "--machine_rank N --main_process_ip HOST "
+                                        "--main_process_port 29500 "
+                                      : "");
   }
 
   // What a run on the CPU shards is written for GPUs, as Accelerate shards nowhere else.
