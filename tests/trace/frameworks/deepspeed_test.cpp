@@ -88,6 +88,18 @@ TEST(DeepSpeedConfig, CountsBucketsInElements) {
   EXPECT_TRUE(has(reason_for(file, "bucket_cap_mb"), "stage 0 reduces in buckets"));
 }
 
+TEST(DeepSpeedConfig, SaysThatShardedGradientsAreReducedInEveryMicroBatch) {
+  const auto of = [](const std::string& settings) {
+    return deepspeed_config(job_with("gradient_accumulation_steps=4 " + settings));
+  };
+  EXPECT_TRUE(has(remarks_text(of("sharding_strategy=full_shard")), "4 times as much"));
+  const FrameworkFile same = of("sharding_strategy=shard_grad_op sync_each_batch=true");
+  EXPECT_FALSE(has(remarks_text(same), "every micro-batch"));
+  EXPECT_EQ(reason_for(same, "sync_each_batch"), "");
+  EXPECT_TRUE(has(reason_for(of("sharding_strategy=zero1 sync_each_batch=true"), "sync_each_batch"),
+                  "once a step"));
+}
+
 TEST(DeepSpeedConfig, WritesPrecisionBatchAndLimits) {
   const json file = written_of(
       "ranks=4 batch_per_rank=3 gradient_accumulation_steps=2 max_grad_norm=0.5 precision=fp16 "
@@ -213,6 +225,29 @@ TEST(DeepSpeedReader, HasDeepSpeedsDefaults) {
   EXPECT_EQ(s.max_grad_norm, 0);
   EXPECT_EQ(s.batch_per_rank, 4);
   EXPECT_FALSE(foreign_of(R"({"train_batch_size": 8})").settings.overlap_comm);
+}
+
+TEST(DeepSpeedReader, ReducesShardedGradientsInEveryMicroBatch) {
+  const auto reduces_each = [](const std::string& stage, bool job_does) {
+    job::Settings job;
+    job.sync_each_batch = job_does;
+    const std::string text =
+        R"({"gradient_accumulation_steps": 4, "zero_optimization": {"stage": )";
+    return changed_by(foreign_of(text + stage + "}}"), job).sync_each_batch;
+  };
+  for (const bool job_does : {false, true}) {
+    EXPECT_FALSE(reduces_each("0", job_does));
+    EXPECT_FALSE(reduces_each("1", job_does));
+    EXPECT_TRUE(reduces_each("2", job_does));
+    EXPECT_TRUE(reduces_each("3", job_does));
+  }
+  const ForeignSettings left =
+      foreign_of(R"({"gradient_accumulation_steps": "auto", "zero_optimization": {"stage": 3}})");
+  EXPECT_TRUE(has(remarks_text(left), "set sync_each_batch where the program accumulates"));
+  job::Settings accumulates;
+  accumulates.gradient_accumulation_steps = 3;
+  accumulates.sync_each_batch = true;
+  EXPECT_TRUE(changed_by(left, accumulates).sync_each_batch);
 }
 
 // As transformers' documentation has it.

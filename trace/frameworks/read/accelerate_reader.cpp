@@ -103,8 +103,8 @@ class AccelerateReader {
   void leave_to_program(const std::string& kind) {
     in_.leave({"batch_per_rank", "optimizer", "drop_last"});
     if (kind == "DEEPSPEED") return;
-    in_.leave({"gradient_accumulation_steps", "max_grad_norm", "bucket_cap_mb", "first_bucket_mb",
-               "gradient_as_bucket_view", "communication_hook"});
+    in_.leave({"gradient_accumulation_steps", "sync_each_batch", "max_grad_norm", "bucket_cap_mb",
+               "first_bucket_mb", "gradient_as_bucket_view", "communication_hook"});
   }
 
   void read_ranks(const std::string& kind) {

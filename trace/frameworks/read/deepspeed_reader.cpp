@@ -172,6 +172,7 @@ class DeepSpeedReader {
   }
 
   void read_units() {
+    read_micro_batches();
     if (const auto overlaps = in_.boolean(zero("overlap_comm")); overlaps == false) {
       in_.ignore(zero("overlap_comm"), "units are always reduced while backward goes on");
     }
@@ -185,6 +186,17 @@ class DeepSpeedReader {
     if (!prefetches) in_.settings().backward_prefetch = job::BackwardPrefetch::kNone;
     if (prefetches && ahead.value_or(kDeepSpeedPrefetchElements) != kDeepSpeedPrefetchElements) {
       in_.remark("stage3_prefetch_bucket_size is read as one unit ahead, of whatever size");
+    }
+  }
+
+  // Stages 2 and 3 reduce in each of them.
+  void read_micro_batches() {
+    if (in_.settings().gradient_accumulation_steps > 1) {
+      in_.settings().sync_each_batch = true;
+    } else if (in_.is_left("gradient_accumulation_steps", {"sync_each_batch"})) {
+      in_.remark(
+          "stages 2 and 3 reduce in every micro-batch: set sync_each_batch where the program "
+          "accumulates gradients");
     }
   }
 

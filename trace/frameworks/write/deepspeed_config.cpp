@@ -52,7 +52,7 @@ constexpr KnobReason kDeepSpeedReasons[] = {
     {"activation_checkpointing",
      "DeepSpeed recomputes what the model passes to checkpoint(), as after "
      "model.gradient_checkpointing_enable()"},
-    {"sync_each_batch", "DeepSpeed itself decides when micro-batches are reduced"},
+    {"sync_each_batch", "stages 0 and 1 reduce once a step"},
     {"collective_timeout_s", "pass it to deepspeed.init_distributed(timeout=timedelta(seconds=…))"},
     {"loss_chunk_tokens", "it belongs to the loss, which your program computes"},
     {"comm_stream_priority", "DeepSpeed makes its streams itself"},
@@ -138,6 +138,7 @@ class DeepSpeedFile {
     } else {
       zero["overlap_comm"] = true;
       zero["contiguous_gradients"] = true;
+      add_micro_batches();
     }
     if (stage_ == 3) add_prefetch(zero);
     if (s_.sharding_strategy == Strategy::kHybridShard) add_group(zero);
@@ -157,6 +158,15 @@ class DeepSpeedFile {
     } else if (s_.first_bucket_mb == kAuto) {
       file_.remark("the first bucket is as large as the others: " +
                    value_text(s_, *job::find_knob("bucket_cap_mb")) + " MiB instead of 1 MiB");
+    }
+  }
+
+  void add_micro_batches() {
+    if (s_.sync_each_batch) return file_.wrote({"sync_each_batch"});
+    if (s_.gradient_accumulation_steps > 1) {
+      file_.remark(
+          "stages 2 and 3 reduce in every micro-batch, as with sync_each_batch: true, and send " +
+          std::to_string(s_.gradient_accumulation_steps) + " times as much for it");
     }
   }
 
