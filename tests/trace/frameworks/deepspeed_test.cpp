@@ -126,6 +126,27 @@ TEST(DeepSpeedConfig, WritesPrecisionBatchAndLimits) {
   EXPECT_EQ(again.initial_loss_scale, 1024);
 }
 
+// Beside autocast only stage 0 reads communication_data_type.
+TEST(DeepSpeedConfig, LeavesOutTheTypeOfReductionsThatAutocastDecides) {
+  const auto reason = [](const std::string& settings, std::string_view knob) {
+    const FrameworkFile file = deepspeed_config(job_with("precision=bf16 " + settings));
+    EXPECT_EQ(json::parse(file.text).contains("communication_data_type"),
+              reason_for(file, knob).empty())
+        << file.text;
+    return reason_for(file, knob);
+  };
+  EXPECT_TRUE(
+      has(reason("sharding_strategy=zero1 communication_hook=bf16_compress", "communication_hook"),
+          "reduce in fp32"));
+  EXPECT_TRUE(has(reason("sharding_strategy=full_shard reduce_dtype=bf16", "reduce_dtype"),
+                  "reduce in fp32"));
+  EXPECT_EQ(reason("sharding_strategy=ddp communication_hook=bf16_compress", "communication_hook"),
+            "");
+  const auto same =
+      deepspeed_config(job_with("precision=bf16 sharding_strategy=full_shard reduce_dtype=fp32"));
+  EXPECT_EQ(reason_for(same, "reduce_dtype"), "");
+}
+
 TEST(DeepSpeedConfig, HasASchedulerWhereOneFits) {
   const auto type = [](const std::string& schedule) {
     return written_of("warmup_steps=5 lr_schedule=" + schedule).at("scheduler").at("type");
@@ -248,6 +269,24 @@ TEST(DeepSpeedReader, ReducesShardedGradientsInEveryMicroBatch) {
   accumulates.gradient_accumulation_steps = 3;
   accumulates.sync_each_batch = true;
   EXPECT_TRUE(changed_by(left, accumulates).sync_each_batch);
+}
+
+TEST(DeepSpeedReader, ReducesInTheTypeThatAutocastGivesLinearLayers) {
+  const auto of = [](const std::string& stage, const std::string& more) {
+    return foreign_of(R"({"communication_data_type": "fp16", "zero_optimization": {"stage": )" +
+                      stage + R"(}, "torch_autocast": {"enabled": true, "dtype": "bfloat16")" +
+                      more + "}}");
+  };
+  const std::string none = R"(, "lower_precision_safe_modules": [])";
+  using Hook = job::CommunicationHook;
+  EXPECT_EQ(of("0", "").settings.communication_hook, Hook::kFp16Compress);
+  EXPECT_EQ(of("1", "").settings.communication_hook, Hook::kBf16Compress);
+  EXPECT_EQ(of("1", none).settings.communication_hook, Hook::kNone);
+  EXPECT_EQ(of("3", "").settings.reduce_dtype, job::DataType::kBf16);
+  EXPECT_EQ(of("3", none).settings.reduce_dtype, job::DataType::kAuto);
+  EXPECT_TRUE(has(reason_for(of("3", none), "communication_data_type"), "only stage 0 reads it"));
+  EXPECT_TRUE(has(remarks_text(of("2", "")), "linear layers"));
+  EXPECT_FALSE(has(remarks_text(of("2", none)), "linear layers"));
 }
 
 // As transformers' documentation has it.

@@ -117,9 +117,11 @@ std::optional<std::vector<double>> ConfigReader::numbers(std::string_view key) {
   return values;
 }
 
-void ConfigReader::take_empty_list(std::string_view key) {
+bool ConfigReader::take_empty_list(std::string_view key) {
   const ConfigEntry* entry = file_.find(key);
-  if (entry != nullptr && entry->is_list && entry->items.empty()) taken_.insert(entry->key);
+  const bool is_empty = entry != nullptr && entry->is_list && entry->items.empty();
+  if (is_empty) taken_.insert(entry->key);
+  return is_empty;
 }
 
 void ConfigReader::set(std::string_view knob, const std::string& value, std::string_view key) {

@@ -32,8 +32,8 @@ class ConfigReader {
   std::optional<std::vector<double>> numbers(std::string_view key);
   // Whether the value is "auto", which the reading program fills in: then `knobs` stay as they are.
   bool is_left(std::string_view key, std::initializer_list<std::string_view> knobs);
-  // Takes a list only if it has no items.
-  void take_empty_list(std::string_view key);
+  // Takes a list only if it has no items, and says whether.
+  bool take_empty_list(std::string_view key);
 
   bool has(std::string_view key) const { return file_.find(key) != nullptr; }
   bool has_section(std::string_view key) const { return file_.has_section(key); }

@@ -318,8 +318,24 @@ class DeepSpeedReader {
         type == "float16" || type == "fp16" || type == "half" || type == "torch.float16";
     if (!is_bf16 && !is_fp16)
       return in_.fail(key, "'" + base::shortened(type) + "' is no type; use bfloat16 or float16");
-    in_.set("precision", is_bf16 ? "bf16" : "fp16", key);
-    in_.take_empty_list("torch_autocast.lower_precision_safe_modules");
+    const std::string name = is_bf16 ? "bf16" : "fp16";
+    in_.set("precision", name, key);
+    const bool has_none = in_.take_empty_list("torch_autocast.lower_precision_safe_modules");
+    reduces_by_autocast_ = stage_ > 0;
+    if (has_none || !reduces_by_autocast_) return;
+    set_reduced_type(name, key);
+    in_.remark(
+        "from stage 1 on torch_autocast reduces the gradients of its safe modules (linear "
+        "layers, unless it lists others) in " +
+        name + "; here all are reduced so");
+  }
+
+  void set_reduced_type(const std::string& type, const std::string& key) {
+    if (has_units_) {
+      in_.set("reduce_dtype", type, key);
+    } else {
+      in_.set("communication_hook", type == "fp32" ? "none" : type + "_compress", key);
+    }
   }
 
   void read_sixteen_bits(const std::string& type) {
@@ -347,7 +363,9 @@ class DeepSpeedReader {
 
   void read_communication_type() {
     const char* const kKey = "communication_data_type";
-    if (const auto given = in_.text(kKey)) {
+    if (reduces_by_autocast_) {
+      in_.ignore(kKey, "beside torch_autocast only stage 0 reads it");
+    } else if (const auto given = in_.text(kKey)) {
       constexpr std::array<std::string_view, 3> kTypes{"fp32", "fp16", "bf16"};
       const auto type = std::ranges::find_if(
           kTypes, [&](std::string_view each) { return base::equal_but_for_case(*given, each); });
@@ -355,12 +373,7 @@ class DeepSpeedReader {
         const std::string said = base::shortened(*given);
         return in_.fail(kKey, "'" + said + "' is no type; use fp32, fp16 or bf16");
       }
-      const std::string name(*type);
-      if (has_units_) {
-        in_.set("reduce_dtype", name, kKey);
-      } else {
-        in_.set("communication_hook", name == "fp32" ? "none" : name + "_compress", kKey);
-      }
+      set_reduced_type(std::string(*type), kKey);
     }
     if (!has_units_) return;
     if (const auto buffers = in_.text("data_types.buffer_dtype")) {
@@ -370,7 +383,7 @@ class DeepSpeedReader {
 
   ConfigReader in_;
   std::int64_t stage_ = 0;
-  bool has_units_ = false;
+  bool has_units_ = false, reduces_by_autocast_ = false;
 };
 
 }  // namespace

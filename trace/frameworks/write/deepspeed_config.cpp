@@ -37,6 +37,8 @@ int zero_stage(Strategy strategy) {
   return 0;
 }
 
+constexpr std::string_view kIgnoredBesideAutocast =
+    "beside autocast stages 1 to 3 ignore communication_data_type and reduce in fp32";
 constexpr KnobReason kDeepSpeedReasons[] = {
     {"communication", "it is a ceiling for speed, not a way to train"},
     {"first_bucket_mb", "DeepSpeed's buckets all have one size"},
@@ -59,6 +61,8 @@ constexpr KnobReason kDeepSpeedReasons[] = {
     {"steps", "without a schedule of DeepSpeed's the program counts the steps"},
     {"precision", "DeepSpeed's fp16 casts the model, as param_dtype: fp16 does"},
     {"param_dtype", "DeepSpeed keeps parameters in fp32 unless bf16 or fp16 is enabled"},
+    {"reduce_dtype", kIgnoredBesideAutocast},
+    {"communication_hook", kIgnoredBesideAutocast},
     {"buffer_dtype", "only what bf16 and fp16 cast has buffers of another type there"},
     {"initial_loss_scale", "DeepSpeed's begins with a power of two"},
 };
@@ -244,12 +248,20 @@ class DeepSpeedFile {
           "optimizer");
     }
     if (has_units_) add_unit_types();
-    const DataType reduced = has_units_ ? s_.reduce_dtype : hook_type();
-    if (reduced != DataType::kAuto) json_["communication_data_type"] = type_name_of(reduced);
-    types_.insert(types_.end(), {"reduce_dtype", "communication_hook"});
+    add_reduced_type(has_units_ ? s_.reduce_dtype : hook_type());
     // Without units the same words are read in again as precision and hook.
     auto& where = s_.sharding_strategy == Strategy::kNoShard ? said_elsewhere_ : file_.written;
     where.insert(where.end(), types_.begin(), types_.end());
+  }
+
+  void add_reduced_type(DataType reduced) {
+    // With autocast only stage 0 reads the key; the others reduce what is no safe module's in fp32.
+    if (stage_ > 0 && s_.precision == Precision::kBf16 && reduced != DataType::kAuto) {
+      if (reduced == DataType::kFp32) said_elsewhere_.push_back("reduce_dtype");
+      return;
+    }
+    if (reduced != DataType::kAuto) json_["communication_data_type"] = type_name_of(reduced);
+    types_.insert(types_.end(), {"reduce_dtype", "communication_hook"});
   }
 
   // The factor begins, grows and shrinks as torch.amp.GradScaler's, which ours is.
