@@ -289,6 +289,17 @@ TEST(DeepSpeedReader, ReducesInTheTypeThatAutocastGivesLinearLayers) {
   EXPECT_FALSE(has(remarks_text(of("2", none)), "linear layers"));
 }
 
+// Absent it is false there, as it is not at stage 3.
+TEST(DeepSpeedReader, SaysThatStageTwoDoesNotOverlapByDefault) {
+  const auto says = [](const std::string& zero) {
+    return has(remarks_text(foreign_of("{\"zero_optimization\": {" + zero + "}}")),
+               "while it reduces");
+  };
+  EXPECT_TRUE(says(R"("stage": 2)"));
+  EXPECT_FALSE(says(R"("stage": 2, "overlap_comm": true)"));
+  EXPECT_FALSE(says(R"("stage": 3)"));
+}
+
 // As transformers' documentation has it.
 constexpr const char* kFilledIn = R"({
   // for every model

@@ -175,6 +175,10 @@ class DeepSpeedReader {
     read_micro_batches();
     if (const auto overlaps = in_.boolean(zero("overlap_comm")); overlaps == false) {
       in_.ignore(zero("overlap_comm"), "units are always reduced while backward goes on");
+    } else if (!overlaps && stage_ == 2) {
+      in_.remark(
+          "without overlap_comm: true stage 2 holds backward up while it reduces; units are always "
+          "reduced while it goes on");
     }
     if (in_.boolean(zero("contiguous_gradients")) == false) {
       in_.ignore(zero("contiguous_gradients"), "units' gradients are always contiguous");
