@@ -59,6 +59,25 @@ TEST(AccelerateConfig, WritesFsdpOfVersionTwo) {
   EXPECT_TRUE(has(by_size, "fsdp_min_num_params: 5000"));
 }
 
+// fsdp2_prepare_model of Accelerate 1.15 does so with every policy.
+TEST(AccelerateConfig, SaysWhichUnitsAccelerateMakesBesides) {
+  const FrameworkFile whole =
+      accelerate_config(job_with("sharding_strategy=full_shard wrap_policy=whole_model"));
+  EXPECT_TRUE(has(whole.text, "# left out: wrap_policy: whole_model (Accelerate makes units of"));
+  EXPECT_TRUE(has(whole.text, "# differs: Accelerate 1.15 makes the input embedding a unit"));
+  const std::string blocks =
+      yaml_of("sharding_strategy=shard_grad_op gradient_accumulation_steps=2");
+  EXPECT_FALSE(has(blocks, "left out: wrap_policy"));
+  EXPECT_TRUE(has(blocks, "input embedding a unit"));
+  EXPECT_TRUE(has(blocks, "that reduce nothing free")) << blocks;
+  EXPECT_FALSE(has(yaml_of("sharding_strategy=full_shard gradient_accumulation_steps=2"),
+                   "that reduce nothing free"));
+  EXPECT_FALSE(has(yaml_of("sharding_strategy=ddp"), "input embedding a unit"));
+  const auto read = accelerate_of(blocks);
+  EXPECT_TRUE(has(remarks_text(read), "input embedding a unit"));
+  EXPECT_TRUE(has(remarks_text(read), "that reduce nothing free"));
+}
+
 TEST(AccelerateConfig, WritesReplicasGroupsAndDeepSpeed) {
   EXPECT_TRUE(has(yaml_of("device=cuda"), "distributed_type: MULTI_GPU"));
   EXPECT_TRUE(has(yaml_of("device=cpu"), "distributed_type: MULTI_CPU"));

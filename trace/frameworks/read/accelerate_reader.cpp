@@ -8,6 +8,7 @@
 #include "trace/base/text.h"
 #include "trace/frameworks/read/config_reader.h"
 #include "trace/frameworks/read/deepspeed_reader.h"
+#include "trace/frameworks/write/accelerate_config.h"
 #include "trace/job/shape/strategy.h"
 
 namespace shardlens::trace::frameworks {
@@ -156,6 +157,8 @@ class AccelerateReader {
     const bool frees = in_.boolean(fsdp("reshard_after_forward")).value_or(true);
     in_.settings().sharding_strategy = frees ? Strategy::kFullShard : Strategy::kShardGradOp;
     read_groups(frees);
+    in_.remark(std::string(kUnitsOfAccelerate));
+    if (!frees) in_.remark(std::string(kMicroBatchesOfAccelerate));
     for (const char* key : {"sharding_strategy", "backward_prefetch", "sync_module_states"}) {
       in_.ignore(fsdp(key), "FSDP 2 does not read it");
     }

@@ -103,6 +103,10 @@ std::string accelerate_reason(std::string_view knob, const job::Settings& s) {
                ? "FSDP 2 always shards; written as DistributedDataParallel"
                : "its one group holds all ranks, as those of full_shard and shard_grad_op";
   }
+  if (knob == "wrap_policy" && s.wrap_policy == WrapPolicy::kWholeModel &&
+      job::strategy_traits(s.sharding_strategy).shards_parameters) {
+    return "Accelerate makes units of the embedding and of the head with NO_WRAP, too";
+  }
   if (knob == "shard_group_size") return "one group holds all ranks";
   if (knob == "precision") {
     return "written as mixed_precision, with which Accelerate's FSDP also gathers and reduces in "
@@ -264,8 +268,12 @@ class AccelerateFile {
             {"fsdp_state_dict_type", s_.checkpoint_format == job::CheckpointFormat::kSharded
                                          ? "SHARDED_STATE_DICT"
                                          : "FULL_STATE_DICT"}};
-    file_.wrote({"sharding_strategy", "cpu_offload", "checkpoint_format", "wrap_policy"});
+    file_.wrote({"sharding_strategy", "cpu_offload", "checkpoint_format"});
     add_wrapping(fsdp);
+    file_.remark(std::string(kUnitsOfAccelerate));
+    if (!traits_.frees_after_forward && s_.gradient_accumulation_steps > 1 && !s_.sync_each_batch) {
+      file_.remark(std::string(kMicroBatchesOfAccelerate));
+    }
     const bool is_block = s_.wrap_policy == WrapPolicy::kTransformerBlock;
     fsdp["fsdp_activation_checkpointing"] = yes_no(is_block && s_.activation_checkpointing > 0);
     if (s_.activation_checkpointing == 0 || (is_block && s_.activation_checkpointing == 1)) {
@@ -275,6 +283,7 @@ class AccelerateFile {
   }
 
   void add_wrapping(Section& fsdp) {
+    if (s_.wrap_policy != WrapPolicy::kWholeModel) file_.wrote({"wrap_policy"});
     switch (s_.wrap_policy) {
       case WrapPolicy::kTransformerBlock:
         fsdp["fsdp_auto_wrap_policy"] = "TRANSFORMER_BASED_WRAP";
