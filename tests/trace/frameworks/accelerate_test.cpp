@@ -152,6 +152,21 @@ TEST(AccelerateReader, ReadsFsdpOfVersionOne) {
                   "blocks of the model are known)"));
 }
 
+// As `accelerate config` writes it, and `accelerate launch` does not take it.
+TEST(AccelerateReader, TakesTheStrategyOfVersionOneFromItsOwnKeyOnly) {
+  const std::string begin =
+      "distributed_type: FSDP\nfsdp_config:\n  fsdp_version: 1\n"
+      "  fsdp_reshard_after_forward: SHARD_GRAD_OP\n";
+  const ForeignSettings foreign = accelerate_of(begin);
+  EXPECT_EQ(foreign.settings.sharding_strategy, job::Strategy::kFullShard);
+  EXPECT_TRUE(
+      has(remarks_text(foreign),
+          "ignored: fsdp_config.fsdp_reshard_after_forward: SHARD_GRAD_OP (with version 1"));
+  EXPECT_EQ(
+      accelerate_of(begin + "  fsdp_sharding_strategy: NO_SHARD\n").settings.sharding_strategy,
+      job::Strategy::kNoShard);
+}
+
 TEST(AccelerateReader, ReadsDeepSpeedByItsOwnKeys) {
   const ForeignSettings foreign = accelerate_of(
       "distributed_type: DEEPSPEED\nnum_processes: 8\nmixed_precision: bf16\n"

@@ -197,9 +197,11 @@ class AccelerateReader {
   }
 
   void read_first_version() {
-    // Since Accelerate 1.3 the strategy of version 1 may also be called so.
-    const std::string key =
-        fsdp(in_.has(fsdp("sharding_strategy")) ? "sharding_strategy" : "reshard_after_forward");
+    // Without it `accelerate launch` hands FULL_SHARD to ranks, whatever the other key says.
+    const std::string key = fsdp("sharding_strategy");
+    in_.ignore(
+        fsdp("reshard_after_forward"),
+        "with version 1 Accelerate 1.15 takes fsdp_sharding_strategy, by default FULL_SHARD");
     const std::string name = in_.text(key).value_or("FULL_SHARD");
     constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kStrategies{{
         {"FULL_SHARD", "full_shard"},
