@@ -26,17 +26,13 @@ std::string batches_around(std::int64_t batch) {
   return values;
 }
 
-// Between one rank nothing moves, so that only what all strategies obey can matter; what is not
-// freed after forward is not gathered in backward; a CPU has no queue of gathers to limit.
+// Between one rank nothing moves, so that only what all strategies obey can matter; a CPU has no
+// queue of gathers to limit.
 bool may_matter(const std::string& axis, const Settings& base, Strategy strategy) {
   const auto* knob = trace::job::find_knob(axis.substr(0, axis.find('=')));
-  if (knob->name == "backward_prefetch" &&
-      !trace::job::strategy_traits(strategy).frees_after_forward) {
-    return false;
-  }
   const bool is_on_cpu = base.device == trace::job::DeviceChoice::kCpu;
   if (knob->name == "limit_all_gathers" && is_on_cpu) return false;
-  return trace::job::applies(*knob, strategy) && (base.ranks > 1 || knob->applies_to.empty());
+  return trace::job::has_effect(*knob, strategy) && (base.ranks > 1 || knob->applies_to.empty());
 }
 
 // Also what follows from the strategy, which another one would contradict.

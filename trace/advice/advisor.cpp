@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "trace/advice/facts/what_if.h"
+#include "trace/job/shape/strategy.h"
 #include "trace/model/run_info.h"
 
 namespace shardlens::trace::advice {
@@ -46,16 +47,16 @@ class Selection {
     std::vector<KnobValue> all = changes_;
     all.insert(all.end(), changes.begin(), changes.end());
     const auto next = run_.with(all);
-    if (!next || !are_obeyed(all, next->sharding_strategy)) return false;
+    if (!next || !have_effects(all, next->sharding_strategy)) return false;
     if (!run_.may_fit(*next)) return false;
     changes_ = std::move(all);
     return true;
   }
 
-  static bool are_obeyed(const std::vector<KnobValue>& all, job::Strategy strategy) {
+  static bool have_effects(const std::vector<KnobValue>& all, job::Strategy strategy) {
     return std::ranges::all_of(all, [&](const KnobValue& change) {
       const job::Knob* knob = job::find_knob(change.knob);
-      return knob != nullptr && job::applies(*knob, strategy);
+      return knob != nullptr && job::has_effect(*knob, strategy);
     });
   }
 

@@ -168,6 +168,18 @@ TEST(KeepUnitsRule, SpeaksWhereThereIsMemoryToKeepThem) {
   EXPECT_FALSE(asked(hidden, "keep_units"));
 }
 
+// What is kept is not gathered in backward.
+TEST(KeepUnitsRule, IsNotAdvisedBesideAPrefetchInBackward) {
+  AdvisedRun run = sharded();
+  run.set_memory(16 * kGib);
+  run.settings().backward_prefetch = job::BackwardPrefetch::kNone;
+  run.breakdown = [](std::int64_t, int, analysis::StepBreakdown& own) {
+    own.exposed_ns = own.comm_ns = 0;  // so that no strategy is advised for sending less
+  };
+  const auto all = run.advise();
+  EXPECT_NE(of_rule(all, "keep_units").has_value(), of_rule(all, "backward_prefetch").has_value());
+}
+
 TEST(FreeUnitsRule, SpeaksWhereMemoryIsNearlyFull) {
   AdvisedRun run = sharded(job::Strategy::kShardGradOp);
   run.set_memory(520 * kMib);

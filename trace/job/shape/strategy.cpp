@@ -46,6 +46,11 @@ const StrategyTraits& strategy_traits(Strategy strategy) {
   return kTraits[static_cast<std::size_t>(strategy)];
 }
 
+bool has_effect(const Knob& knob, Strategy strategy) {
+  return applies(knob, strategy) &&
+         (knob.name != "backward_prefetch" || strategy_traits(strategy).frees_after_forward);
+}
+
 bool scales_loss(const Settings& settings) {
   const bool has_units = strategy_traits(settings.sharding_strategy).has_units;
   return settings.precision == Precision::kFp16 ||

@@ -24,6 +24,10 @@ struct StrategyTraits {
 std::span<const StrategyTraits> strategies();  // in the order of Strategy
 const StrategyTraits& strategy_traits(Strategy strategy);
 
+// Whether the knob makes a difference with the strategy: it obeys it, and what is not freed after
+// forward is not gathered in backward, where it could be prefetched.
+bool has_effect(const Knob& knob, Strategy strategy);
+
 // Whether something is computed in fp16, in which small gradients vanish: then the loss is scaled.
 bool scales_loss(const Settings& settings);
 
