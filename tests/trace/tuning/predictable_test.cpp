@@ -240,10 +240,10 @@ TEST(Predictable, NamesWhatAnotherStrategyObeysWithAnUnknownEffect) {
   const auto unknown_of = [](const char* knob, const char* value) {
     return names_of(changes_to_ddp(knob, value)->unknown);
   };
-  EXPECT_EQ(unknown_of("gradient_as_bucket_view", "false"),
+  EXPECT_EQ(unknown_of("gradient_as_bucket_view", "true"),
             std::vector<std::string_view>{"gradient_as_bucket_view"});
   EXPECT_EQ(unknown_of("bucket_cap_mb", "4"), std::vector<std::string_view>{}) << "predicted";
-  EXPECT_EQ(unknown_of("sync_module_states", "false"), std::vector<std::string_view>{});
+  EXPECT_EQ(unknown_of("sync_module_states", "true"), std::vector<std::string_view>{});
 }
 
 TEST(Predictable, KnowsNoKnobTwice) {
