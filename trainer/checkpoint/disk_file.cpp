@@ -48,7 +48,9 @@ Result<DiskFile> DiskFile::open(const std::filesystem::path& path) {
 }
 
 Result<DiskFile> DiskFile::create(const std::filesystem::path& path, std::int64_t bytes) {
-  Descriptor descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  // Through a descriptor that may also read, NFS writes whole pages, over what another machine has
+  // just written into the rest of them.
+  Descriptor descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
   if (!descriptor.is_open()) return cannot_write(path, errno);
   DiskFile file(path, std::move(descriptor), bytes);
   TRY(file.reserve(bytes));

@@ -1,4 +1,4 @@
-// A file that is read and written at positions, several processes writing into one. Any thread.
+// A file that is read or written at positions, several processes writing into one. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ class DiskFile {
  public:
   // A regular file to read; anything else is an error, without waiting for it.
   static trace::base::Result<DiskFile> open(const std::filesystem::path& path);
-  // A file of this size to write, or the one that another rank has just made of it. Room on the
-  // disk is reserved where the file system can.
+  // A file of this size to write and not to read, or the one that another rank has just made of
+  // it. Room on the disk is reserved where the file system can.
   static trace::base::Result<DiskFile> create(const std::filesystem::path& path,
                                               std::int64_t bytes);
 
