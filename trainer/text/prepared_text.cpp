@@ -84,6 +84,7 @@ TokenHeader header_of(const Json& done, std::uint64_t key) {
   done.at("tokens").get_to(header.tokens);
   done.at("examples").get_to(header.examples);
   done.at("notes_bytes").get_to(header.notes_bytes);
+  done.at("messages_bytes").get_to(header.messages_bytes);
   done.at("tail_tokens").get_to(header.tail_tokens);
   done.at("end").get_to(header.end_of_text);
   done.at("padding").get_to(header.padding);

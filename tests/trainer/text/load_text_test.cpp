@@ -202,6 +202,12 @@ TEST_F(LoadText, LeavesBadLinesOutIfAskedTo) {
   EXPECT_EQ(text->encoding_counts().bad_lines, 2);
   ASSERT_EQ(text->bad_lines().size(), 2);
   EXPECT_EQ(text->bad_lines()[1], file + ":3: is JSON, but not an object");
+  // As another machine may have it, or the one before: ranks compare what they train on.
+  const auto elsewhere = files_.write("elsewhere/data.jsonl", files_.read("data.jsonl"));
+  const auto other = load(elsewhere);
+  ASSERT_TRUE(other);
+  EXPECT_THAT(other->bad_lines()[1], StartsWith(elsewhere));
+  EXPECT_EQ(other->content(), text->content());
 }
 
 TEST_F(LoadText, NeedsOneGoodLineAndAFirstOneThatSaysWhatTheyAre) {

@@ -33,7 +33,8 @@ trace::base::Result<void> check(const TokenHeader& header, std::uint64_t key,
   if (header.key != key) return damaged("it was made of something else");
   const bool is_sane = (header.token_bytes == 2 || header.token_bytes == 4) &&
                        header.kind <= TextKind::kLabeled && header.tokens < kMostElements &&
-                       header.examples < kMostElements && header.notes_bytes < kMostElements;
+                       header.examples < kMostElements && header.notes_bytes < kMostElements &&
+                       header.messages_bytes <= header.notes_bytes;
   if (!is_sane || header.file_bytes() != file_bytes) return damaged("its size is wrong");
   return {};
 }
@@ -104,7 +105,12 @@ trace::base::Result<void> EncodedText::bind() {
 }
 
 trace::base::Result<void> EncodedText::check_content() const {
-  if (trace::base::checksum_of(image_->bytes().subspan(kTokensBegin)) == header_.content) return {};
+  const auto bytes = image_->bytes();
+  const auto messages = bytes.subspan(header_.messages_begin());
+  if (trace::base::checksum_of(header_.content_of(bytes)) == header_.content &&
+      trace::base::checksum_of(messages) == header_.messages) {
+    return {};
+  }
   return damaged("its tokens are not those that were written");
 }
 

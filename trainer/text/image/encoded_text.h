@@ -56,7 +56,7 @@ class EncodedText {
   const std::vector<std::string>& label_names() const { return label_names_; }
   // What was wrong with the first bad lines.
   const std::vector<std::string>& bad_lines() const { return bad_lines_; }
-  // Equal for equal tokens, masks, examples and labels.
+  // Equal for equal tokens, masks, examples and labels, wherever they come from.
   std::uint64_t content() const { return header_.content; }
 
  private:

@@ -69,7 +69,7 @@ trace::base::Result<void> TokenFile::append(std::span<const std::byte> bytes) {
 trace::base::Result<MappedImage> TokenFile::finish(TokenHeader header) {
   TRY_ASSIGN(MappedImage image, MappedImage::of_descriptor(descriptor(), name_));
   const auto bytes = image.bytes();
-  if (bytes.size() != header.file_bytes()) {
+  if (bytes.size() != header.file_bytes() || header.messages_bytes > header.notes_bytes) {
     return trace::base::fail(trace::base::ErrorKind::kFailed,
                              "\"" + name_ + "\" was not written to its end.");
   }
@@ -79,7 +79,8 @@ trace::base::Result<MappedImage> TokenFile::finish(TokenHeader header) {
   if (header.has_labels()) {
     header.largest_label = largest_of<std::int32_t>(bytes, header.labels_begin(), header.examples);
   }
-  header.content = trace::base::checksum_of(bytes.subspan(kTokensBegin));
+  header.content = trace::base::checksum_of(header.content_of(bytes));
+  header.messages = trace::base::checksum_of(bytes.subspan(header.messages_begin()));
   const auto head = std::as_bytes(std::span(&header, 1));
   header.checksum = trace::base::checksum_of(head.first(offsetof(TokenHeader, checksum)));
   TRY(write_at(0, head));

@@ -3,7 +3,9 @@
 // writes all but the header.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <type_traits>
 
 namespace shardlens::trainer::text {
@@ -19,7 +21,7 @@ enum class TextKind : std::uint32_t {
 };
 
 inline constexpr std::uint64_t kTokenMagic = 0x534e454b4f544c53u;  // "SLTOKENS"
-inline constexpr std::uint32_t kTokenVersion = 2;
+inline constexpr std::uint32_t kTokenVersion = 3;
 inline constexpr std::uint64_t kTokensBegin = 4096;  // a page for the header
 
 // What was met while encoding; counts of examples.
@@ -38,8 +40,10 @@ struct TokenHeader {
   std::uint32_t has_mask = 0;  // else every token counts
   std::uint64_t tokens = 0;
   std::uint64_t examples = 0;
-  std::uint64_t notes_bytes = 0;  // names of labels, what was wrong with the first bad lines
-  std::uint64_t content = 0;      // hash of everything after the header
+  std::uint64_t notes_bytes = 0;     // names of labels, then messages
+  std::uint64_t messages_bytes = 0;  // of these: what was wrong with the first bad lines
+  std::uint64_t content = 0;         // hash of everything between the header and the messages
+  std::uint64_t messages = 0;        // hash of these, which name files and so differ by place
   std::int64_t largest_token = -1;
   std::int64_t largest_label = -1;
   std::uint64_t tail_tokens = 0;  // at the end of each example, that outlive its truncation
@@ -61,6 +65,10 @@ struct TokenHeader {
     return labels_begin() + (has_labels() ? aligned(examples * 4) : 0);
   }
   std::uint64_t file_bytes() const { return notes_begin() + notes_bytes; }
+  std::uint64_t messages_begin() const { return file_bytes() - messages_bytes; }
+  std::span<const std::byte> content_of(std::span<const std::byte> file) const {
+    return file.subspan(kTokensBegin, messages_begin() - kTokensBegin);
+  }
 
  private:
   static constexpr std::uint64_t aligned(std::uint64_t position) { return (position + 7) / 8 * 8; }

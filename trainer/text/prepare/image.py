@@ -63,14 +63,16 @@ class Image:
         self.put(bytes(-self.content % 8))
 
     def finish(self, names, bad_lines):
-        # A zero byte ends each, an empty one the list.
-        notes = "".join("".join((text.replace("\0", " ") or " ") + "\0" for text in texts) + "\0"
-                        for texts in (names, bad_lines)).encode("utf-8", "replace")
+        """How many bytes of notes there are, and how many of them are about bad lines."""
+        def listed(texts):  # a zero byte ends each, an empty one the list
+            return ("".join((text.replace("\0", " ") or " ") + "\0" for text in texts) + "\0").encode("utf-8", "replace")
+
+        names, messages = listed(names), listed(bad_lines)
         self.pad()
         self.pack(len(self.bits))
         for data in (self.mask, self.offsets.tobytes(), self.labels.tobytes()):
             self.put(data)
         self.pad()
-        self.put(notes)
+        self.put(names + messages)
         self.written(self.file.flush)
-        return len(notes)
+        return len(names + messages), len(messages) if bad_lines else 0

@@ -52,7 +52,7 @@ class Preparation:
             self.examples.flush()
             self.check_not_empty()
         names = self.lines.labels.names(self.image.labels)
-        return self.summary(notes_bytes=self.image.finish(names, self.bad_lines.shown))
+        return self.summary(*self.image.finish(names, self.bad_lines.shown))
 
     def check_not_empty(self):
         if len(self.image.offsets) > 1:
@@ -63,13 +63,14 @@ class Preparation:
         raise Refused("usage", f"The text {quoted(self.request['data'])}{why}. Name a text file, a folder of "
                                "text files, JSON Lines, or builtin.")
 
-    def summary(self, notes_bytes):
+    def summary(self, notes_bytes, messages_bytes):
         """What the image's header is to say."""
         def number(token):
             return -1 if token is None else token
 
         return {"kind": self.image.kind, "tokens": self.image.tokens, "examples": len(self.image.offsets) - 1,
                 "token_bytes": 2 if self.image.type == "H" else 4, "notes_bytes": notes_bytes,
+                "messages_bytes": messages_bytes,
                 "tail_tokens": len(self.encoder.behind) if self.image.kind == LABELED else 0,
                 "end": number(self.tokenizer.end), "padding": number(self.tokenizer.padding),
                 "bad_lines": self.bad_lines.count, "binary_files": self.documents.binary_files,

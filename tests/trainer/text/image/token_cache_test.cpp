@@ -176,6 +176,17 @@ TEST_F(TokenCacheTest, MakesADamagedEntryAgain) {
   });
 }
 
+TEST_F(TokenCacheTest, SeesDamageInWhatIsSaidOfBadLines) {
+  options_.preparation.skip_bad_lines = true;
+  files_.write("data.jsonl", "{\"text\": \"p\"}\nbad\n");
+  ASSERT_EQ(load().bad_lines().size(), 1);
+  const fs::path entry = entries().front();
+  trace::test::flip(entry, fs::file_size(entry) - 3);
+  EXPECT_EQ(load().bad_lines().size(), 1);
+  ASSERT_EQ(warnings_.size(), 1);
+  EXPECT_THAT(warnings_.front(), HasSubstr("is damaged"));
+}
+
 TEST_F(TokenCacheTest, TrainsFromMemoryWhereItCannotWrite) {
   files_.write("cache", "a file where a folder is expected");
   EXPECT_EQ(first_token(load()), 'p');
