@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <system_error>
 #include <utility>
+
+#include "trace/base/text.h"
+#include "trainer/text/byte_reader.h"
 
 namespace shardlens::trainer::text {
 
@@ -13,13 +17,20 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::array<std::string_view, 26> kTextExtensions{
-    ".txt", ".md",   ".markdown", ".rst", ".tex",  ".csv", ".tsv", ".json", ".jsonl",
-    ".xml", ".html", ".yaml",     ".yml", ".toml", ".h",   ".hpp", ".c",    ".cc",
-    ".cpp", ".cu",   ".py",       ".js",  ".ts",   ".rs",  ".go",  ".java"};
+constexpr std::array<std::string_view, 27> kTextExtensions{
+    ".txt",    ".md",  ".markdown", ".rst",  ".tex", ".csv",  ".tsv", ".json", ".jsonl",
+    ".ndjson", ".xml", ".html",     ".yaml", ".yml", ".toml", ".h",   ".hpp",  ".c",
+    ".cc",     ".cpp", ".cu",       ".py",   ".js",  ".ts",   ".rs",  ".go",   ".java"};
 // What data sets of the hub have beside their lines.
 constexpr std::array<std::string_view, 5> kDescriptions{".md", ".markdown", ".json", ".yaml",
                                                         ".yml"};
+
+// Enough to hold the first line of most data sets.
+constexpr std::size_t kFirstLine = std::size_t{1} << 20;
+
+std::string extension_of(const fs::path& file) {
+  return trace::base::lower_case(file.extension().string());
+}
 
 bool is_skipped_folder(const fs::path& folder) {
   const std::string name = folder.filename().string();
@@ -38,7 +49,7 @@ trace::base::Result<std::vector<fs::path>> list_folder(const fs::path& folder) {
     if (it->is_directory(ignored) && is_skipped_folder(it->path())) {
       it.disable_recursion_pending();
     } else if (it->is_regular_file(ignored) &&
-               std::ranges::find(kTextExtensions, it->path().extension().string()) !=
+               std::ranges::find(kTextExtensions, extension_of(it->path())) !=
                    kTextExtensions.end()) {
       files.push_back(it->path());
     }
@@ -64,14 +75,37 @@ trace::base::Result<std::vector<fs::path>> find_project_text() {
   return list_folder(folder);
 }
 
-bool is_json(const fs::path& file) {
-  return file.extension() == ".jsonl" || file.extension() == ".json";
+bool is_lines(const fs::path& file) {
+  const std::string extension = extension_of(file);
+  return extension == ".jsonl" || extension == ".ndjson";
 }
 
-bool is_lines(const fs::path& file) { return file.extension() == ".jsonl"; }
+bool is_json(const fs::path& file) { return is_lines(file) || extension_of(file) == ".json"; }
 
 bool is_description(const fs::path& file) {
-  return std::ranges::find(kDescriptions, file.extension().string()) != kDescriptions.end();
+  return std::ranges::find(kDescriptions, extension_of(file)) != kDescriptions.end();
+}
+
+bool begins_as_lines(const fs::path& file) {
+  auto reader = ByteReader::open(file);
+  if (!reader) return false;  // reading all of it says why
+  const auto piece = reader->read(kFirstLine);
+  if (!piece) return false;
+  const std::string_view line = piece->substr(0, piece->find('\n'));
+  const auto json = nlohmann::json::parse(line.begin(), line.end(), /*callback=*/nullptr,
+                                          /*allow_exceptions=*/false);
+  return json.is_object() &&
+         (json.contains("text") || json.contains("prompt") || json.contains("messages"));
+}
+
+TextSource source_of_file(const std::string& file) {
+  TextSource source{{file}, is_json(file), ""};
+  if (!source.json_lines && begins_as_lines(file)) {
+    source.warning = "The text \"" + file +
+                     "\" begins as JSON Lines do, but is read as plain text for its name. Name it "
+                     ".jsonl to have its lines read as examples.";
+  }
+  return source;
 }
 
 TextSource source_of_folder(const std::string& folder, std::vector<fs::path> files) {
@@ -109,8 +143,7 @@ trace::base::Result<TextSource> find_text(const std::string& data) {
     TRY_ASSIGN(std::vector<fs::path> files, list_folder(data));
     source = source_of_folder(data, std::move(files));
   } else if (fs::exists(data, error)) {
-    source.files = {data};
-    source.json_lines = is_json(data);
+    source = source_of_file(data);
   } else {
     return trace::base::fail(trace::base::ErrorKind::kUsage,
                              "The text \"" + data +

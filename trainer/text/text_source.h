@@ -15,11 +15,11 @@ inline constexpr std::string_view kBuiltinText = "builtin";
 struct TextSource {
   // Sorted by path, so that every rank sees the same order.
   std::vector<std::filesystem::path> files;
-  // A file .jsonl or .json, or the .jsonl files of a folder that has nothing beside them but what
-  // describes data sets (Markdown, JSON, YAML). In other folders such files are text like any
-  // other.
+  // A file .jsonl, .ndjson or .json, or such files but .json of a folder that has nothing beside
+  // them but what describes data sets (Markdown, JSON, YAML). In other folders they are text like
+  // any other. Capital letters make no difference.
   bool json_lines = false;
-  std::string warning;  // of a folder that may have been meant otherwise; empty: none
+  std::string warning;  // of what may have been meant otherwise; empty: none
 };
 
 // A folder is searched recursively for text extensions; hidden and build folders are left out.

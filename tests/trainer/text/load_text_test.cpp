@@ -154,6 +154,23 @@ TEST_F(LoadText, JsonLinesAreTextInAMixedFolderOnlyAndThatIsSaid) {
   EXPECT_THAT(tokens_of(files_.write("one.json", "{\"text\": \"A\"}")), ElementsAre('A', kEnd));
 }
 
+TEST_F(LoadText, JsonLinesAreKnownByTheirNameAndMissedUnderAnother) {
+  const std::string lines = "{\"text\": \"A\"}\n{\"text\": \"B\"}\n";
+  for (const char* name : {"a.ndjson", "a.JSONL", "a.Json", "folder/a.NdJson"}) {
+    EXPECT_THAT(tokens_of(files_.write(name, lines)), ElementsAre('A', kEnd, 'B', kEnd)) << name;
+  }
+  EXPECT_THAT(tokens_of((files_.folder() / "folder").string()), ElementsAre('A', kEnd, 'B', kEnd));
+  EXPECT_THAT(warnings_, IsEmpty());
+  for (const char* name : {"a.jsonl.txt", "without extension"}) {
+    EXPECT_EQ(tokens_of(files_.write(name, lines)).size(), lines.size() + 1) << name;
+    EXPECT_THAT(std::exchange(warnings_, {}), ElementsAre(HasSubstr("begins as JSON Lines do")));
+  }
+  for (const char* other : {"{\"name\": \"A\"}\n", "[1]\n", "{\n", "{\"text\": \"A\"} said he\n"}) {
+    tokens_of(files_.write("other.txt", other));
+    EXPECT_THAT(warnings_, IsEmpty()) << other;
+  }
+}
+
 TEST_F(LoadText, WhatDescribesJsonLinesInTheirFolderIsNotTheirText) {
   files_.write("data/README.md", "# Lines");
   files_.write("data/deep/train.jsonl", "{\"text\": \"A\"}\n");
