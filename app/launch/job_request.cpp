@@ -59,6 +59,7 @@ Result<void> check_resume(const trace::job::Settings& settings) {
   TRY_ASSIGN(const auto info, trace::job::read_checkpoint_info(folder));
   TRY_ASSIGN(const auto shape, trace::job::find_model(settings));
   return trace::job::check_resume(info, settings, trace::job::saved_parameters(shape, settings),
+                                  trace::job::notes_of_meaning(settings, shape),
                                   trace::job::leaves_model(settings));
 }
 

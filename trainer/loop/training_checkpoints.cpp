@@ -74,6 +74,7 @@ trace::job::CheckpointInfo TrainingCheckpoints::describe(std::int64_t steps_done
   info.format = trace::job::chosen<&trace::job::Settings::checkpoint_format>(settings);
   info.model = settings.model;
   info.optimizer = trace::job::chosen<&trace::job::Settings::optimizer>(settings);
+  info.notes = parts_.meaning;
   if (parts_.scaler.enabled()) {
     const optimizer::GradScalerState scaler = parts_.scaler.state();
     info.notes[kLossScale] = exact_text(scaler.scale);
@@ -153,7 +154,7 @@ trace::base::Result<trace::job::CheckpointInfo> TrainingCheckpoints::load() {
   TRY_ASSIGN(const auto folder, trace::job::find_checkpoint(parts_.settings.resume));
   TRY_ASSIGN(const auto info, trace::job::read_checkpoint_info(folder));
   // The launcher has looked, too, but ranks have other launchers as well.
-  TRY(trace::job::check_resume(info, parts_.settings, parts_.parameters,
+  TRY(trace::job::check_resume(info, parts_.settings, parts_.parameters, parts_.meaning,
                                trace::job::leaves_model(parts_.settings)));
   TRY(check_base(info));
   TRY(check_labels(info));

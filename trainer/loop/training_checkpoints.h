@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +35,7 @@ class TrainingCheckpoints {
     optimizer::GradScaler& scaler;
     comm::Communicator& communicator;
     std::vector<trace::job::ParameterShape> parameters;  // that it has, of all ranks together
+    std::map<std::string, std::string> meaning;          // trace::job::notes_of_meaning()
     std::vector<std::string> label_names;                // of a classifier's classes
     std::function<void()> on_piece;                      // as of load_checkpoint()
   };

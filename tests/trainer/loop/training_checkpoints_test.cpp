@@ -24,7 +24,8 @@ class SmallJob {
  public:
   SmallJob(trace::job::Settings settings, const std::filesystem::path& folder,
            const optimizer::GradScalerOptions& scaler, comm::Communicator& communicator,
-           std::size_t parameters = 1, const std::vector<std::string>& label_names = {})
+           std::size_t parameters = 1, const std::vector<std::string>& label_names = {},
+           const trace::job::ModelShape& shape = {})
       : settings_(std::move(settings)),
         folder_(folder),
         strategy_(all_ones(parameters)),
@@ -36,7 +37,8 @@ class SmallJob {
         scaler_(scaler),
         communicator_(communicator),
         checkpoints_({settings_, folder_, strategy_, *optimizer_, batches_, scaler_, communicator,
-                      shapes_of(strategy_), label_names, [this] { ++pieces_read_; }}) {}
+                      shapes_of(strategy_), trace::job::notes_of_meaning(settings_, shape),
+                      label_names, [this] { ++pieces_read_; }}) {}
 
   // The loss scale after a step with that gradient.
   double step(float gradient) {
@@ -140,6 +142,33 @@ TEST_F(CheckpointsOfAJob, OfAnotherJobAreRefused) {
     other = going_on();
     other.steps = 2;
     EXPECT_THAT(refusal(other, 2), HasSubstr("has 3 steps done already"));
+  });
+}
+
+// Their values fit, but mean something else.
+TEST_F(CheckpointsOfAJob, OfAnotherMeaningAreRefused) {
+  const optimizer::GradScalerOptions options{.enabled = false};
+  comm::on_ranks(1, [&](comm::Communicator& communicator, profiler::recorder::Recorder&) {
+    const auto job_with = [&](trace::job::Settings settings, double alpha,
+                              const trace::job::ModelShape& shape) {
+      settings.lora_rank = 4;
+      settings.lora_alpha = alpha;
+      return std::make_unique<SmallJob>(std::move(settings), folder_.path(), options, communicator,
+                                        1, std::vector<std::string>{}, shape);
+    };
+    const auto refusal = [&](double alpha, const trace::job::ModelShape& shape) {
+      const auto done = job_with(going_on(), alpha, shape)->checkpoints().resume();
+      EXPECT_TRUE(done || done.error().kind == trace::base::ErrorKind::kUsage);
+      return done ? "goes on" : done.error().message;
+    };
+    trace::job::ModelShape here, elsewhere, other;
+    here.name = "here";
+    elsewhere.name = "elsewhere";
+    other.rotary_base = 500000;
+    ASSERT_TRUE(job_with(small_settings(), 32, here)->checkpoints().save(3));
+    EXPECT_EQ(refusal(32, elsewhere), "goes on");
+    EXPECT_THAT(refusal(8, here), HasSubstr("lora_alpha \"32\", and here it is \"8\""));
+    EXPECT_THAT(refusal(32, other), HasSubstr("rotary_base=5"));
   });
 }
 

@@ -106,7 +106,7 @@ def same_merged(program, folder, name, adapter):
 
 def goes_on(program, folder, name, expected):
     """Half the steps under DDP, the others under full_shard from its checkpoint; not with other frozen weights, nor with
-    some of the adapters."""
+    another alpha or some of the adapters."""
     case = CASES[name]
     settings = {**COMMON, **settings_of(case)}
     half = COMMON["steps"] // 2
@@ -118,7 +118,8 @@ def goes_on(program, folder, name, expected):
     run = truth_jobs.train(program, folder, "second half", 2, more)
     good = truth_jobs.same_losses(f"goes on from {held:,} B", ranks.losses(run), expected[half:], half)
     other = "bf16" if settings.get("base_dtype") == "nf4" else "nf4"
-    changes = {"other frozen weights": dict(base_dtype=other)}
+    changes = {"other frozen weights": dict(base_dtype=other),
+               "was saved with lora_alpha": dict(lora_alpha=2 * case["lora_alpha"])}
     if len(case["targets"]) > 1:
         changes["only in the checkpoint"] = dict(lora_target_modules=case["targets"][0])
     for why, change in changes.items():

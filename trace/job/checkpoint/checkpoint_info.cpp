@@ -8,8 +8,10 @@
 
 #include "trace/base/checksum.h"
 #include "trace/base/file_system.h"
+#include "trace/base/number_text.h"
 #include "trace/base/text.h"
 #include "trace/base/whole_file.h"
+#include "trace/job/shape/shape_text.h"
 
 namespace shardlens::trace::job {
 
@@ -193,8 +195,17 @@ base::Result<void> check_parameters(const CheckpointInfo& info,
           ", or resume from another checkpoint");
 }
 
+std::map<std::string, std::string> notes_of_meaning(const Settings& settings, ModelShape shape) {
+  shape.name.clear();
+  std::map<std::string, std::string> notes{{"model_shape", shape_text(shape)}};
+  if (settings.lora_rank > 0) notes["lora_alpha"] = base::shortest_text(settings.lora_alpha);
+  return notes;
+}
+
 base::Result<void> check_resume(const CheckpointInfo& info, const Settings& settings,
-                                std::span<const ParameterShape> parameters, bool leaves_model) {
+                                std::span<const ParameterShape> parameters,
+                                const std::map<std::string, std::string>& meaning,
+                                bool leaves_model) {
   const std::string checkpoint = "resume: " + info.folder.string();
   if (info.optimizer != chosen<&Settings::optimizer>(settings)) {
     return base::fail(base::ErrorKind::kUsage, checkpoint + " was saved with optimizer " +
@@ -209,7 +220,16 @@ base::Result<void> check_resume(const CheckpointInfo& info, const Settings& sett
                           " steps done already; set steps to more than that" +
                           (is_at_end ? ", or save_model: end to save its model" : "") + ".");
   }
-  return check_parameters(info, parameters);
+  TRY(check_parameters(info, parameters));
+  for (const auto& [name, here] : meaning) {
+    const auto there = info.notes.find(name);
+    if (there == info.notes.end() || there->second == here) continue;  // older ones have none
+    return base::fail(base::ErrorKind::kUsage,
+                      checkpoint + " was saved with " + name + " \"" + there->second +
+                          "\", and here it is \"" + here +
+                          "\". Go on with the one that it was saved with, or do not resume.");
+  }
+  return {};
 }
 
 std::string sizes_text(std::span<const std::int64_t> sizes) {

@@ -12,6 +12,7 @@
 
 #include "trace/base/result.h"
 #include "trace/job/settings/settings.h"
+#include "trace/job/shape/model_shape.h"
 #include "trace/job/shape/parameter_shapes.h"
 
 namespace shardlens::trace::job {
@@ -80,10 +81,16 @@ std::uint64_t shape_fingerprint(std::span<const ParameterShape> parameters);
 base::Result<void> check_parameters(const CheckpointInfo& info,
                                     std::span<const ParameterShape> expected);
 
-// kUsage unless a job with these settings and parameters can go on from it: the same optimizer, the
-// same parameters, and steps left to do or, with them all done, a model to save.
+// Notes of what the saved values mean, which neither they nor their sizes tell: the scale of
+// adapters, the model's shape. None depends on where the model lies.
+std::map<std::string, std::string> notes_of_meaning(const Settings& settings, ModelShape shape);
+// kUsage unless a job with these settings, parameters and meaning can go on from it: the same
+// optimizer, the same parameters, the same meaning where it is noted, and steps left to do or, with
+// them all done, a model to save.
 base::Result<void> check_resume(const CheckpointInfo& info, const Settings& settings,
-                                std::span<const ParameterShape> parameters, bool leaves_model);
+                                std::span<const ParameterShape> parameters,
+                                const std::map<std::string, std::string>& meaning,
+                                bool leaves_model);
 
 std::string sizes_text(std::span<const std::int64_t> sizes);  // "[2, 3]"
 
