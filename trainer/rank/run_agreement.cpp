@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <string_view>
+#include <system_error>
 #include <thread>
 
 #include "profiler/recorder/recorder.h"
@@ -25,9 +26,9 @@ constexpr std::array<std::string_view, 4> kPlacesOfText{"data", "evaluation_data
                                                         "token_cache"};
 
 constexpr seconds kWaitForFolder{60};
-// How long the first rank of another host looks for a folder on a shared disk before it makes one
-// on its own.
-constexpr seconds kWaitForSharedFolder{5};
+// How long the first rank of another host looks for a run on a shared disk before it makes one on
+// its own, and where somebody has made the folder already. NFS may hide for as long what is new.
+constexpr seconds kWaitForSharedFolder{5}, kWaitForSharedRun{30};
 
 trace::base::Result<trace::model::RunInfo> await_run(const std::filesystem::path& folder,
                                                      seconds patience) {
@@ -39,6 +40,12 @@ trace::base::Result<trace::model::RunInfo> await_run(const std::filesystem::path
   }
 }
 
+// Whoever makes the folder is about to make the run. The attempt also tells what NFS hides.
+bool makes_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  return std::filesystem::create_directories(folder, error) || error;  // create_run_at() tells why
+}
+
 // Whoever makes a run writes how it ended, too.
 trace::base::Result<AgreedRun> make_run(const RankOptions& options, const RankPlace& environment) {
   trace::model::RunInfo info;
@@ -46,6 +53,7 @@ trace::base::Result<AgreedRun> make_run(const RankOptions& options, const RankPl
   info.settings.model = trace::job::absolute_model(info.settings.model);
   info.settings.ranks = environment.world_size;
   TRY(trace::job::validate(info.settings));
+  makes_folder(options.run);  // other hosts see it while the driver wakes up, which may take long
   TRY_ASSIGN(const RankDevice device, choose_device(info.settings, environment));
   info.name = options.run.filename().string();
   info.start_ns = profiler::recorder::Recorder::now_ns();
@@ -69,6 +77,7 @@ trace::base::Result<AgreedRun> join_run(const RankOptions& options, const RankPl
   if (environment.rank == 0) return make_run(options, environment);
   if (environment.local_rank == 0) {
     auto info = await_run(options.run, kWaitForSharedFolder);
+    if (!info && !makes_folder(options.run)) info = await_run(options.run, kWaitForSharedRun);
     if (!info) return make_run(options, environment);
     run.info = std::move(*info);
     return run;

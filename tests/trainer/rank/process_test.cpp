@@ -3,10 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <new>
 #include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
 
+#include "trace/base/file_system.h"
 #include "trainer/loop/step_failure.h"
 #include "trainer/rank/rank_options.h"
 #include "trainer/rank/rank_place.h"
@@ -131,6 +138,52 @@ TEST(SettingsFingerprint, DiffersWithEverySettingButThePlaceOfTheText) {
   other = settings;
   other.data = "/elsewhere/text.txt";
   EXPECT_EQ(rank::fingerprint_of(other), usual);
+}
+
+// Two machines with two ranks each and one disk.
+class RunAgreement : public testing::Test {
+ protected:
+  rank::RankOptions with(const std::string& device) const {
+    rank::RankOptions options;
+    options.run = folder_.path() / "run";
+    options.settings = folder_.path() / "settings.yaml";
+    std::ofstream(options.settings) << "model: tiny\ndevice: " << device << "\n";
+    return options;
+  }
+  static rank::RankPlace first_of_machine(int machine) {
+    rank::RankPlace place;
+    place.rank = 2 * machine;
+    place.world_size = 4;
+    place.local_world_size = 2;
+    place.lookup = [](const char*) -> const char* { return nullptr; };
+    return place;
+  }
+
+ private:
+  trace::base::TemporaryFolder folder_ = std::move(*trace::base::TemporaryFolder::create());
+};
+
+TEST_F(RunAgreement, MakesTheFolderBeforeItAsksForGpus) {
+  const rank::RankOptions options = with("cuda");
+  static_cast<void>(rank::agree_on_run(options, first_of_machine(0)));
+  EXPECT_TRUE(std::filesystem::is_directory(options.run));
+}
+
+TEST_F(RunAgreement, WaitsForTheRunWhereSomebodyHasMadeTheFolder) {
+  const rank::RankOptions options = with("cpu");
+  std::filesystem::create_directory(options.run);
+  trace::base::Result<rank::AgreedRun> made;
+  std::jthread late([&] {
+    std::this_thread::sleep_for(std::chrono::seconds(7));
+    made = rank::agree_on_run(options, first_of_machine(0));
+  });
+  const auto joined = rank::agree_on_run(options, first_of_machine(1));
+  late.join();
+  ASSERT_TRUE(made) << made.error().message;
+  ASSERT_TRUE(joined) << joined.error().message;
+  EXPECT_TRUE(made->owns_status);
+  EXPECT_FALSE(joined->owns_status);
+  EXPECT_EQ(joined->info.start_ns, made->info.start_ns);
 }
 
 TEST(StepFailure, NamesAnotherRanksDeathAndItsAbsence) {
