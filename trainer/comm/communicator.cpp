@@ -264,7 +264,7 @@ trace::base::Result<std::unique_ptr<Communicator>> Communicator::connect(
     std::iota(world.ranks.begin(), world.ranks.end(), 0);
     const auto& link = options.simulated_link;
     return std::make_unique<BackendCommunicator>(
-        meet(options), std::move(world), options,
+        options.store ? options.store : meet(options), std::move(world), options,
         link ? std::make_shared<SharedLink>(*link) : nullptr, recorder);
   } catch (const c10::Error& error) {
     return failed_to_connect(options, error.what_without_backtrace());

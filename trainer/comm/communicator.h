@@ -42,6 +42,7 @@ struct CommunicatorOptions {
   // thread calls this after `timeout`, to end the process. LibTorch's watchdog does so if it is
   // null, or does not.
   OnCollectiveTimeout on_timeout;
+  c10::intrusive_ptr<c10d::Store> store;  // where they have met already; null: they have not
 };
 
 // A failed collective throws from Work::wait(), or through its future, with the collective's

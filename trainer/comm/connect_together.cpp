@@ -5,6 +5,7 @@
 #include <string>
 #include <thread>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <utility>
 #include <vector>
 
 #include "trace/base/text.h"
@@ -19,6 +20,7 @@ using StorePointer = c10::intrusive_ptr<c10d::Store>;
 constexpr std::chrono::seconds kAnswerTimeout{60};
 constexpr std::chrono::microseconds kFirstLook{1'000}, kLastLook{50'000};
 constexpr std::chrono::seconds kFarewell{2};
+constexpr const char* kPreparing = "preparing";
 
 // What went wrong; "": nothing.
 std::string problem_of(const std::function<void(const StorePointer&)>& connect,
@@ -52,17 +54,23 @@ std::string missing_ranks(c10d::Store& store, const std::string& what, int size)
 // Tells the others `what` of this rank, and waits until all have told it, or one has lost patience;
 // says to all alike which ranks were missing then, "" if none. Looks instead of waiting in the
 // store, which would log each second of it, and counts the time between looks: a process that is
-// held still meanwhile (SIGSTOP) loses none.
+// held still meanwhile (SIGSTOP) loses none. Whoever prepares gives new patience.
 std::string exchange(c10d::Store& store, const std::string& what, int rank, int size,
                      const std::string& own, std::chrono::microseconds patience) {
   store.set(key_of(what, rank), bytes_of(own));
   // One key to look for, however many ranks there are.
   const std::string missing = "without " + what;
   if (store.add(what + " count", 1) == size) store.set(missing, bytes_of(""));
+  std::int64_t told = store.add(kPreparing, 0);
+  auto left = patience;
   for (auto look = kFirstLook; !store.check({missing}); look = std::min(look * 2, kLastLook)) {
-    if (patience <= look) store.set(missing, bytes_of(missing_ranks(store, what, size)));
+    if (left <= look) {
+      const std::int64_t before = std::exchange(told, store.add(kPreparing, 0));
+      if (told == before) store.set(missing, bytes_of(missing_ranks(store, what, size)));
+      left = patience;
+    }
     std::this_thread::sleep_for(look);
-    patience -= look;
+    left -= look;
   }
   return text_of(store.get(missing));
 }
@@ -90,6 +98,8 @@ std::string shared_problem(c10d::Store& store, int rank, int size, const std::st
 }
 
 }  // namespace
+
+void tell_preparing(c10d::Store& store) { store.add(kPreparing, 1); }
 
 void wait_for_all(c10d::Store& store, int rank, int size, std::chrono::seconds patience) {
   const std::string missing = exchange(store, "arrival", rank, size, "", patience);

@@ -12,8 +12,11 @@ namespace shardlens::trainer::comm {
 
 inline constexpr int kConnectAttempts = 3;
 
+// By a rank that is not ready yet: those who wait for all do so from now on.
+void tell_preparing(c10d::Store& store);
+
 // Until all `size` ranks of a group have called it. Throws c10::Error that names those who did not
-// within `patience`.
+// within `patience`, or since one of them told that it is preparing.
 void wait_for_all(c10d::Store& store, int rank, int size, std::chrono::seconds patience);
 
 // Calls `connect` with a part of `store` that no earlier attempt has written to, until an attempt

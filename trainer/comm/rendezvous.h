@@ -1,4 +1,5 @@
-// Where ranks find each other: a file of this run, or torchrun's store. Called once, by connect().
+// Where ranks find each other: a file of this run, or torchrun's store. Called once, by connect()
+// or a rank that has to tell something before.
 #pragma once
 
 #include <torch/types.h>

@@ -26,6 +26,8 @@
 #include "trace/store/run/run_folder.h"
 #include "trainer/calibration/calibration.h"
 #include "trainer/comm/communicator.h"
+#include "trainer/comm/connect_together.h"
+#include "trainer/comm/rendezvous.h"
 #include "trainer/loop/step_exchange.h"
 #include "trainer/loop/step_failure.h"
 #include "trainer/lora/base_source.h"
@@ -39,6 +41,9 @@
 namespace shardlens::trainer::rank {
 
 namespace {
+
+// Between two tellings that a text is being prepared; far less than others wait.
+constexpr std::chrono::seconds kTellingInterval{10};
 
 void set_threads(const trace::job::Settings& settings, int local_world_size) {
   std::int64_t threads = settings.threads_per_rank;
@@ -277,12 +282,15 @@ trace::base::Result<void> RankJob::open_model_folder() {
 
 trace::base::Result<void> RankJob::load_text() {
   // Texts may take hours, and what prepares them has limits of its own.
+  next_telling_ = std::chrono::steady_clock::now() + kTellingInterval;
   const auto is_stopped = [this] {
     recorder_->progress();
+    if (stop_signal_ == 0) tell_preparing();
     return stop_signal_ != 0;
   };
   TRY_ASSIGN(RankText text, load_rank_text(settings_, shape_.vocabulary, shape_.labels,
                                            environment_.lookup, is_stopped, log_));
+  next_telling_ = next_telling_.max();  // samples are turned into text later, too
   sample_text_.emplace(std::move(text.sample));
   tokenizer_ = std::move(text.tokenizer);
   TRY_ASSIGN(dataset_,
@@ -295,23 +303,43 @@ trace::base::Result<void> RankJob::load_text() {
   return {};
 }
 
+// To ranks that are ready and wait for this one, as where their machine had the tokens already.
+void RankJob::tell_preparing() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_telling_) return;
+  next_telling_ = now + kTellingInterval;
+  try {
+    const EndsAtOnce waiting(stop_signal_);
+    if (!store_) store_ = comm::meet(place_to_meet());
+    comm::tell_preparing(*store_);
+  } catch (const std::exception&) {
+    // connect() tries again, and says it.
+  }
+}
+
 bool RankJob::is_single_machine() const {
   return environment_.local_world_size == environment_.world_size;
 }
 
-trace::base::Result<void> RankJob::connect() {
+comm::CommunicatorOptions RankJob::place_to_meet() const {
   comm::CommunicatorOptions options;
   options.rank = environment_.rank;
   options.world_size = environment_.world_size;
-  options.device = device_.device;
-  options.timeout = std::chrono::seconds(settings_.collective_timeout_s);
-  options.high_priority_streams = trace::job::has_high_priority_streams(settings_);
-  TRY_ASSIGN(options.simulated_link, trace::job::parse_simulated_link(settings_.simulate_link));
   options.store_file = environment_.store_file;
   options.master_address = environment_.master_address;
   options.master_port = environment_.master_port;
   options.agent_store = environment_.agent_store;
   options.store_prefix = environment_.restart_count;
+  return options;
+}
+
+trace::base::Result<void> RankJob::connect() {
+  comm::CommunicatorOptions options = place_to_meet();
+  options.store = std::move(store_);
+  options.device = device_.device;
+  options.timeout = std::chrono::seconds(settings_.collective_timeout_s);
+  options.high_priority_streams = trace::job::has_high_priority_streams(settings_);
+  TRY_ASSIGN(options.simulated_link, trace::job::parse_simulated_link(settings_.simulate_link));
   options.single_machine = is_single_machine();
   options.records_kernels = sources_->records_nccl_kernels();
   options.on_timeout = [this](const comm::CollectiveTimeout& timeout) { report_hang(timeout); };

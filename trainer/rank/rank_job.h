@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -59,7 +60,9 @@ class RankJob {
   void describe_gpu(trace::model::RankInfo& info);
   trace::base::Result<void> open_model_folder();
   trace::base::Result<void> load_text();
+  void tell_preparing();
   bool is_single_machine() const;
+  comm::CommunicatorOptions place_to_meet() const;
   trace::base::Result<void> connect();
   void report_hang(const comm::CollectiveTimeout& timeout);
   trace::base::Result<void> build_replicas();
@@ -85,7 +88,9 @@ class RankJob {
   std::unique_ptr<RankSources> sources_;
   std::optional<evaluate::SampleText> sample_text_;  // until the training begins
   std::optional<data::TokenDataset> dataset_;
-  std::filesystem::path tokenizer_;  // that the text was encoded with; empty: bytes
+  std::filesystem::path tokenizer_;        // that the text was encoded with; empty: bytes
+  c10::intrusive_ptr<c10d::Store> store_;  // if ranks met before they connected, and until then
+  std::chrono::steady_clock::time_point next_telling_;
   std::unique_ptr<comm::Communicator> communicator_;
   std::shared_ptr<model::Model> model_;
   std::unique_ptr<strategy::Strategy> strategy_;

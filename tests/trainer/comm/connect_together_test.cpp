@@ -88,5 +88,24 @@ TEST(WaitForAll, NamesWhoDidNotCome) {
   }
 }
 
+TEST(WaitForAll, WaitsOnWhileOneSaysThatItIsPreparing) {
+  c10d::HashStore store;
+  constexpr std::chrono::seconds kPatience{2};
+  std::jthread late([&] {
+    for (int i = 0; i < 50; ++i) {
+      tell_preparing(store);
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    EXPECT_NO_THROW(wait_for_all(store, 1, 2, kPatience));
+  });
+  EXPECT_NO_THROW(wait_for_all(store, 0, 2, kPatience));
+}
+
+TEST(WaitForAll, WaitsNoLongerForOneThatHasToldItOnce) {
+  c10d::HashStore store;
+  tell_preparing(store);
+  EXPECT_THROW(wait_for_all(store, 0, 2, std::chrono::seconds(1)), c10::Error);
+}
+
 }  // namespace
 }  // namespace shardlens::trainer::comm
