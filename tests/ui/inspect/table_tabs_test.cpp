@@ -165,6 +165,28 @@ TEST(StatisticsTab, OffersAMenuOfARow) {
             "ncclDevKernel_AllGather_RING_LL");
 }
 
+// As those of a run that goes on are, each second.
+TEST(StatisticsTab, ItsMenuStaysWhileEventsAreCountedAnew) {
+  TabsWindow window(tables_snapshot());
+  ASSERT_TRUE(window.panel.click("statistics/row/1", 1));
+  window.panel.frames(3);
+  auto range = std::make_shared<trace::timeline::RangeFigures>(*window.snapshot.inspect->range);
+  auto& rows = range->tables.front().rows;
+  auto first = rows.front();
+  first.name = "a kernel that was not there before";
+  rows.insert(rows.begin(), std::move(first));
+  auto inspect = std::make_shared<state::InspectView>(*window.snapshot.inspect);
+  inspect->range = std::move(range);
+  window.snapshot.inspect = std::move(inspect);
+  window.panel.frames(3);
+  EXPECT_TRUE(window.panel.probe().shows("ncclDevKernel_AllGather_RING_LL"));
+  ASSERT_TRUE(window.panel.click("statistics/menu/Copy the name"));
+  const state::Commands commands = window.panel.take_commands();
+  const auto* copied = HeadlessPanel::find<state::CopyText>(commands);
+  ASSERT_NE(copied, nullptr);
+  EXPECT_EQ(copied->text, "ncclDevKernel_AllGather_RING_LL");
+}
+
 TEST(StatisticsTab, DrawsOnlyTheRowsThatCanBeSeen) {
   TablesOptions many;
   many.extra_names = 10'000;

@@ -65,16 +65,19 @@ void StatisticsTab::update(const state::InspectView& view) {
   const trace::timeline::RangeTable* wanted =
       groups.empty() ? nullptr : find_range_table(*view.range, kind_, groups[group_]);
   if (view.range == run_.figures && wanted == run_.shown && run_.table) return;
-  run_.menu_row.reset();
   run_.figures = view.range;
   run_.shown = wanted;
   run_.table = wanted == nullptr ? nullptr : statistics_table(run_.figures, *wanted);
 }
 
-const NameFigures* StatisticsTab::picked() const {
-  if (!run_.has_pick || run_.shown == nullptr) return nullptr;
-  const auto found = std::ranges::find(run_.shown->rows, run_.picked, &NameFigures::name);
+const NameFigures* StatisticsTab::row_of(const std::optional<std::string>& name) const {
+  if (!name || run_.shown == nullptr) return nullptr;
+  const auto found = std::ranges::find(run_.shown->rows, *name, &NameFigures::name);
   return found == run_.shown->rows.end() ? nullptr : &*found;
+}
+
+std::size_t StatisticsTab::index_of(const NameFigures& row) const {
+  return static_cast<std::size_t>(&row - run_.shown->rows.data());
 }
 
 // The rows of other groupings are not names of events.
@@ -86,7 +89,6 @@ void StatisticsTab::find(const NameFigures& row, state::Commands& commands) cons
 }
 
 void StatisticsTab::pick(const NameFigures& row, state::Commands& commands) {
-  run_.has_pick = true;
   run_.picked = row.name;
   if (has_names()) find(row, commands);
   go_to_longest(row, commands);
@@ -110,7 +112,7 @@ void StatisticsTab::draw_tools(const kit::Theme& theme, state::Rect tools,
   if (groups.size() < 2) return;
   std::vector<std::string_view> titles;
   for (const GroupBy group : groups) titles.push_back(group_title(group));
-  if (table::choice_strip(theme, "statistics/group", tools, titles, group_)) run_.has_pick = false;
+  if (table::choice_strip(theme, "statistics/group", tools, titles, group_)) run_.picked.reset();
 }
 
 void StatisticsTab::draw_menu(const kit::Theme& theme, state::Commands& commands) {
@@ -118,11 +120,12 @@ void StatisticsTab::draw_menu(const kit::Theme& theme, state::Commands& commands
       "Show the next in the timeline", "Show the previous in the timeline",
       "Show the longest in the timeline", "Copy the name", "Copy the row"};
   const std::size_t left_out = has_names() ? 0 : 2;
-  const std::string title = run_.menu_row ? run_.shown->rows[*run_.menu_row].name : "";
-  const auto chosen = table::row_menu(theme, "menu of a name", "statistics", title,
-                                      std::span(kEntries).subspan(left_out));
-  if (!chosen || !run_.menu_row) return;
-  const NameFigures& row = run_.shown->rows[*run_.menu_row];
+  const auto chosen =
+      table::row_menu(theme, "menu of a name", "statistics", run_.menu_of.value_or(""),
+                      std::span(kEntries).subspan(left_out));
+  const NameFigures* of = row_of(run_.menu_of);
+  if (!chosen || of == nullptr) return;
+  const NameFigures& row = *of;
   switch (const std::size_t entry = *chosen + left_out) {
     case 0:
     case 1:
@@ -135,13 +138,13 @@ void StatisticsTab::draw_menu(const kit::Theme& theme, state::Commands& commands
       commands.push_back(state::CopyText{row.name});
       return;
     default:
-      commands.push_back(state::CopyText{present::row_text(*run_.table, *run_.menu_row)});
+      commands.push_back(state::CopyText{present::row_text(*run_.table, index_of(row))});
   }
 }
 
 void StatisticsTab::draw_distribution(const kit::Theme& theme, const state::Rect& rect,
                                       const state::InspectView& view, state::Commands& commands) {
-  const NameFigures& row = *picked();
+  const NameFigures& row = *row_of(run_.picked);
   const state::Palette& p = theme.colors();
   kit::fill({rect.x, rect.y, 1, rect.h}, kit::color(p.panel_edge));
   const state::Rect picture{rect.x + 1, rect.y, rect.w - 1, rect.h};
@@ -149,7 +152,7 @@ void StatisticsTab::draw_distribution(const kit::Theme& theme, const state::Rect
   state::Rect title = area.take_top(theme.px(22));
   if (kit::icon_button(theme, "statistics/close", title.take_right(theme.px(20), theme.px(8)),
                        kit::Shape::kCross)) {
-    run_.has_pick = false;
+    run_.picked.reset();
   }
   kit::text_in(theme, title, kit::Face::kMono, p.text, row.name);
   kit::explain(theme, title, row.name, "");
@@ -198,12 +201,12 @@ void StatisticsTab::draw(const kit::Theme& theme, const state::Rect& rect,
     draw_tools(theme, area.take_top(theme.px(table::kToolsHeight)), view, commands);
     update(view);  // another group may have been chosen
   }
-  const NameFigures* row = picked();
+  const NameFigures* row = row_of(run_.picked);
   if (row != nullptr && area.w > theme.px(kDistributionWidth + kLeastBesideIt) &&
       area.h > theme.px(kLowestDistribution)) {
     draw_distribution(theme, area.take_right(theme.px(kDistributionWidth), theme.px(8)), view,
                       commands);
-    row = picked();
+    row = row_of(run_.picked);
   }
   table::TableOptions options;
   options.filter = filter_;
@@ -211,11 +214,11 @@ void StatisticsTab::draw(const kit::Theme& theme, const state::Rect& rect,
                   : view.range->is_whole_run ? "Nothing of this kind was recorded"
                                              : "Nothing of this kind begins in the selection";
   options.cut_note = "Click shows its events in the timeline, right-click for more";
-  if (row != nullptr) options.selected = static_cast<std::size_t>(row - run_.shown->rows.data());
+  if (row != nullptr) options.selected = index_of(*row);
   const table::TableEvents events = view_.draw(theme, area, run_.table, options);
   if (events.clicked) pick(run_.shown->rows[*events.clicked], commands);
   if (events.right_clicked) {
-    run_.menu_row = *events.right_clicked;
+    run_.menu_of = run_.shown->rows[*events.right_clicked].name;
     ImGui::OpenPopup("menu of a name");
   }
   if (events.hovered && run_.shown->rows[*events.hovered].median_ns >= 0 &&

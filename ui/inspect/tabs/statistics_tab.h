@@ -32,16 +32,17 @@ class StatisticsTab {
   bool has_names() const;
   void find(const trace::timeline::NameFigures& row, state::Commands& commands) const;
   void pick(const trace::timeline::NameFigures& row, state::Commands& commands);
-  const trace::timeline::NameFigures* picked() const;  // null: nothing is, or not in this range
+  // Null: there is no such name, or not in this range.
+  const trace::timeline::NameFigures* row_of(const std::optional<std::string>& name) const;
+  std::size_t index_of(const trace::timeline::NameFigures& row) const;
 
   trace::timeline::StatisticsTable kind_;
   table::TableView view_;
   std::string filter_;
   std::size_t group_ = 0;  // into the groups there are
   struct OfRun {
-    std::string picked;  // a name
-    bool has_pick = false;
-    std::optional<std::size_t> menu_row;  // of `table`
+    // Names: rows move with every count of a run that goes on.
+    std::optional<std::string> picked, menu_of;
     std::shared_ptr<const trace::timeline::RangeFigures> figures;
     const trace::timeline::RangeTable* shown = nullptr;  // in `figures`
     std::shared_ptr<const present::Table> table;
