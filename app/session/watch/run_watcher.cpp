@@ -147,24 +147,27 @@ void RunWatcher::give_up(const std::string& why) {
 }
 
 bool RunWatcher::carry_out(Requests requests) {
-  if (requests.show && (*requests.show != run_ || !feed_)) open_run(*requests.show);
-  if (requests.show && requests.replay != ReplayWish::kStart) leave_replay();
+  const bool is_other = requests.show && (*requests.show != run_ || !feed_);
+  const bool is_refused = is_other && !open_run(*requests.show);
   // Another run may have been asked for meanwhile.
   if (requests.label && requests.label->first == run_) label_ = requests.label->second;
-  if (!feed_) return true;
+  // What is asked of a run that cannot be opened is not done to the one that stays.
+  if (!feed_ || is_refused) return true;
+  if (requests.show && requests.replay != ReplayWish::kStart) leave_replay();
   if (requests.step) feed_->select_step(*requests.step);
   carry_out_replay(requests);
   return true;
 }
 
-void RunWatcher::open_run(const std::filesystem::path& run) {
+bool RunWatcher::open_run(const std::filesystem::path& run) {
   std::unique_ptr<RunFollower> feed;
   if (!run.empty()) {
     auto opened = RunFollower::open(run);
-    if (!opened && keep_what_is_shown(run, opened.error())) return;
+    if (!opened && keep_what_is_shown(run, opened.error())) return false;
     if (opened) feed = std::move(*opened);
   }
   take(run, std::move(feed));
+  return true;
 }
 
 void RunWatcher::take(const std::filesystem::path& run, std::unique_ptr<RunFollower> feed) {

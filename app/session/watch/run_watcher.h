@@ -78,7 +78,7 @@ class RunWatcher {
   void ask(Change change);
   void work(const std::stop_token& stop);
   bool carry_out(Requests requests);
-  void open_run(const std::filesystem::path& run);
+  bool open_run(const std::filesystem::path& run);  // false: what is shown stays
   void take(const std::filesystem::path& run, std::unique_ptr<RunFollower> feed);
   trace::base::Result<void> open_replacement();
   bool could_not_read(const trace::base::Error& why);

@@ -284,6 +284,27 @@ TEST(RunWatcher, KeepsWhatIsShownWhereAnotherRunCannotBeOpened) {
   }
 }
 
+TEST(RunWatcher, ARunThatCannotBeOpenedChangesNoReplay) {
+  const TemporaryFolder folder;
+  SyntheticRun run(folder.path());
+  run.add_steps(3);
+  run.finish();
+  RunWatcher watcher([] {});
+  watcher.show(run.folder());
+  wait_for(watcher, has_steps(3));
+  const auto after_failures = [&](std::uint64_t count) {
+    return wait_for(watcher, [&](const WatchState& now) { return now.failed_openings == count; });
+  };
+  watcher.start_replay(folder.path() / "nothing", 1);
+  EXPECT_FALSE(after_failures(1)->replay.active) << "the other one was to be replayed";
+
+  watcher.start_replay(run.folder(), 1);
+  watcher.set_replay_playing(false);
+  wait_for(watcher, [](const WatchState& now) { return now.replay.active; });
+  watcher.show(folder.path() / "nothing");
+  EXPECT_TRUE(after_failures(2)->replay.active);
+}
+
 TEST(RunWatcher, ACpuRunCarriesItsBanner) {
   const TemporaryFolder folder;
   SyntheticOptions options;
