@@ -488,22 +488,20 @@ void Controller::carry_out(const ui::state::EditRuns& command) {
   library_.change_words(command);
 }
 
-// What is on screen makes way first: nothing may read a run that goes.
+// What is on screen, or on its way there, makes way first: nothing may read a run that goes.
 void Controller::carry_out(const ui::state::DeleteRuns& command) {
   notice_.clear();
-  const auto stays = [&](const ui::state::LedgerRow& row) {
-    return std::ranges::find(command.folders, row.folder) == command.folders.end();
+  const auto goes = [&](const std::string& folder) {
+    return std::ranges::find(command.folders, folder) != command.folders.end();
   };
-  const auto next = std::ranges::find_if(rows(), stays);
-  const auto* shown = row_of(rows(), watch_state_->run.string());
-  if (shown != nullptr && !stays(*shown)) {
-    watcher_.show(next == rows().end() ? std::string() : next->folder);
+  if (goes(watcher_.asked_run().string())) {
+    const auto shown = watch_state_->run.string();  // may be another one still
+    const auto next = std::ranges::find_if_not(rows(), goes, &ui::state::LedgerRow::folder);
+    const auto other = next == rows().end() ? std::string() : next->folder;
+    watcher_.show(shown.empty() || goes(shown) ? other : shown);
   }
   auto compared = comparison_.folders();
-  const auto left = std::erase_if(compared, [&](const std::string& folder) {
-    return std::ranges::find(command.folders, folder) != command.folders.end();
-  });
-  if (left > 0) compare(compared, -1);
+  if (std::erase_if(compared, goes) > 0) compare(compared, -1);
   baseline_.leave(command.folders);
   library_.remove(command.folders);
 }

@@ -300,6 +300,21 @@ TEST_F(ClickTest, ShowsARunByClickAndReplaysItByDoubleClick) {
       << "or the run is shown instead";
 }
 
+// While a large run is opened, the one before is on screen still, and may be gone back to.
+TEST_F(ClickTest, ShowsTheRunOnScreenAgainUnlessItIsReplayed) {
+  const auto& rows = snapshot_.ledger->rows;
+  const auto& row = *std::ranges::find(rows, true, &state::LedgerRow::is_shown);
+  ASSERT_TRUE(window_.click(snapshot_, "ledger/" + row.folder));
+  const auto* shown = command<state::ShowRun>();
+  ASSERT_NE(shown, nullptr);
+  EXPECT_EQ(shown->folder, row.folder);
+  snapshot_.replay.active = true;
+  window_.frames(snapshot_, 60);  // no double click
+  window_.take_commands();
+  ASSERT_TRUE(window_.click(snapshot_, "ledger/" + row.folder));
+  EXPECT_EQ(command<state::ShowRun>(), nullptr) << "which would end the replay";
+}
+
 TEST_F(ClickTest, OffersNoSettingsOfAnImportedRun) {
   auto ledger = std::make_shared<state::Ledger>(*snapshot_.ledger);
   for (state::LedgerRow& row : ledger->rows) row.is_imported = true;

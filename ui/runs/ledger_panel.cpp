@@ -137,7 +137,7 @@ std::vector<state::LedgerRow> LedgerPanel::selected_rows() const {
 }
 
 // As in lists of files: Ctrl adds or takes one away, Shift takes all up to it.
-void LedgerPanel::click(const state::LedgerRow& row, state::Commands& commands) {
+void LedgerPanel::click(const state::LedgerRow& row, bool replays, state::Commands& commands) {
   const ImGuiIO& io = ImGui::GetIO();
   if (io.KeyShift && !anchor_.empty()) {
     if (!io.KeyCtrl) selected_.clear();
@@ -157,7 +157,8 @@ void LedgerPanel::click(const state::LedgerRow& row, state::Commands& commands) 
     return;
   }
   selected_ = {row.folder};
-  if (!row.is_shown) commands.push_back(state::ShowRun{row.folder});
+  // The run on screen, too: another one may be on its way there. Its replay goes on.
+  if (!row.is_shown || !replays) commands.push_back(state::ShowRun{row.folder});
 }
 
 // Of all selected runs where it is one of several.
@@ -168,7 +169,7 @@ void LedgerPanel::open_menu(const state::LedgerRow& row) {
 }
 
 void LedgerPanel::draw_row(const kit::Theme& theme, const state::Rect& rect,
-                           const state::LedgerRow& row, const state::JobState& job,
+                           const state::LedgerRow& row, const state::Snapshot& snapshot,
                            state::Commands& commands) {
   const state::Palette& p = theme.colors();
   const kit::Hit hit = kit::hit_area(theme, "ledger/" + row.folder, rect);
@@ -181,12 +182,13 @@ void LedgerPanel::draw_row(const kit::Theme& theme, const state::Rect& rect,
   state::Rect rest = rect;
   draw_mark(theme, rest.take_left(theme.px(kMarkWidth)), row);
   for (const present::LedgerColumn& column : table_.columns) {
-    draw_cell(theme, rest.take_left(theme.px(column.width)), column, column.cell(row, job));
+    draw_cell(theme, rest.take_left(theme.px(column.width)), column,
+              column.cell(row, snapshot.job));
   }
   if (hit.double_clicked) {
     commands.push_back(state::StartReplay{row.folder});
   } else if (hit.clicked) {
-    click(row, commands);
+    click(row, snapshot.replay.active, commands);
   }
   if (hit.right_clicked) open_menu(row);
   const bool on_name =
@@ -277,7 +279,7 @@ void LedgerPanel::draw_rows(const kit::Theme& theme, const state::Rect& rest,
   const auto [first, last] = kit::rows_to_draw(rest, top, row_height, count);
   for (std::size_t i = first; i < last; ++i) {
     const float y = top + static_cast<float>(i) * row_height;
-    draw_row(theme, {rest.x, y, rest.w - theme.px(8), row_height}, shown_.rows[i], snapshot.job,
+    draw_row(theme, {rest.x, y, rest.w - theme.px(8), row_height}, shown_.rows[i], snapshot,
              commands);
   }
   rows.content_height(static_cast<float>(count) * row_height);

@@ -30,8 +30,8 @@ class LedgerPanel {
   void draw_rows(const kit::Theme& theme, const state::Rect& rest, const state::Snapshot& snapshot,
                  state::Commands& commands);
   void draw_row(const kit::Theme& theme, const state::Rect& rect, const state::LedgerRow& row,
-                const state::JobState& job, state::Commands& commands);
-  void click(const state::LedgerRow& row, state::Commands& commands);
+                const state::Snapshot& snapshot, state::Commands& commands);
+  void click(const state::LedgerRow& row, bool replays, state::Commands& commands);
   void open_menu(const state::LedgerRow& row);
   std::vector<state::LedgerRow> selected_rows() const;
 

@@ -242,6 +242,23 @@ TEST_F(ControllerTest, ADeletedRunMakesWayOnScreenAndAsBaseline) {
   EXPECT_NE(controller->snapshot()->notice.find("called"), std::string::npos);
 }
 
+TEST_F(ControllerTest, ARunThatIsDeletedWhileItIsOpenedDoesNotComeOnScreen) {
+  write_run("first", 60);
+  const auto old = write_run("old", 25, 1'000'000'000);
+  write_run("new", 4, 2'000'000'000);
+  open();
+  const auto shows = [this](const std::string& name) {
+    return becomes([&](const ui::state::Snapshot& now) {
+      return now.run && now.run->figures.info.name == name && now.knobs.baseline_name == "run 3";
+    });
+  };
+  ASSERT_TRUE(shows("new"));
+  controller->execute(ui::state::ShowRun{old.string()});
+  controller->execute(ui::state::DeleteRuns{{old.string()}});
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.ledger->rows.size() == 2; }));
+  EXPECT_TRUE(shows("new"));
+}
+
 TEST_F(ControllerTest, QueueCancelAndStop) {
   open();
   controller->execute(ui::state::StartRun{});
