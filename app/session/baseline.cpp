@@ -35,11 +35,14 @@ void Baseline::take(const ui::state::LedgerRow& row) {
 
 void Baseline::choose_first(LedgerRows rows, const std::string& pinned_folder) {
   const auto* last = newest_own_run(rows, true);
-  const auto* pinned = row_of(rows, pinned_folder);
+  const auto* pinned = row_of(rows, is_pinned_ ? folder_ : pinned_folder);
   if (last != nullptr && !edited_) knobs_.replace(last->settings);
   is_pinned_ = pinned != nullptr;
   if (last != nullptr) take(*last);
   if (pinned != nullptr) take(*pinned);
+  is_library_read_ = true;
+  edited_ = edited_ || !early_changes_.empty();
+  for (const auto& change : std::exchange(early_changes_, {})) change(knobs_);
 }
 
 void Baseline::follow_library(LedgerRows rows) {
@@ -51,10 +54,16 @@ void Baseline::follow_library(LedgerRows rows) {
 }
 
 void Baseline::begin_change(LedgerRows rows) {
+  if (!is_library_read_) return;
   edited_ = true;
   if (is_pinned_) return;
   const auto* last = newest_own_run(rows, true);
   if (last != nullptr && last->folder != folder_) take(*last);
+}
+
+void Baseline::keep_settings() {
+  edited_ = true;
+  early_changes_.clear();
 }
 
 void Baseline::pin(const ui::state::LedgerRow& row) {

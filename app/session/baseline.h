@@ -2,6 +2,7 @@
 // the user pinned, else the newest that has ended. Interface thread only.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,17 +20,24 @@ class Baseline {
  public:
   Baseline(KnobEditor& knobs, RunLibrary& library) : knobs_(knobs), library_(library) {}
 
-  bool is_chosen() const { return !folder_.empty(); }
-  // The run that was pinned before, else the first one that ends: later ones wait until the user
-  // turns to the next change.
+  bool is_chosen() const { return is_library_read_ && !folder_.empty(); }
+  // Once the library has been read. The run that was pinned before, else the first one that ends:
+  // later ones wait until the user turns to the next change.
   void choose_first(LedgerRows rows, const std::string& pinned);
   // "What changed" is said against the last run: it becomes the baseline when the next change
   // begins, so that its own difference can be read until then.
   void begin_change(LedgerRows rows);
+  // Of the next run's settings. Before the library has been read it is made once more then, in
+  // those of the last run.
+  template <typename Change>
+  auto change(const Change& change) {
+    if (!is_library_read_) early_changes_.emplace_back(change);
+    return change(knobs_);
+  }
   // It may have been renamed, be gone, or be there again.
   void follow_library(LedgerRows rows);
   // What is being run is what the user wants to see.
-  void keep_settings() { edited_ = true; }
+  void keep_settings();
 
   void pin(const ui::state::LedgerRow& row);
   void unpin(LedgerRows rows);
@@ -45,8 +53,10 @@ class Baseline {
   KnobEditor& knobs_;
   RunLibrary& library_;
   std::string folder_;
-  bool is_pinned_ = false;  // by the user
-  bool edited_ = false;     // so the settings are no longer those of the last run
+  bool is_pinned_ = false;        // by the user
+  bool edited_ = false;           // so the settings are no longer those of the last run
+  bool is_library_read_ = false;  // before, its rows are not all
+  std::vector<std::function<void(KnobEditor&)>> early_changes_;
   bool is_leaving_ = false;
   std::string left_;  // was deleted while it was pinned; "": none was
   bool is_expected_back_ = false;

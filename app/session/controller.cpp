@@ -299,11 +299,17 @@ void Controller::execute(const ui::state::Command& command) {
 
 void Controller::carry_out(const ui::state::SetKnob& command) {
   baseline_.begin_change(rows());
-  notice_.take(knobs_.set(command.name, command.text));
+  notice_.take(baseline_.change(
+      [command](KnobEditor& knobs) { return knobs.set(command.name, command.text); }));
+}
+
+void Controller::carry_out(const ui::state::ResetKnob& command) {
+  notice_.take(
+      baseline_.change([command](KnobEditor& knobs) { return knobs.reset(command.name); }));
 }
 
 void Controller::carry_out(const ui::state::ResetKnobs&) {
-  knobs_.reset_all();
+  baseline_.change([](KnobEditor& knobs) { knobs.reset_all(); });
   notice_.clear();
 }
 
@@ -395,7 +401,7 @@ void Controller::carry_out(const ui::state::OpenFiles& command) {
   for (const std::string& asked : command.paths) {
     const fs::path path = full_path(asked, options_.home);
     if (const auto settings = read_dropped_settings(path, knobs_.next())) {
-      take_over(*settings);
+      take_over(path, *settings);
       if (!*settings) leave_out(path);
     } else {
       (trace::interop::may_be_kineto(path) ? traces : runs).push_back(path);
@@ -409,11 +415,16 @@ void Controller::carry_out(const ui::state::OpenFiles& command) {
   import_.add(std::move(traces), std::move(left_out));
 }
 
-void Controller::take_over(const trace::base::Result<DroppedSettings>& dropped) {
+void Controller::take_over(const fs::path& file,
+                           const trace::base::Result<DroppedSettings>& dropped) {
   if (!dropped) return notice_.say_why_not(dropped.error().message);
   notice_.say(dropped->notice);
   baseline_.begin_change(rows());
-  knobs_.replace(dropped->settings);
+  // What the file leaves open is as in the settings that it changes.
+  baseline_.change([file](KnobEditor& knobs) {
+    const auto read = read_dropped_settings(file, knobs.next());
+    if (read && *read) knobs.replace((*read)->settings);
+  });
 }
 
 void Controller::carry_out(const ui::state::ShowRun& command) {
@@ -462,7 +473,7 @@ void Controller::carry_out(const ui::state::CopySettings& command) {
   if (settings == nullptr) return notice_.say_why_not(kRunIsGone);
   notice_.clear();
   baseline_.begin_change(rows());
-  knobs_.replace(*settings);
+  baseline_.change([settings = *settings](KnobEditor& knobs) { knobs.replace(settings); });
 }
 
 void Controller::carry_out(const ui::state::CopySettingsAs& command) {

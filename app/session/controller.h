@@ -73,7 +73,7 @@ class Controller {
  private:
   // Of commands that neither Inspect nor sweeps carry out alone.
   void carry_out(const ui::state::SetKnob& command);
-  void carry_out(const ui::state::ResetKnob& command) { notice_.take(knobs_.reset(command.name)); }
+  void carry_out(const ui::state::ResetKnob& command);
   void carry_out(const ui::state::ResetKnobs& command);
   void carry_out(const ui::state::StartRun& command);
   void carry_out(const ui::state::StopRun&) { job_.queue().stop(); }
@@ -113,7 +113,8 @@ class Controller {
   void carry_out(const ui::state::Quit&);
   void carry_out(const ui::state::KeepOpen&) { asks_to_close_ = false; }
 
-  void take_over(const trace::base::Result<DroppedSettings>& dropped);
+  void take_over(const std::filesystem::path& file,
+                 const trace::base::Result<DroppedSettings>& dropped);
   void compare(const std::vector<std::string>& folders, std::int64_t step);
   void touch() { changed_ = true; }
 

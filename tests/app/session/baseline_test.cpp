@@ -59,6 +59,42 @@ TEST_F(BaselineTest, ChangedSettingsAreNotReplacedByThoseOfARunThatEnds) {
   EXPECT_EQ(knobs.next().gradient_accumulation_steps, 7);
 }
 
+// All runs are read once before it is known which the last one is.
+TEST_F(BaselineTest, EarlyChangesAreMadeInTheLastRunsSettings) {
+  const auto set_cap = [](KnobEditor& next) { return next.set("bucket_cap_mb", "4"); };
+  const auto set_steps = [](KnobEditor& next) { return next.set("steps", "50"); };
+  std::vector<LedgerRow> rows{run(2)};
+  rows[0].settings.bucket_cap_mb = 60;
+  baseline.begin_change(std::vector<LedgerRow>{run(1)});
+  EXPECT_EQ(compared_with(), "") << "the last one is not there yet";
+  ASSERT_TRUE(baseline.change(set_cap));
+  ASSERT_TRUE(baseline.change(set_steps));
+  baseline.change([](KnobEditor& next) { return next.reset("bucket_cap_mb"); });
+  EXPECT_EQ(knobs.next().steps, 50) << "at once";
+  baseline.choose_first(rows, "");
+  EXPECT_EQ(compared_with(), "run 2");
+  EXPECT_EQ(knobs.next().steps, 50);
+  EXPECT_EQ(knobs.next().gradient_accumulation_steps, 2) << "the last run's, as all others";
+  EXPECT_EQ(knobs.next().bucket_cap_mb, 60) << "set back to what it is compared with";
+}
+
+TEST_F(BaselineTest, WhatWasStartedEarlyIsKeptAsAWhole) {
+  baseline.change([](KnobEditor& next) { return next.set("steps", "50"); });
+  baseline.keep_settings();
+  baseline.choose_first(std::vector<LedgerRow>{run(2)}, "");
+  EXPECT_EQ(knobs.next().steps, 50);
+  EXPECT_NE(knobs.next().gradient_accumulation_steps, 2);
+}
+
+TEST_F(BaselineTest, AnEarlyPinLeavesTheNextRunTheLastOnesSettings) {
+  const std::vector<LedgerRow> rows{run(3), run(2), run(1)};
+  baseline.pin(rows[1]);
+  EXPECT_FALSE(baseline.is_chosen());
+  baseline.choose_first(rows, "/runs/1");  // as it was before
+  EXPECT_EQ(compared_with(), "run 2");
+  EXPECT_EQ(knobs.next().gradient_accumulation_steps, 3);
+}
+
 TEST_F(BaselineTest, MovesToTheLastRunWhenTheNextChangeBegins) {
   std::vector<LedgerRow> rows{run(1)};
   baseline.choose_first(rows, "");

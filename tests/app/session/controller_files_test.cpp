@@ -30,6 +30,29 @@ TEST_F(ControllerTest, DroppedSettingsBecomeTheNextRuns) {
   EXPECT_NE(controller->snapshot()->notice.find("zero_optimization.stage"), std::string::npos);
 }
 
+// As those of `./run ds_config.json` are, before the library has been read.
+TEST_F(ControllerTest, WhatEarlySettingsLeaveOpenIsAsInTheLastRun) {
+  SyntheticOptions options;
+  options.settings.model = "small";
+  options.settings.batch_per_rank = 3;
+  options.settings.sharding_strategy = trace::job::Strategy::kFullShard;
+  SyntheticRun last(runs, options);
+  last.add_steps(6);
+  last.finish();
+  const auto file = folder.path() / "ds_config.json";
+  std::ofstream(file) << R"({"train_micro_batch_size_per_gpu": "auto",
+                              "zero_optimization": {"stage": 0}})";
+  open();
+  controller->execute(ui::state::OpenFiles{{file.string()}});
+  controller->execute(ui::state::SetKnob{"steps", "50"});
+  ASSERT_TRUE(becomes([](const auto& now) { return now.knobs.baseline_name == "run 1"; }));
+  const auto next = controller->snapshot()->knobs.next;
+  EXPECT_EQ(next.model, "small");
+  EXPECT_EQ(next.batch_per_rank, 3);
+  EXPECT_EQ(next.sharding_strategy, trace::job::Strategy::kDdp) << "which the file says";
+  EXPECT_EQ(next.steps, 50);
+}
+
 TEST_F(ControllerTest, SettingsDroppedWithARunAreToldOf) {
   const auto run = write_run("a", 25);
   open();
