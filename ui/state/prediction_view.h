@@ -2,6 +2,7 @@
 // published by `app`.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,13 @@
 #include "trace/tuning/prediction.h"
 
 namespace shardlens::ui::state {
+
+// Along a knob's curve.
+struct MeasuredRun {
+  std::string value, run;  // the knob's, and "run 3"
+  double step_ns = 0;      // divided as the curve's times are
+};
+using MeasuredRuns = std::map<const trace::job::Knob*, std::vector<MeasuredRun>>;
 
 struct PredictionView {
   std::string folder, ordinal;  // of the run that it is made from: "run 4"
@@ -20,6 +28,7 @@ struct PredictionView {
   bool may_come = false;  // a prediction, once the run has more steps
   // Of knobs with a slider; without points while they are worked out.
   std::vector<trace::tuning::KnobCurve> curves{};
+  MeasuredRuns measured{};  // along them
   // Likewise, of each value of knobs that are a choice or a checkbox.
   std::vector<trace::tuning::KnobCurve> choices{};
 };

@@ -40,13 +40,12 @@ bool offers_values(const trace::job::Knob& knob) {
 // On a slider also what is set by default, what was recorded and what earlier runs had: a curve
 // between its points misses what one value alone does.
 std::vector<std::string> curve_values(const Predictor& predictor, const trace::job::Knob& knob,
-                                      const CurveInput& input) {
+                                      const ui::state::MeasuredRuns& measured) {
   if (!has_slider(knob)) return ui::present::closed_choices(knob);
   std::vector<std::string> more{trace::job::value_text(Settings{}, knob),
                                 trace::job::value_text(predictor.info().settings, knob)};
-  if (input.measured != nullptr) {
-    const auto measured = ui::present::measured_values(*input.measured, input.next, knob);
-    more.insert(more.end(), measured.begin(), measured.end());
+  if (const auto along = measured.find(&knob); along != measured.end()) {
+    for (const ui::state::MeasuredRun& run : along->second) more.push_back(run.value);
   }
   return ui::present::slider_values(knob, kCurvePoints, more);
 }
@@ -88,8 +87,9 @@ Settings without(const trace::job::Knob& knob, Settings next) {
 
 void add_all_curves(const Predictor& predictor, const CurveInput& input, PredictionView& view) {
   for (const trace::job::Knob* knob : predictable_knobs(predictor)) {
-    auto curve = trace::tuning::knob_curve(
-        predictor, input.next, *knob, curve_values(predictor, *knob, input), input.usable_bytes);
+    const auto values = curve_values(predictor, *knob, view.measured);
+    auto curve =
+        trace::tuning::knob_curve(predictor, input.next, *knob, values, input.usable_bytes);
     if (!is_worth_drawing(curve)) continue;
     (has_slider(*knob) ? view.curves : view.choices).push_back(std::move(curve));
   }
@@ -255,7 +255,8 @@ std::shared_ptr<const PredictionView> RunPredictor::view(const ui::state::KnobDr
   auto view = std::make_shared<PredictionView>(predict_next(learnt, *run_, draft));
   if (learnt.predictor) {
     const Settings next = asked_settings(*learnt.predictor, draft);
-    add_curves(learnt, {next, usable, ledger.get()}, curves, *view);
+    view->measured = measured_runs(ledger, next);
+    add_curves(learnt, {next, usable}, curves, *view);
     if (question.measured_ns > 0) {
       for (auto* all : {&view->curves, &view->choices}) {
         for (KnobCurve& curve : *all) {
@@ -267,13 +268,21 @@ std::shared_ptr<const PredictionView> RunPredictor::view(const ui::state::KnobDr
   return view_ = std::move(view);
 }
 
+const ui::state::MeasuredRuns& RunPredictor::measured_runs(const LedgerOf& ledger,
+                                                           const Settings& next) {
+  if (ledger == measured_.ledger && next == measured_.next) return measured_.runs;
+  measured_ = {ledger, next, {}};
+  if (ledger) measured_.runs = ui::present::measured_runs(*ledger, next);
+  return measured_.runs;
+}
+
 void RunPredictor::add_curves(const LearntRun& learnt, const CurveInput& input,
                               const DrawnCurves& drawn, PredictionView& view) {
   std::vector<CurveQuestion> missing;
   for (const trace::job::Knob* knob : predictable_knobs(*learnt.predictor)) {
     auto& curves = has_slider(*knob) ? view.curves : view.choices;
     CurveQuestion wanted{learnt.predictor, knob, without(*knob, input.next), input.usable_bytes,
-                         curve_values(*learnt.predictor, *knob, input)};
+                         curve_values(*learnt.predictor, *knob, view.measured)};
     const auto found = drawn.find(knob);
     if (found == drawn.end() || found->second.of != wanted) {
       curves.push_back({.knob = knob});

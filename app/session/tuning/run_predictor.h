@@ -25,10 +25,9 @@ namespace shardlens::app::session {
 
 struct CurveInput {
   const trace::job::Settings& next;
-  std::int64_t usable_bytes = 0;                // of one rank; 0: not known
-  const ui::state::Ledger* measured = nullptr;  // whose runs along a curve are points of it
+  std::int64_t usable_bytes = 0;  // of one rank; 0: not known
 };
-// Those of every knob that can be predicted.
+// Those of every knob that can be predicted, through what `view` says was measured along them.
 void add_all_curves(const trace::tuning::Predictor& predictor, const CurveInput& input,
                     ui::state::PredictionView& view);
 // What the knobs ask of the run: of another program's, whose settings they are not, what describes
@@ -92,6 +91,8 @@ class RunPredictor {
   bool is_worth_reading(const ui::state::RunView& run, std::uint64_t replacements) const;
   void look_for_costs();
   void publish(const std::function<void()>& change);
+  const ui::state::MeasuredRuns& measured_runs(const LedgerOf& ledger,
+                                               const trace::job::Settings& next);
   // Of every knob that can be predicted; asks for those that are missing.
   void add_curves(const LearntRun& learnt, const CurveInput& input, const DrawnCurves& drawn,
                   ui::state::PredictionView& view);
@@ -105,6 +106,12 @@ class RunPredictor {
   bool asked_live_ = false, asked_written_ = false;
   std::chrono::steady_clock::time_point looked_at_{};
   std::vector<CurveQuestion> asked_curves_;
+  // Every run of the ledger is looked at, which neither a step nor a frame has the time for.
+  struct {
+    LedgerOf ledger;
+    trace::job::Settings next;
+    ui::state::MeasuredRuns runs;
+  } measured_;
   std::optional<Question> answered_;
   std::shared_ptr<const ui::state::PredictionView> view_;
 

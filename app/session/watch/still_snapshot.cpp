@@ -16,6 +16,7 @@
 #include "app/session/watch/step_choice.h"
 #include "trace/base/wall_clock.h"
 #include "trace/model/packed.h"
+#include "ui/present/tune/knob_chart.h"
 
 namespace shardlens::app::session {
 
@@ -127,7 +128,8 @@ void add_prediction(const LearntRun& learnt, ui::state::Snapshot& snapshot) {
   if (learnt.predictor) {
     const auto next = asked_settings(*learnt.predictor, snapshot.knobs);
     const std::int64_t usable = usable_bytes(*snapshot.run, snapshot.knobs);
-    add_all_curves(*learnt.predictor, {next, usable, snapshot.ledger.get()}, *view);
+    if (snapshot.ledger) view->measured = ui::present::measured_runs(*snapshot.ledger, next);
+    add_all_curves(*learnt.predictor, {next, usable}, *view);
   }
   snapshot.prediction = std::move(view);
 }

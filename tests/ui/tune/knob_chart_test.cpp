@@ -41,19 +41,29 @@ class KnobChartTest : public ::testing::Test {
     row.is_shown = row.is_baseline = true;
     return row;
   }
-  void publish() { snapshot_.prediction = std::make_shared<const state::PredictionView>(view_); }
+  void publish() {
+    view_.measured = measured_runs(ledger_, snapshot_.knobs.next);
+    snapshot_.prediction = std::make_shared<const state::PredictionView>(view_);
+  }
+  std::vector<std::string> runs_along(const char* name) const {
+    std::vector<std::string> runs;
+    const auto measured = measured_runs(ledger_, snapshot_.knobs.next);
+    const auto found = measured.find(&knob(name));
+    if (found == measured.end()) return runs;
+    for (const auto& run : found->second) runs.push_back(run.run);
+    return runs;
+  }
 
+  state::Ledger ledger_;
   state::Snapshot snapshot_ = sample_snapshot({.live = false});
   state::PredictionView view_;
 };
 
 // 80 ms for 2 ranks with 4 samples each.
 TEST_F(KnobChartTest, MeasuredRunsCountTheSamplesOfAllRanks) {
-  state::Ledger ledger;
   auto settings = snapshot_.knobs.next;
   settings.learning_rate *= 2;  // no step takes longer for that
-  ledger.rows = {measured_row(settings)};
-  snapshot_.ledger = std::make_shared<const state::Ledger>(ledger);
+  ledger_.rows = {measured_row(settings)};
   trace::tuning::KnobCurve curve{&knob("batch_per_rank"), 10e6,
                                  trace::tuning::KnobCurve::Per::kSample};
   curve.points = {{"4", 4, 10e6, std::nullopt, true}, {"8", 8, 9e6, std::nullopt, true}};
@@ -64,8 +74,7 @@ TEST_F(KnobChartTest, MeasuredRunsCountTheSamplesOfAllRanks) {
   ASSERT_EQ(chart->measured.size(), 1u);
   EXPECT_EQ(chart->measured[0].step, "10.0 ms per sample");
   EXPECT_FLOAT_EQ(chart->measured[0].y, chart->points[0].y) << "on the curve";
-  EXPECT_THAT(measured_values(ledger, snapshot_.knobs.next, knob("batch_per_rank")),
-              ElementsAre("4"));
+  EXPECT_EQ(chart->measured[0].value, "4");
   view_.prediction->is_of_another_program = true;
   publish();
   EXPECT_TRUE(knob_chart(snapshot_, knob("batch_per_rank"))->measured.empty())
@@ -73,11 +82,9 @@ TEST_F(KnobChartTest, MeasuredRunsCountTheSamplesOfAllRanks) {
 }
 
 TEST_F(KnobChartTest, AMeasuredRunSetsTheValueThatItHad) {
-  state::Ledger ledger;
   auto settings = snapshot_.knobs.next;
   settings.bucket_cap_mb = 0.390625;
-  ledger.rows = {measured_row(settings)};
-  snapshot_.ledger = std::make_shared<const state::Ledger>(ledger);
+  ledger_.rows = {measured_row(settings)};
   view_.curves = {{&knob("bucket_cap_mb"), 80e6}};
   view_.curves[0].points = {{"0.25", 0.25, 80e6, std::nullopt, true},
                             {"25", 25, 90e6, std::nullopt, true}};
@@ -91,7 +98,6 @@ TEST_F(KnobChartTest, AMeasuredRunSetsTheValueThatItHad) {
 // Whether the device was named or found, the run was there.
 TEST_F(KnobChartTest, RunsOnTheDeviceThatIsNamedAreDots) {
   using trace::job::DeviceChoice;
-  state::Ledger ledger;
   state::LedgerRow row;
   row.settings = snapshot_.knobs.next;
   row.ranks = 2;
@@ -102,16 +108,39 @@ TEST_F(KnobChartTest, RunsOnTheDeviceThatIsNamedAreDots) {
   for (const auto device : {DeviceChoice::kCuda, DeviceChoice::kAuto}) {
     row.settings.device = device;
     row.settings.bucket_cap_mb *= 2;
-    ledger.rows.push_back(row);
+    ledger_.rows.push_back(row);
   }
   const auto measured_with = [&](DeviceChoice device) {
-    auto next = snapshot_.knobs.next;
-    next.device = device;
-    return measured_values(ledger, next, knob("bucket_cap_mb")).size();
+    snapshot_.knobs.next.device = device;
+    return runs_along("bucket_cap_mb").size();
   };
   EXPECT_EQ(measured_with(DeviceChoice::kCuda), 2u);
   EXPECT_EQ(measured_with(DeviceChoice::kAuto), 2u);
   EXPECT_EQ(measured_with(DeviceChoice::kCpu), 0u) << "none ran there";
+}
+
+// A run lies along the knob in which alone it differs, with what follows from that: beside a cap of
+// 25 the first bucket is smaller.
+TEST_F(KnobChartTest, ARunLiesAlongTheOnlyKnobInWhichItDiffers) {
+  trace::job::Settings& next = snapshot_.knobs.next;
+  next.bucket_cap_mb = 4;
+  const auto add = [&](const char* name, auto change) {
+    state::LedgerRow row = measured_row(next);
+    row.ordinal = name;
+    change(row.settings);
+    ledger_.rows.push_back(row);
+  };
+  add("same", [](auto&) {});
+  add("cap", [](auto& settings) { settings.bucket_cap_mb = 25; });
+  add("batch", [](auto& settings) { settings.batch_per_rank *= 2; });
+  add("both", [](auto& settings) {
+    settings.bucket_cap_mb = 25;
+    settings.batch_per_rank *= 2;
+  });
+  add("first bucket", [](auto& settings) { settings.first_bucket_mb = 2; });
+  add("not known", [](auto& settings) { settings.gradient_as_bucket_view = true; });
+  EXPECT_THAT(runs_along("bucket_cap_mb"), ElementsAre("same", "cap"));
+  EXPECT_THAT(runs_along("batch_per_rank"), ElementsAre("same", "batch"));
 }
 
 TEST_F(KnobChartTest, ASliderWithoutACurveSaysWhy) {

@@ -79,6 +79,7 @@ class PredictionTest : public ::testing::Test {
     view_.curves = {curve};
   }
   void publish() {
+    view_.measured = present::measured_runs(*snapshot_.ledger, snapshot_.knobs.next);
     snapshot_.prediction = std::make_shared<const state::PredictionView>(view_);
     ++snapshot_.version;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "trace/tuning/predictable.h"
 #include "ui/present/axis.h"
@@ -15,6 +16,7 @@ namespace shardlens::ui::present {
 
 namespace {
 
+using state::MeasuredRun;
 using trace::job::Knob;
 using trace::job::Settings;
 using trace::tuning::CurvePoint;
@@ -22,12 +24,6 @@ using trace::tuning::KnobCurve;
 
 constexpr double kLeastRange = 0.02;  // of the step time: less would show noise as a mountain
 constexpr double kMargin = 0.08;      // of the range, above and below
-
-struct MeasuredRun {
-  std::string value, run;
-  double number = 0;  // the value's
-  double step_ns = 0;
-};
 
 std::string step_text(const KnobCurve& curve, double ns) {
   using Per = KnobCurve::Per;
@@ -37,42 +33,37 @@ std::string step_text(const KnobCurve& curve, double ns) {
   return format_duration(ns).text() + std::string(per);
 }
 
-double value_of(const Settings& settings, const Knob& knob) {
-  return std::strtod(trace::job::value_text(settings, knob).c_str(), nullptr);
+double as_number(const std::string& value) { return std::strtod(value.c_str(), nullptr); }
+
+bool is_measured(const state::LedgerRow& row) {
+  return !row.is_imported && row.status == trace::model::RunStatus::kDone &&
+         row.summary.step_ns.count > 0;
 }
 
-// Whether its times may be held against those of the run on screen: the ledger compares both with
-// the baseline.
-bool is_like_shown(const state::Ledger& ledger, const state::LedgerRow& row) {
-  if (row.is_shown) return true;
-  return row.not_compared.empty() && shown_of_baselines_job(ledger) != nullptr;
-}
-
-// Whether a step of the run would take as long with the settings for the next one, but for `knob`.
-bool is_along(const state::Ledger& ledger, const state::LedgerRow& row, const Settings& next,
-              const Knob& knob) {
-  const bool is_like = !row.is_imported && is_like_shown(ledger, row) &&
-                       row.status == trace::model::RunStatus::kDone &&
-                       row.summary.step_ns.count > 0 && row.ranks == next.ranks;
-  if (!is_like) return false;
+// What the settings for the next run change of a step of this one's. None: that cannot be told.
+std::optional<std::vector<trace::tuning::Change>> changes_of(const state::LedgerRow& row,
+                                                             const Settings& next) {
   trace::model::RunInfo info;
   info.world_size = row.ranks;
   info.device = row.on_gpu ? "cuda" : "cpu";
   info.settings = row.settings;
-  trace::job::copy_value(knob, next, info.settings);
-  const auto changes = trace::tuning::changes_to(info, next);
-  return changes && changes->known.empty() && changes->unknown.empty();
+  auto changes = trace::tuning::changes_to(info, next);
+  if (!changes || !changes->unknown.empty()) return std::nullopt;
+  return std::move(changes->known);
 }
 
-std::vector<MeasuredRun> runs_along(const state::Ledger* ledger, const Settings& next,
-                                    const Knob& knob) {
-  std::vector<MeasuredRun> found;
-  if (ledger == nullptr) return found;
-  for (const state::LedgerRow& row : ledger->rows) {
-    if (!is_along(*ledger, row, next, knob)) continue;
-    const double divisor = trace::tuning::curve_divisor(knob, row.settings, row.ranks);
-    found.push_back({trace::job::value_text(row.settings, knob), row.ordinal,
-                     value_of(row.settings, knob), row.summary.step_ns.mean / divisor});
+// Whether nothing but `knob` changes, and what follows from that.
+bool is_along(const std::vector<trace::tuning::Change>& changes, const Knob& knob) {
+  return std::ranges::all_of(changes, [&](const trace::tuning::Change& change) {
+    return change.knob == &knob || change.is_implied;
+  });
+}
+
+std::vector<const Knob*> knobs_with_curve() {
+  std::vector<const Knob*> found;
+  for (const Knob& knob : trace::job::knobs()) {
+    const bool has_slider = control_of(knob) == KnobControl::kSliderInput;
+    if (has_slider && trace::tuning::is_predictable(knob)) found.push_back(&knob);
   }
   return found;
 }
@@ -131,7 +122,7 @@ std::optional<CurvePoint> point_as_set(const KnobCurve& curve, const Settings& n
                                                  : 1;
   const double recorded_ns = predicted->recorded_step_ns;
   const auto per = [&](double ns) { return ns / more * curve.recorded_step_ns / recorded_ns; };
-  CurvePoint point{text, value_of(next, *curve.knob), per(predicted->step_ns), std::nullopt, true};
+  CurvePoint point{text, as_number(text), per(predicted->step_ns), std::nullopt, true};
   if (const auto& difference = predicted->difference) {
     const auto of = [&](double ns) { return per(recorded_ns + ns) - curve.recorded_step_ns; };
     point.difference = {of(difference->low_ns), of(difference->high_ns)};
@@ -154,15 +145,24 @@ void offer_best(const KnobCurve& curve, const std::optional<CurvePoint>& as_set,
 
 }  // namespace
 
-std::vector<std::string> measured_values(const state::Ledger& ledger, const Settings& next,
-                                         const Knob& knob) {
-  std::vector<std::string> values;
+state::MeasuredRuns measured_runs(const state::Ledger& ledger, const Settings& next) {
+  state::MeasuredRuns found;
+  const auto knobs = knobs_with_curve();
+  // The ledger compares all with the baseline.
+  const bool others_are_like_shown = shown_of_baselines_job(ledger) != nullptr;
   for (const state::LedgerRow& row : ledger.rows) {
-    if (!is_along(ledger, row, next, knob)) continue;
-    auto value = trace::job::value_text(row.settings, knob);
-    if (std::ranges::find(values, value) == values.end()) values.push_back(std::move(value));
+    const bool is_like = row.is_shown || (row.not_compared.empty() && others_are_like_shown);
+    if (!is_like || !is_measured(row) || row.ranks != next.ranks) continue;
+    const auto changes = changes_of(row, next);
+    if (!changes) continue;
+    for (const Knob* knob : knobs) {
+      if (!is_along(*changes, *knob)) continue;
+      const double divisor = trace::tuning::curve_divisor(*knob, row.settings, row.ranks);
+      found[knob].push_back({trace::job::value_text(row.settings, *knob), row.ordinal,
+                             row.summary.step_ns.mean / divisor});
+    }
   }
-  return values;
+  return found;
 }
 
 std::optional<KnobChart> knob_chart(const state::Snapshot& snapshot, const Knob& knob) {
@@ -175,8 +175,9 @@ std::optional<KnobChart> knob_chart(const state::Snapshot& snapshot, const Knob&
   // Runs of one's own are not of the job that another program's run was.
   const auto& predicted = snapshot.prediction->prediction;
   const bool is_of_another = predicted && predicted->is_of_another_program;
-  const auto* ledger = is_of_another ? nullptr : snapshot.ledger.get();
-  const auto runs = runs_along(ledger, snapshot.knobs.next, knob);
+  const auto& measured = snapshot.prediction->measured;
+  const auto along = is_of_another ? measured.end() : measured.find(&knob);
+  const auto runs = along == measured.end() ? std::vector<MeasuredRun>{} : along->second;
   const ValueScale scale = scale_of(*curve, runs);
   chart.against = snapshot.prediction->ordinal;
   const auto unit = duration_unit(scale.high());
@@ -189,8 +190,8 @@ std::optional<KnobChart> knob_chart(const state::Snapshot& snapshot, const Knob&
     chart.points.push_back(chart_point(*curve, point, scale));
   }
   for (const MeasuredRun& run : runs) {
-    chart.measured.push_back({slider_position(knob, run.number), scale.of(run.step_ns), run.run,
-                              run.value, step_text(*curve, run.step_ns)});
+    chart.measured.push_back({slider_position(knob, as_number(run.value)), scale.of(run.step_ns),
+                              run.run, run.value, step_text(*curve, run.step_ns)});
   }
   return chart;
 }

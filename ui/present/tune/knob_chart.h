@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ui/state/prediction_view.h"
 #include "ui/state/snapshot.h"
 
 namespace shardlens::ui::present {
@@ -37,11 +38,9 @@ struct KnobChart {
   std::string against;       // the run that differences are to: "run 4"
 };
 
-// Of the knob, in runs of that machine that differ from the settings for the next one in nothing
-// else that acts.
-std::vector<std::string> measured_values(const state::Ledger& ledger,
-                                         const trace::job::Settings& next,
-                                         const trace::job::Knob& knob);
+// Of each knob with a slider: runs of that machine that differ from the settings for the next one
+// in nothing else that acts.
+state::MeasuredRuns measured_runs(const state::Ledger& ledger, const trace::job::Settings& next);
 
 // None: nothing is predicted along this knob. Without points: that is being worked out.
 std::optional<KnobChart> knob_chart(const state::Snapshot& snapshot, const trace::job::Knob& knob);

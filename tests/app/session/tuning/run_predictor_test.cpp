@@ -181,6 +181,35 @@ TEST_F(RunPredictorTest, CurvesGoThroughTheDefaultTheRecordedAndMeasuredValues) 
   EXPECT_EQ(has("3.93"), 0) << "of another batch";
 }
 
+// Whose mean step is another one with each step, up to 25 times a second.
+TEST_F(RunPredictorTest, AStepOfARunThatGoesOnLooksAtNoRunOfTheLibraryAgain) {
+  auto ledger = std::make_shared<ui::state::Ledger>();
+  ui::state::LedgerRow row;
+  row.settings = run_->figures.info.settings;
+  row.ranks = run_->figures.info.world_size;
+  row.summary.step_ns.count = 20;
+  row.summary.step_ns.mean = 1e8;
+  row.is_shown = row.is_baseline = true;
+  ledger->rows.push_back(row);
+  const auto with_mean = [this](double ns) {
+    auto run = std::make_shared<ui::state::RunView>(*run_);
+    run->is_live = true;
+    run->figures.summary.step_ns.mean = ns;
+    return run;
+  };
+  predictor_.follow(with_mean(1e8));
+  ASSERT_TRUE(eventually([&] { return predictor_.view(draft_, ledger) != nullptr; }));
+  const auto before = predictor_.view(draft_, ledger);
+  ASSERT_EQ(before->measured.size(), 3u) << "the same settings are along each curve";
+  ledger->rows.clear();  // so that it would be seen
+  predictor_.follow(with_mean(1.1e8));
+  const auto after = predictor_.view(draft_, ledger);
+  ASSERT_NE(after, before);
+  EXPECT_EQ(after->measured.size(), 3u);
+  draft_.next.bucket_cap_mb *= 2;
+  EXPECT_TRUE(predictor_.view(draft_, ledger)->measured.empty()) << "these are other settings";
+}
+
 TEST_F(RunPredictorTest, RefusesByNameWhatIsAllThatChanges) {
   predictor_.follow(run_);
   answer();
@@ -408,7 +437,7 @@ TEST(ImportedRun, IsAskedForWhatItTells) {
   EXPECT_EQ(changed.prediction->left_out[0]->name, "batch_per_rank");
 
   ui::state::PredictionView view;
-  add_all_curves(*learnt.predictor, {asked_settings(*learnt.predictor, draft), 0, nullptr}, view);
+  add_all_curves(*learnt.predictor, {asked_settings(*learnt.predictor, draft), 0}, view);
   for (const auto& curve : view.curves)
     EXPECT_EQ(curve.per, trace::tuning::KnobCurve::Per::kStep) << curve.knob->name;
   EXPECT_NE(std::ranges::find(view.curves, trace::job::find_knob("bucket_cap_mb"),
