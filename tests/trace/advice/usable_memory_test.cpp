@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "trace/analysis/run/run_analysis.h"
+
 namespace shardlens::trace::advice {
 namespace {
 
@@ -39,11 +41,39 @@ TEST(UsableMemory, IsKnownWhereNothingIsLeft) {
   EXPECT_EQ(usable_bytes(figures, 2), 1) << "of the rank that has least";
 }
 
-TEST(UsableMemory, OfAGpuIsARanksOwnUnlessTheyShareIt) {
-  auto figures = two_ranks("cuda:0");  // as each process may call its own
+TEST(UsableMemory, OfAGpuIsARanksOwn) {
+  const auto figures = two_ranks("cuda:0");  // as each process may call its own
   EXPECT_EQ(usable_bytes(figures, 4), 15 * kOneGib);
-  figures.info.shared_gpu = true;
-  EXPECT_EQ(usable_bytes(figures, 2), 7 * kOneGib);
+}
+
+// Of 7 GiB in use tensors of the two are 1 and 2: of the other 4 nobody knows whose they are.
+TEST(UsableMemory, OfAGpuThatRanksShareIsAnEqualPartOfAllThatIsNotHeldBeyondTensors) {
+  model::RunInfo info;
+  info.world_size = 2;
+  info.shared_gpu = true;
+  analysis::RunAnalysis analysis(info);
+  for (int rank : {0, 1}) {
+    model::MemorySample sample;
+    sample.rank = rank;
+    sample.step = 0;
+    sample.time_ns = 1;
+    sample.bytes[static_cast<std::size_t>(model::MemoryCategory::kActivations)] =
+        (rank + 1) * kOneGib;
+    sample.bytes[static_cast<std::size_t>(model::MemoryCategory::kOutside)] = 4 * kOneGib;
+    sample.reserved_bytes = 3 * kOneGib;
+    sample.device_used_bytes = 7 * kOneGib;
+    sample.device_total_bytes = 16 * kOneGib;
+    model::Batch batch;
+    batch.rank_info.emplace().rank = rank;
+    batch.rank_info->host = "here";
+    batch.rank_info->device = "cuda:0";
+    batch.memory = {sample};
+    analysis.add(batch);
+  }
+  auto figures = analysis.figures();
+  EXPECT_EQ(usable_bytes(figures, 2), 6 * kOneGib);
+  for (auto& rank : figures.ranks) rank.peak.device_used_bytes = model::kNotKnown;
+  EXPECT_EQ(usable_bytes(figures, 2), 0) << "not known";
 }
 
 TEST(UsableMemory, IsNotKnownWithoutWhatLiesOutside) {
