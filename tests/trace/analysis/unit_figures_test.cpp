@@ -4,6 +4,9 @@
 #include "trace/analysis/collectives/unit_table.h"
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/run/run_analysis.h"
+#include "trace/job/shape/lora.h"
+#include "trace/job/shape/shape_text.h"
+#include "trace/predict/sizes/model_units.h"
 
 namespace shardlens::trace::analysis {
 namespace {
@@ -96,7 +99,7 @@ TEST_P(UnitTraffic, IsWhatRingsPassOn) {
       sent += 2 * ring_part(gradients / e.shards, kRanks / e.shards);
     }
   }
-  const auto theory = theoretical_bytes_sent(info, {}, units, 4);
+  const auto theory = theoretical_bytes_sent(info, {}, units, 4, {});
   ASSERT_TRUE(theory);
   EXPECT_NEAR(*theory, sent, 1e-6);
 }
@@ -124,7 +127,7 @@ TEST(UnitGathers, OfPartsOfABlockAreMadeOnceMoreWhereItIsRecomputed) {
     units[0].name = unit;
     units[0].bytes = 1000;
     units[0].shard_count = 2;
-    return theoretical_bytes_sent(info, {}, units, 4).value();
+    return theoretical_bytes_sent(info, {}, units, 4, {}).value();
   };
   EXPECT_EQ(sent("blocks.4.mlp.c_fc", 0, job::Strategy::kFullShard), 2 * 500);
   EXPECT_EQ(sent("blocks.4.mlp.c_fc", 1, job::Strategy::kFullShard), 3 * 500);
@@ -137,13 +140,56 @@ TEST(UnitGathers, OfPartsOfABlockAreMadeOnceMoreWhereItIsRecomputed) {
   EXPECT_EQ(sent("blocks.4.mlp.c_fc", 1, job::Strategy::kShardGradOp), 500) << "kept after forward";
 }
 
+// Units of 100 million values and more: the table of tokens is one, in front of all adapters.
+TEST(UnitGathers, AreMadeOnceInFrontOfTheFirstAdapter) {
+  const job::ModelShape shape = *job::find_planning_model("llama-7b");
+  model::RunInfo info;
+  info.world_size = 2;
+  info.settings.sharding_strategy = job::Strategy::kFullShard;
+  info.settings.wrap_policy = job::WrapPolicy::kSize;
+  info.settings.min_num_params = 100'000'000;
+  const std::size_t count =
+      predict::model_units(shape, info.settings, predict::model_sizes(shape, info.settings)).size();
+  const auto gathered_once = [&](bool tells_shape) -> std::optional<double> {
+    std::vector<UnitFigures> units(count);
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      units[i].index = static_cast<int>(i);
+      units[i].bytes = 1000;
+      units[i].shard_count = 2;
+    }
+    RankFigures rank;
+    rank.info.parameters = job::trained_share(shape, info.settings).all;
+    if (tells_shape) rank.info.model = job::shape_text(shape);
+    const auto sent = theoretical_bytes_sent(info, {}, units, 4, {rank});
+    if (!sent) return std::nullopt;
+    return 2 * static_cast<double>(count) - *sent / 500;
+  };
+  EXPECT_EQ(gathered_once(true), 1.0) << "the root";
+  EXPECT_EQ(gathered_once(false), 1.0);
+  info.settings.lora_rank = 8;
+  EXPECT_EQ(gathered_once(true), 2.0);
+  EXPECT_FALSE(gathered_once(false)) << "what lies in front is not known";
+  info.settings.sharding_strategy = job::Strategy::kShardGradOp;
+  EXPECT_EQ(gathered_once(false), static_cast<double>(count)) << "kept after forward";
+}
+
+TEST(BytesInTheory, AreNoneWhereRanksTrainApart) {
+  model::RunInfo info;
+  info.world_size = 2;
+  std::vector<BucketFigures> buckets(1);
+  buckets[0].bytes = 1000;
+  EXPECT_EQ(theoretical_bytes_sent(info, buckets, {}, 4, {}), 1000.0);
+  info.communication_off = true;
+  EXPECT_EQ(theoretical_bytes_sent(info, buckets, {}, 4, {}), 0.0);
+}
+
 TEST(UnitGathers, AreNotKnownOfARunWhoseSettingsAreNot) {
   model::RunInfo info;
   info.world_size = 2;
   std::vector<UnitFigures> units(2);
-  EXPECT_TRUE(theoretical_bytes_sent(info, {}, units, 4));
+  EXPECT_TRUE(theoretical_bytes_sent(info, {}, units, 4, {}));
   info.imported_from = "PyTorch profiler";
-  EXPECT_FALSE(theoretical_bytes_sent(info, {}, units, 4));
+  EXPECT_FALSE(theoretical_bytes_sent(info, {}, units, 4, {}));
 }
 
 TEST(UnitStatistics, RowsAreApartByFunctionAndPurpose) {

@@ -7,10 +7,12 @@
 #include <string_view>
 
 #include "trace/analysis/figures/distribution.h"
+#include "trace/analysis/figures/memory_figures.h"
 #include "trace/base/text.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/model/run_info.h"
 #include "trace/model/traffic.h"
+#include "trace/predict/sizes/model_units.h"
 
 namespace shardlens::trace::analysis {
 
@@ -167,27 +169,52 @@ bool is_recomputed(const job::Settings& settings, std::string_view unit) {
          block % settings.activation_checkpointing == 0;
 }
 
+bool frees_after_forward(const job::Settings& settings) {
+  return job::strategy_traits(settings.sharding_strategy).frees_after_forward;
+}
+
+// By unit: whether backward comes to it. With adapters it does not to what lies in front of the
+// first of them, which the model's shape tells. None: that is not known.
+std::optional<std::vector<bool>> have_backward(const model::RunInfo& info,
+                                               const std::vector<UnitFigures>& units,
+                                               const std::vector<RankFigures>& ranks) {
+  std::vector<bool> result(units.size(), true);
+  if (info.settings.lora_rank == 0 || !frees_after_forward(info.settings)) return result;
+  const auto job = ranks.empty() ? std::nullopt : planned_job(ranks.front(), info);
+  if (!job) return std::nullopt;
+  const auto planned = predict::model_units(job->shape, job->settings,
+                                            predict::model_sizes(job->shape, job->settings));
+  if (planned.size() != units.size()) return std::nullopt;
+  for (std::size_t i = 0; i < planned.size(); ++i) result[i] = planned[i].has_backward;
+  return result;
+}
+
 // Micro-batches in which a unit is gathered, and how often.
-double gathers_per_step(const job::Settings& settings, const UnitFigures& unit) {
+double gathers_per_step(const job::Settings& settings, const UnitFigures& unit, bool has_backward) {
   const auto micro_batches = static_cast<double>(settings.gradient_accumulation_steps);
-  if (job::strategy_traits(settings.sharding_strategy).frees_after_forward) {
-    if (unit.index == 0) return micro_batches;
-    return (is_recomputed(settings, unit.name) ? 3 : 2) * micro_batches;
+  if (frees_after_forward(settings)) {
+    const int again = unit.index != 0 && has_backward ? 1 : 0;
+    return (1 + again + (is_recomputed(settings, unit.name) ? 1 : 0)) * micro_batches;
   }
   // What was gathered stays until gradients are reduced.
   return settings.sync_each_batch ? micro_batches : 1;
 }
 
-double unit_bytes_sent(const model::RunInfo& info, const std::vector<UnitFigures>& units) {
+std::optional<double> unit_bytes_sent(const model::RunInfo& info,
+                                      const std::vector<UnitFigures>& units,
+                                      const std::vector<RankFigures>& ranks) {
+  const auto backward = have_backward(info, units, ranks);
+  if (!backward) return std::nullopt;
   const job::Settings& settings = info.settings;
   const double reductions =
       settings.sync_each_batch ? static_cast<double>(settings.gradient_accumulation_steps) : 1;
   double sent = 0;
-  for (const UnitFigures& unit : units) {
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    const UnitFigures& unit = units[i];
     const int shards = std::max(unit.shard_count, 1);
     const auto bytes = static_cast<double>(unit.bytes);
     const auto reduced = static_cast<double>(unit.reduced_bytes);
-    sent += gathers_per_step(settings, unit) * bytes *
+    sent += gathers_per_step(settings, unit, (*backward)[i]) * bytes *
             model::sent_factor(model::CollectiveFunction::kAllGather, shards);
     sent += reductions * reduced *
             model::sent_factor(model::CollectiveFunction::kReduceScatter, shards);
@@ -290,10 +317,12 @@ std::int64_t gradient_bytes_per_value(const std::vector<BucketFigures>& buckets,
 std::optional<double> theoretical_bytes_sent(const model::RunInfo& info,
                                              const std::vector<BucketFigures>& buckets,
                                              const std::vector<UnitFigures>& units,
-                                             std::int64_t bytes_per_value) {
+                                             std::int64_t bytes_per_value,
+                                             const std::vector<RankFigures>& ranks) {
   // How often units are gathered, and whether a hook halves buckets, settings tell.
   if (!model::has_settings(info)) return std::nullopt;
-  if (!units.empty()) return unit_bytes_sent(info, units);
+  if (info.communication_off) return 0.0;
+  if (!units.empty()) return unit_bytes_sent(info, units, ranks);
   if (buckets.empty() || info.world_size < 1) return std::nullopt;
   double bytes = 0;
   for (const auto& bucket : buckets) bytes += static_cast<double>(bucket.bytes);

@@ -33,11 +33,13 @@ RunSummary summarize(const model::RunInfo& info, const std::vector<StepFigures>&
 // Bytes a rank has to send per step. With buckets 2(n−1)/n × the plan's bytes, two bytes per value
 // with a compressing hook, times the micro-batches with sync_each_batch; ZeRO-1 adds (n−1)/n × the
 // parameters. With units (g−1)/g × each gather and reduce-scatter in groups of g, and
-// 2(r−1)/r × a shard's gradients over r replicas. None without a plan.
+// 2(r−1)/r × a shard's gradients over r replicas. None without a plan, nor where `ranks` do not
+// tell what backward comes to.
 std::optional<double> theoretical_bytes_sent(const model::RunInfo& info,
                                              const std::vector<BucketFigures>& buckets,
                                              const std::vector<UnitFigures>& units,
-                                             std::int64_t bytes_per_value);
+                                             std::int64_t bytes_per_value,
+                                             const std::vector<RankFigures>& ranks);
 
 // Bytes of one gradient value: the plan's bytes ÷ parameters where both are known, else 4.
 std::int64_t gradient_bytes_per_value(const std::vector<BucketFigures>& buckets,

@@ -389,7 +389,7 @@ RunFigures RunAnalysis::figures() const {
   set_rank_means(result.steps, result.ranks);
   result.summary = summarize(s.info, result.steps, result.ranks);
   result.summary.bytes_sent_per_step_theory =
-      theoretical_bytes_sent(s.info, result.buckets, result.units, bytes_per_value);
+      theoretical_bytes_sent(s.info, result.buckets, result.units, bytes_per_value, result.ranks);
   result.collectives =
       s.collectives.figures(s.exposure.means(s.steps, s.collectives.rows()), result.clocks.get());
   result.recorder = s.recorder.figures(step_times_ns, result.steps, s.info.device == "cuda");
