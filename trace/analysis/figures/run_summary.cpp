@@ -280,7 +280,9 @@ RunSummary summarize(const model::RunInfo& info, const std::vector<StepFigures>&
         info.settings.batch_per_rank * info.settings.gradient_accumulation_steps * info.world_size;
   }
   std::vector<double> times = measured_step_times(steps);
-  std::optional<double> tokens = 0, samples = 0;
+  // Of all ranks: not known where those of some lie in files that cannot be read.
+  std::optional<double> tokens, samples;
+  if (info.unreadable.empty()) tokens = samples = 0;
   PhaseSums phases{};
   const double time_ns = std::accumulate(times.begin(), times.end(), 0.0);
   for (const auto& step : steps) {

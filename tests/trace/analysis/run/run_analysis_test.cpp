@@ -307,6 +307,17 @@ TEST(RunAnalysis, WhatOneRankDoesNotTellIsNotKnownOfAll) {
   EXPECT_NE(figures.summary.samples_per_s, std::nullopt);
 }
 
+TEST(RunAnalysis, WhatRanksDidTogetherIsNotKnownWhereAFileCannotBeRead) {
+  auto run = make_run({});
+  run.info.recorded_ranks = static_cast<int>(run.ranks.size());
+  ++run.info.world_size;
+  run.info.unreadable = {"rank 2 is damaged"};
+  const auto summary = analyse(run.info, run.ranks).summary;
+  EXPECT_GT(summary.steps_measured, 0);
+  EXPECT_EQ(summary.tokens_per_s, std::nullopt);
+  EXPECT_EQ(summary.samples_per_s, std::nullopt);
+}
+
 TEST(RunAnalysis, AStepThatOneRankHasNotReportedIsNotMeasured) {
   auto run = make_run({});
   run.ranks[1].steps.pop_back();
