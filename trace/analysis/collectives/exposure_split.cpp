@@ -13,29 +13,26 @@ namespace {
 constexpr std::int64_t kKeptNs = 30'000'000'000;
 constexpr std::size_t kCallsBetweenTrims = 4096;
 
-bool touches(const base::Interval& window, const MatchedCall& call) {
-  return call.start_ns < window.end_ns && call.end_ns > window.start_ns;
-}
-
 }  // namespace
 
 void ExposureSplit::set(std::int64_t step, int rank, Exposed exposed) {
   Rank& own = ranks_[rank];
+  own.is_dirty = true;
   own.waiting.erase(step);
   own.latest_window_ns = std::max(own.latest_window_ns, exposed.window.start_ns);
-  own.open[step] = {std::move(exposed), true};
+  const std::pair place(exposed.window.start_ns, step);
+  own.open[place] = {std::move(exposed), true};
   if (own.open.size() > kMostOpen) own.open.erase(own.open.begin());
 }
 
 void ExposureSplit::add(const std::vector<MatchedCall>& calls) {
   for (const MatchedCall& call : calls) {
     Rank& rank = ranks_[call.rank];
+    rank.is_dirty = true;
     rank.calls.add(call);
-    // Nearly every call belongs to one of the newest steps, so look there first.
-    for (auto open = rank.open.rbegin(); open != rank.open.rend(); ++open) {
-      const base::Interval& window = open->second.exposed.window;
-      if (window.end_ns <= call.start_ns) break;
-      open->second.is_dirty = open->second.is_dirty || touches(window, call);
+    auto open = rank.open.lower_bound({call.end_ns, INT64_MIN});
+    while (open != rank.open.begin() && (--open)->second.exposed.window.end_ns > call.start_ns) {
+      open->second.is_dirty = true;
     }
   }
 }
@@ -63,20 +60,20 @@ bool ExposureSplit::decide(const Rank& rank, const Exposed& exposed, Waiting& wa
 void ExposureSplit::trim(Rank& rank) {
   if (rank.calls.size() < rank.calls_after_trim + kCallsBetweenTrims) return;
   std::int64_t needed_ns = rank.latest_window_ns;
-  for (const auto& [step, open] : rank.open)
-    needed_ns = std::min(needed_ns, open.exposed.window.start_ns);
+  if (!rank.open.empty()) needed_ns = std::min(needed_ns, rank.open.begin()->first.first);
   if (needed_ns > INT64_MIN + kKeptNs) rank.calls.trim_before(needed_ns - kKeptNs);
   rank.calls_after_trim = rank.calls.size();
 }
 
 void ExposureSplit::resolve() {
   for (auto& [index, rank] : ranks_) {
+    if (!std::exchange(rank.is_dirty, false)) continue;
     rank.calls.sort();
     for (auto open = rank.open.begin(); open != rank.open.end();) {
       Waiting waiting;
       const bool is_dirty = std::exchange(open->second.is_dirty, false);
       if (is_dirty && decide(rank, open->second.exposed, waiting)) {
-        rank.waiting[open->first] = waiting;
+        rank.waiting[open->first.second] = waiting;
         open = rank.open.erase(open);
       } else {
         ++open;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "trace/analysis/collectives/collective_statistics.h"
@@ -16,7 +17,9 @@ namespace shardlens::trace::analysis {
 class ExposureSplit {
  public:
   static constexpr std::int64_t kUnknown = -1;
-  static constexpr std::size_t kMostOpen = 1024;  // undecided steps of a rank that are kept
+  // Undecided steps of a rank that are kept. Files are read in slices of as many events, so that
+  // ranks whose steps have fewer come further in time, and wait for the others.
+  static constexpr std::size_t kMostOpen = 1 << 14;
 
   struct Exposed {
     base::Interval window;   // of the rank's step
@@ -44,11 +47,12 @@ class ExposureSplit {
     std::map<int, std::int64_t> calls_between_hosts;  // that are exposed, by MatchedCall::hosts
   };
   struct Rank {
-    std::map<std::int64_t, Open> open;        // by step
-    std::map<std::int64_t, Waiting> waiting;  // of decided steps
+    std::map<std::pair<std::int64_t, std::int64_t>, Open> open;  // by begin of its window, and step
+    std::map<std::int64_t, Waiting> waiting;                     // of decided steps
     TimeIndex<MatchedCall> calls;
     std::size_t calls_after_trim = 0;
     std::int64_t latest_window_ns = INT64_MIN;  // where the last known step began
+    bool is_dirty = false;                      // something came since it was resolved
   };
 
   static bool decide(const Rank& rank, const Exposed& exposed, Waiting& waiting);

@@ -63,6 +63,28 @@ TEST(ExposureSplit, ARankThatComesLateIsWaitedForAndItsTransferIsNot) {
   EXPECT_DOUBLE_EQ(run.summary.exposed_ns, 55 * kMs);
 }
 
+// As files are read whose ranks have unequally many events a step: one comes ahead of the other.
+TEST(ExposureSplit, IsKnownHoweverFarARankIsReadAheadOfTheOther) {
+  constexpr std::int64_t kSteps = 1500;
+  model::RunInfo info;
+  info.world_size = 2;
+  info.settings.skip_steps = 0;
+  RunAnalysis analysis(info);
+  for (int rank = 0; rank < 2; ++rank) {
+    for (std::int64_t index = 0; index < kSteps; ++index) {
+      const std::int64_t begin = 1000 * kMs + index * 10 * kMs;
+      model::Batch batch;
+      batch.collectives = {
+          all_reduce(rank, index, begin + (1 + 3 * rank) * kMs, begin + 6 * kMs, 1000, 0, index)};
+      batch.steps = {step_of(rank, index, begin, begin + 10 * kMs)};
+      analysis.add(batch);
+    }
+  }
+  const auto run = analysis.figures();
+  EXPECT_EQ(run.steps.front().exposed_wait_of(0), 3 * kMs);
+  EXPECT_DOUBLE_EQ(run.summary.exposed_wait_ns.value(), 1.5 * kMs);
+}
+
 TEST(ExposureSplit, NobodyLateIsAllTransfer) {
   const auto run = straggling_run(0);
   EXPECT_DOUBLE_EQ(run.summary.exposed_wait_ns.value(), 0);
