@@ -26,11 +26,11 @@ TEST(Distribution, InterpolatesAsNumpyDoes) {
 
 TEST(MedianAccumulator, IsExactForAFewAndCloseForMany) {
   MedianAccumulator few;
-  for (std::int64_t value : {9, 1, 5, 3}) few.add(value);
+  for (double value : {9, 1, 5, 3}) few.add(value);
   EXPECT_EQ(few.median(), 4);
   MedianAccumulator forward, backward;
-  constexpr std::int64_t kMany = 200'001;
-  for (std::int64_t i = 0; i < kMany; ++i) {
+  constexpr int kMany = 200'001;
+  for (int i = 0; i < kMany; ++i) {
     forward.add(1000 + i);
     backward.add(1000 + kMany - 1 - i);
   }
@@ -122,6 +122,23 @@ TEST(CollectiveStatistics, GroupsWithTheSameIdOnOtherRanksAreOthers) {
   statistics.add(all_reduce(3, 5, 9000, 9900, 64), "", {2, 3});
   EXPECT_EQ(statistics.figures({})[0].wait_ns, 0);
   EXPECT_EQ(statistics.figures({})[0].transfer_ns, 950);
+}
+
+TEST(CollectiveStatistics, EachCallsBandwidthGoesByTheSizeOfItsOwnGroup) {
+  CollectiveStatistics statistics;
+  const auto add = [&](std::int64_t sequence, const std::vector<int>& members) {
+    for (const int rank : members)
+      statistics.add(all_reduce(rank, sequence, 0, kMs, 1'000'000), "", members);
+  };
+  for (std::int64_t sequence = 0; sequence < 10; ++sequence) add(sequence, {0, 1});
+  add(10, {0, 1, 2, 3, 4, 5, 6, 7});
+  const auto rows = statistics.figures({});
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_DOUBLE_EQ(rows[0].algbw_bytes_per_s, 1e9);
+  EXPECT_DOUBLE_EQ(rows[0].busbw_bytes_per_s, 1e9) << "of the pairs, which are most";
+  for (std::int64_t sequence = 11; sequence < 20; ++sequence)
+    add(sequence, {0, 1, 2, 3, 4, 5, 6, 7});
+  EXPECT_DOUBLE_EQ(statistics.figures({})[0].busbw_bytes_per_s, 1.75e9);
 }
 
 TEST(CollectiveStatistics, CallsThatRepeatARankDoNotCompleteAGroup) {

@@ -44,12 +44,11 @@ int CollectiveStatistics::add(const model::Collective& collective, const std::st
                             collective.executed, collective.bytes});
   if (index == kNoRow) return kNoRow;
   auto& row = rows_[static_cast<std::size_t>(index)];
-  row.group_size = std::max(row.group_size, static_cast<int>(members.size()));
   ++row.count;
   row.algorithms.add(choice.algorithm);
   row.protocols.add(choice.protocol);
   if (members.size() != 1 && !model::is_timed(collective)) return index;
-  row.durations.add(collective.end_ns - collective.start_ns);
+  row.durations.add(static_cast<double>(collective.end_ns - collective.start_ns));
   if (members.empty() || (collective.sequence < 0 && members.size() > 1)) return index;
   match({collective.process_group, members.front(), collective.sequence, collective.function},
         {collective.rank, index, collective.start_ns, collective.end_ns}, members.size());
@@ -146,6 +145,7 @@ void CollectiveStatistics::finish(const std::vector<Part>& parts,
     }
   }
   const int hosts = hosts_of(parts);
+  const double bus_factor = model::bus_factor(function, static_cast<int>(parts.size()));
   std::int64_t latest_start = INT64_MIN;
   for (const auto& part : parts) latest_start = std::max(latest_start, part.start_ns);
   for (const auto& part : parts) {
@@ -162,7 +162,8 @@ void CollectiveStatistics::finish(const std::vector<Part>& parts,
     ++row.matched;
     row.wait_ns += latest_start - part.start_ns;
     row.transfer_ns += transfer;
-    row.transfers.add(transfer);
+    row.transfers.add(static_cast<double>(transfer));
+    if (bus_factor > 0) row.bus_transfers.add(static_cast<double>(transfer) / bus_factor);
   }
 }
 
@@ -183,12 +184,13 @@ CollectiveGroupFigures CollectiveStatistics::figures_of(
   if (result.matched == 0) return result;
   result.wait_ns = static_cast<double>(row.wait_ns) / static_cast<double>(row.matched);
   result.transfer_ns = static_cast<double>(row.transfer_ns) / static_cast<double>(row.matched);
-  const double median_transfer_ns = row.transfers.median();
-  if (median_transfer_ns > 0 && result.bytes > 0) {
-    result.algbw_bytes_per_s = static_cast<double>(result.bytes) / median_transfer_ns * 1e9;
-    result.busbw_bytes_per_s =
-        result.algbw_bytes_per_s * model::bus_factor(result.function, row.group_size);
-  }
+  const auto rate = [&](const MedianAccumulator& transfers) {
+    const double median_ns = transfers.median();
+    if (median_ns <= 0 || result.bytes <= 0) return 0.0;
+    return static_cast<double>(result.bytes) / median_ns * 1e9;
+  };
+  result.algbw_bytes_per_s = rate(row.transfers);
+  result.busbw_bytes_per_s = rate(row.bus_transfers);
   return result;
 }
 

@@ -69,9 +69,9 @@ class CollectiveStatistics {
                             model::CollectiveFunction, std::int64_t>;
   struct Row {
     RowKey key;
-    int group_size = 0;
     std::int64_t count = 0;
     MedianAccumulator durations, transfers;
+    MedianAccumulator bus_transfers;  // transfer ÷ model::bus_factor() of the call's group
     std::int64_t matched = 0;
     std::int64_t wait_ns = 0, transfer_ns = 0;  // sums
     std::vector<int> hosts;                     // of its calls, each once

@@ -11,8 +11,8 @@ namespace {
 
 constexpr double kCellsPerFactorE = 1000;  // a cell is 0.1 % wide
 
-std::int64_t cell_of(std::int64_t duration_ns) {
-  return std::llround(std::log(static_cast<double>(duration_ns) + 1) * kCellsPerFactorE);
+std::int64_t cell_of(double duration_ns) {
+  return std::llround(std::log(duration_ns + 1) * kCellsPerFactorE);
 }
 
 double middle_of(std::int64_t cell) {
@@ -41,7 +41,7 @@ Distribution distribution_of(std::vector<double> sample) {
   return result;
 }
 
-void MedianAccumulator::add(std::int64_t duration_ns) {
+void MedianAccumulator::add(double duration_ns) {
   ++count_;
   if (cells_.empty() && exact_.size() < kExactSamples) {
     exact_.push_back(duration_ns);
@@ -58,9 +58,8 @@ double MedianAccumulator::median() const {
     auto sample = exact_;
     const auto middle = sample.begin() + static_cast<std::ptrdiff_t>(sample.size() / 2);
     std::nth_element(sample.begin(), middle, sample.end());
-    const auto upper = static_cast<double>(*middle);
-    if (sample.size() % 2 == 1) return upper;
-    return (static_cast<double>(*std::max_element(sample.begin(), middle)) + upper) / 2;
+    if (sample.size() % 2 == 1) return *middle;
+    return (*std::max_element(sample.begin(), middle) + *middle) / 2;
   }
   std::int64_t before = 0;
   for (const auto& [cell, samples] : cells_) {

@@ -19,12 +19,12 @@ class MedianAccumulator {
  public:
   static constexpr std::size_t kExactSamples = 16384;
 
-  void add(std::int64_t duration_ns);  // ≥ 0
-  double median() const;               // 0 without samples
+  void add(double duration_ns);  // ≥ 0
+  double median() const;         // 0 without samples
   std::int64_t count() const { return count_; }
 
  private:
-  std::vector<std::int64_t> exact_;
+  std::vector<double> exact_;
   std::map<std::int64_t, std::int64_t> cells_;  // cell → samples, once exact_ is full
   std::int64_t count_ = 0;
 };
