@@ -124,6 +124,26 @@ TEST(CollectiveTables, KnowNoWaitWithoutTheOtherRanks) {
   EXPECT_EQ(tables[0].rows[0].transfer_ns, 0);
 }
 
+TEST(CollectiveTables, OfARankAloneInItsGroupAllIsTransfer) {
+  model::Collective row;
+  row.function = model::CollectiveFunction::kAllReduce;
+  row.bytes = 1000;
+  std::vector<model::Collective> rows(3, row);
+  rows[0].end_ns = rows[1].end_ns = 100;  // the last takes no time: nothing is moved
+  const auto alone = test::rows_of(0, rows);
+  alone->groups.emplace_back().ranks = {0};
+  RunSnapshot run;
+  test::add_rank(run, alone);
+  test::match_calls(run);
+  const auto tables = collective_tables(run, {0, 1000, {}});
+  ASSERT_EQ(tables[1].rows.size(), 1u);
+  EXPECT_EQ(tables[1].rows[0].matched, 2);
+  EXPECT_EQ(tables[1].rows[0].wait_ns, 0);
+  EXPECT_EQ(tables[1].rows[0].transfer_ns, 200);
+  EXPECT_DOUBLE_EQ(tables[1].rows[0].algbw_bytes_per_s, 10e9);
+  EXPECT_EQ(tables[1].rows[0].busbw_bytes_per_s, 0);
+}
+
 // As where no GPU was recorded.
 TEST(CollectiveTables, CountButDoNotTimeCallsWhoseTimesAreNotKnown) {
   std::vector<model::Collective> rows(3);

@@ -253,6 +253,15 @@ TEST_F(DetailsOfAChangedRun, TellNoWaitBetweenTwoRanksOfALargerGroup) {
   EXPECT_EQ(value(details, "Bus bandwidth"), "(none)");
 }
 
+TEST_F(DetailsOfAChangedRun, OfARankAloneInItsGroupAllIsTransfer) {
+  const auto details = after(0, "update process_group set ranks='0'");
+  EXPECT_EQ(value(details, "Waiting for others"), "none");
+  EXPECT_EQ(value(details, "Last to start"), "(none)");
+  EXPECT_EQ(value(details, "Transfer"), "18.0 ms") << "from its own start";
+  EXPECT_NE(value(details, "Algorithm bandwidth"), "(none)");
+  EXPECT_EQ(value(details, "Bus bandwidth"), "(none)") << "nothing goes through a link";
+}
+
 TEST_F(DetailsOfAChangedRun, NobodyWaitedForARankThatBeganWithTheOthers) {
   const auto details = after(0, "update collective set start_ns=start_ns+4000000");
   EXPECT_EQ(value(details, "Last to start"), "(none)");

@@ -159,12 +159,12 @@ class BandwidthOfCalls {
 // Waits and transfers, of those of which both are known.
 void add_wait(const RangeCall& call, timeline::NameFigures& figures, BandwidthOfCalls& bandwidth) {
   const auto& wait_ns = call.wait.wait_ns;
-  const auto& transfer_ns = call.wait.transfer_ns;
-  if (call.ranks < 2 || !wait_ns || !transfer_ns) return;
+  const std::int64_t transfer_ns = call.wait.transfer_ns.value_or(0);
+  if (!wait_ns || transfer_ns <= 0) return;
   ++figures.matched;
   figures.wait_ns = base::saturated_add(figures.wait_ns, *wait_ns);
-  figures.transfer_ns = base::saturated_add(figures.transfer_ns, *transfer_ns);
-  bandwidth.add(call, *transfer_ns);
+  figures.transfer_ns = base::saturated_add(figures.transfer_ns, transfer_ns);
+  bandwidth.add(call, transfer_ns);
 }
 
 void add_durations(std::vector<std::int64_t>& durations, timeline::NameFigures& figures) {
