@@ -12,7 +12,6 @@ namespace shardlens::trace::analysis {
 
 namespace {
 
-constexpr std::int64_t kLongestNs = 1'000'000'000;  // five samples
 constexpr std::size_t kMostNamedRanks = 8;
 
 std::string named_ranks(const std::vector<int>& ranks) {

@@ -20,6 +20,8 @@ struct ThrottledTime {
 // nothing.
 class ThrottledTimes {
  public:
+  static constexpr std::int64_t kLongestNs = 1'000'000'000;  // five samples
+
   // Earlier than the last one: left out, and false.
   bool add(std::int64_t time_ns, double limits);
   const std::vector<ThrottledTime>& times() const { return times_; }

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "trace/analysis/figures/labels.h"
+#include "trace/analysis/figures/throttling.h"
+#include "trace/base/saturated.h"
 #include "trace/model/gpu_counters.h"
 #include "trace/model/recording_end.h"
 #include "trace/timeline/values/drawn_event.h"
@@ -233,10 +235,15 @@ void RankRowsBuilder::add_counter(std::string_view name, std::string_view unit,
     counters.push_back(std::move(added));
     series = std::prev(counters.end());
   }
-  const std::int64_t before = std::exchange(series->last_ns, time_ns);
+  std::int64_t before = std::exchange(series->last_ns, time_ns);
   const bool is_own = model::gpu_counter_place(name) >= 0 || name == model::kThrottled;
   // A sample stands for the time since the one before, which is not known of the first.
   if (is_own && before == 0) return;
+  constexpr std::int64_t kLongestNs = analysis::ThrottledTimes::kLongestNs;
+  if (name == model::kThrottled && base::saturated_difference(time_ns, before) > kLongestNs) {
+    series->samples.push_back({before, 0});
+    before = time_ns - kLongestNs;
+  }
   series->samples.push_back({is_own ? before : time_ns, value});
   series->highest = std::max(series->highest, value);
 }

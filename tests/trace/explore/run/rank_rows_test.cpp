@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/trace/units.h"
 #include "trace/model/gpu_counters.h"
 
 namespace shardlens::trace::explore {
@@ -216,6 +217,22 @@ TEST(RankRows, LimitsOfTheClocksBecomeWhetherItWasThrottled) {
   std::vector<double> values;
   for (const timeline::AreaSample& sample : throttled->samples) values.push_back(sample.value);
   EXPECT_EQ(values, (std::vector<double>{0, 1, 0, 0}));
+}
+
+TEST(RankRows, AfterAPauseThrottlingIsDrawnForASecondAtMost) {
+  RankRowsBuilder builder(0);
+  store::RowPart part;
+  part.rows.strings = {{0, 1, std::string(model::kClockLimits)}};
+  part.rows.counters = {counter(1, kSecond, 0), counter(1, 31 * kSecond, model::kLimitPowerCap)};
+  builder.add(std::move(part));
+  const auto rows = builder.build();
+  const CounterSeries* throttled = series(*rows, model::kThrottled);
+  ASSERT_NE(throttled, nullptr);
+  ASSERT_EQ(throttled->samples.size(), 2u);
+  EXPECT_EQ(throttled->samples[0].time_ns, kSecond);
+  EXPECT_EQ(throttled->samples[0].value, 0);
+  EXPECT_EQ(throttled->samples[1].time_ns, 30 * kSecond);
+  EXPECT_EQ(throttled->samples[1].value, 1);
 }
 
 TEST(RankRows, PowerIsDrawnAgainstItsLimit) {
