@@ -5,6 +5,7 @@
 #include <set>
 
 #include "trace/analysis/figures/labels.h"
+#include "trace/analysis/figures/run_summary.h"
 #include "trace/base/number_text.h"
 #include "trace/model/gpu_counters.h"
 
@@ -59,10 +60,12 @@ void mark_throttled(std::vector<StepFigures>& steps, int rank, const ThrottledTi
 }
 
 std::string throttling_sentence(const std::vector<StepFigures>& steps) {
-  std::int64_t touched = 0;
+  std::int64_t touched = 0, measured = 0;
   std::uint32_t limits = 0;
   std::set<int> ranks;
   for (const StepFigures& step : steps) {
+    if (!is_measured(step)) continue;
+    ++measured;
     if (!step.throttling.empty()) ++touched;
     for (const StepThrottling& on : step.throttling) {
       limits |= on.limits;
@@ -70,7 +73,7 @@ std::string throttling_sentence(const std::vector<StepFigures>& steps) {
     }
   }
   if (touched == 0) return "";
-  return std::to_string(touched) + " of " + base::counted(steps.size(), "step") + " throttled on " +
+  return std::to_string(touched) + " of " + base::counted(measured, "step") + " throttled on " +
          named_ranks({ranks.begin(), ranks.end()}) + ": " + model::throttling_text(limits);
 }
 

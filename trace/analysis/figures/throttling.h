@@ -41,7 +41,7 @@ class ThrottledTimes {
 // Into the steps of that rank which it touched.
 void mark_throttled(std::vector<StepFigures>& steps, int rank, const ThrottledTimes& throttled);
 
-// "12 of 30 steps throttled on ranks 0 and 3: power cap"; "" where none was.
+// Of measured steps: "12 of 30 steps throttled on ranks 0 and 3: power cap"; "" where none was.
 std::string throttling_sentence(const std::vector<StepFigures>& steps);
 // "rank 3: thermal slowdown for 120 ms", of one step, the longest first; "" for none.
 std::string throttling_note(const StepFigures& step);

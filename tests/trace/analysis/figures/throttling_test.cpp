@@ -134,7 +134,7 @@ TEST_F(ThrottledRun, MarksTheStepsThatWereTouchedWithTheRankAndTheTime) {
   sample(1, 350, 0);
   sample(1, 550, model::kLimitPowerCap);     // from 350 to 550
   sample(1, 750, model::kLimitPowerCap, 2);  // another counter
-  const RunFigures figures = analysis_->figures();
+  RunFigures figures = analysis_->figures();
   ASSERT_EQ(figures.steps.size(), 10u);
   EXPECT_TRUE(figures.steps[0].throttling.empty());
   const StepThrottling hot{0, model::kLimitSoftwareThermal, 50 * kMs};
@@ -151,6 +151,11 @@ TEST_F(ThrottledRun, MarksTheStepsThatWereTouchedWithTheRankAndTheTime) {
   EXPECT_EQ(throttling_note(figures.steps[3]),
             "rank 0: thermal slowdown for 50 ms; rank 1: power cap for 50 ms");
   EXPECT_EQ(throttling_note(figures.steps[0]), "");
+  figures.steps[0].warmup = figures.steps[1].warmup = true;
+  figures.steps[2].complete = false;
+  EXPECT_EQ(throttling_sentence(figures.steps),
+            "3 of 7 steps throttled on ranks 0 and 1: power cap, thermal slowdown")
+      << "of measured ones, as advice says";
 }
 
 TEST_F(ThrottledRun, SaysNothingWhereNothingWasSampled) {
