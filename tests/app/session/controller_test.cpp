@@ -479,6 +479,20 @@ TEST_F(ControllerTest, ClosingAsksFirstWhileASweepGoesOn) {
   EXPECT_TRUE(controller->snapshot()->asks_to_close);
 }
 
+// So that nothing seems to be set otherwise than in its own runs.
+TEST_F(ControllerTest, AStartedSweepLeavesItsAbsolutePathsInTheSettings) {
+  open();
+  controller->execute(ui::state::SetKnob{"token_cache", "cache"});
+  controller->execute(ui::state::OpenSweepCard{.knob = "bucket_cap_mb"});
+  ASSERT_TRUE(becomes([](const auto& now) {
+    return now.sweep && now.sweep->card && now.sweep->card->can_start();
+  }));
+  EXPECT_EQ(controller->snapshot()->knobs.next.token_cache, "cache");
+  controller->execute(ui::state::StartSweep{});
+  EXPECT_EQ(controller->snapshot()->knobs.next.token_cache,
+            (std::filesystem::current_path() / "cache").string());
+}
+
 // Long after its end, when nothing of it is looked at any more.
 TEST_F(ControllerTest, ARunThatTakesThePlaceOfTheOneOnScreenIsShownWithoutBeingAskedFor) {
   SyntheticOptions options;

@@ -290,6 +290,20 @@ TEST(SweepWords, SayWhatElseDiffersAndWhatIsSet) {
   EXPECT_FALSE(knobs_to_set(sweep, 3, next).empty());
 }
 
+TEST(SweepWords, SayNothingOfWhatTheStrategyDoesNotObey) {
+  auto sweep = sample_sweep();
+  sweep.varied = {trace::job::find_knob("backward_prefetch")};
+  for (auto& point : sweep.points) {
+    point.settings = {};
+    point.settings.sharding_strategy = trace::job::Strategy::kFullShard;
+  }
+  trace::job::Settings next = sweep.points.front().settings;
+  next.bucket_cap_mb = 4;
+  EXPECT_EQ(other_settings(sweep, next), "") << "it has no buckets";
+  next.ranks = 4;
+  EXPECT_EQ(other_settings(sweep, next), "ranks");
+}
+
 TEST(SweepWords, SayWhatASweepWillCost) {
   auto card = sample_card();
   EXPECT_EQ(sweep_cost_text(card),

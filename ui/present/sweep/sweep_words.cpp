@@ -196,16 +196,6 @@ std::vector<std::string> sweep_remarks(const state::ShownSweep& sweep) {
   return remarks;
 }
 
-std::string other_settings(const state::ShownSweep& sweep, const trace::job::Settings& next) {
-  if (sweep.points.empty()) return "";
-  std::string text;
-  for (const auto* knob : trace::job::differing_knobs(sweep.points.front().settings, next)) {
-    const bool varies = std::ranges::find(sweep.varied, knob) != sweep.varied.end();
-    if (!varies) text += (text.empty() ? "" : ", ") + std::string(knob->name);
-  }
-  return text;
-}
-
 std::vector<const trace::job::Knob*> knobs_to_set(const state::ShownSweep& sweep, std::size_t point,
                                                   const trace::job::Settings& next) {
   const auto& settings = sweep.points[point].settings;
@@ -214,6 +204,16 @@ std::vector<const trace::job::Knob*> knobs_to_set(const state::ShownSweep& sweep
     return !trace::job::applies(*knob, settings.sharding_strategy);
   });
   return knobs;
+}
+
+std::string other_settings(const state::ShownSweep& sweep, const trace::job::Settings& next) {
+  if (sweep.points.empty()) return "";
+  std::string text;
+  for (const auto* knob : knobs_to_set(sweep, sweep.best.value_or(0), next)) {
+    const bool varies = std::ranges::find(sweep.varied, knob) != sweep.varied.end();
+    if (!varies) text += (text.empty() ? "" : ", ") + std::string(knob->name);
+  }
+  return text;
 }
 
 std::optional<double> cost_per_step_time(const state::ShownSweep& sweep,

@@ -38,12 +38,12 @@ float sweep_progress(const state::ShownSweep& sweep);
 std::vector<std::string> point_remarks(const std::string& name, const state::PointFigures& point);
 // Those of all points.
 std::vector<std::string> sweep_remarks(const state::ShownSweep& sweep);
-// What `next` has otherwise than the sweep's settings beside those that vary, so that the winner
-// may not win with it: "model, ranks"; "": nothing.
-std::string other_settings(const state::ShownSweep& sweep, const trace::job::Settings& next);
 // Those in which `next` is not what the point was run with, as far as its strategy obeys them.
 std::vector<const trace::job::Knob*> knobs_to_set(const state::ShownSweep& sweep, std::size_t point,
                                                   const trace::job::Settings& next);
+// Those of the best point beside the ones that vary, so that it may not win with `next`:
+// "model, ranks"; "": none.
+std::string other_settings(const state::ShownSweep& sweep, const trace::job::Settings& next);
 // What a point is judged by: time per step, or per token where points do different work, as a
 // multiple of its step time; none: not known.
 std::optional<double> cost_per_step_time(const state::ShownSweep& sweep,
