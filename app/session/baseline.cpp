@@ -92,7 +92,12 @@ void Baseline::move_on(LedgerRows rows) {
     left_ = folder_;
     library_.pin_baseline("");
   }
-  if (const auto* last = newest_own_run(rows, true); last != nullptr) take(*last);
+  const auto* last = newest_own_run(rows, true);
+  if (last != nullptr) return take(*last);
+  // As where the window opens without runs.
+  folder_.clear();
+  library_.set_baseline("");
+  knobs_.compare_with_defaults();
 }
 
 }  // namespace shardlens::app::session

@@ -60,6 +60,7 @@ std::string why_not_ready(const ui::state::TrainerSetup& trainer) {
 Controller::Controller(ControllerOptions options, std::function<void()> wake)
     : runs_dir_(one_spelling(options.runs_dir)),
       options_(std::move(options)),
+      knobs_(options_.first_settings),
       planner_(options_.machine, wake),
       notice_(wake),
       replay_speed_(options_.replay_speed),
@@ -77,8 +78,6 @@ Controller::Controller(ControllerOptions options, std::function<void()> wake)
       watcher_(wake),
       job_(options_.start_job, notice_, wake),
       sweeps_(runs_dir_, job_.queue(), notice_, wake) {
-  knobs_.replace(options_.first_settings);
-  knobs_.set_baseline(options_.first_settings, "", "");
   if (options_.run.empty()) return;
   first_run_opened_ = true;
   const auto run = one_spelling(options_.run);

@@ -208,5 +208,15 @@ TEST_F(BaselineTest, LeavesARunThatGoes) {
   EXPECT_TRUE(is_pinned_for_next_start("")) << "a run that is gone cannot be pinned";
 }
 
+TEST_F(BaselineTest, AreTheDefaultsOnceTheOnlyRunIsGone) {
+  baseline.choose_first(std::vector<LedgerRow>{run(3)}, "");
+  baseline.leave({"/runs/3"});
+  baseline.follow_library(std::vector<LedgerRow>{});
+  EXPECT_EQ(compared_with(), "");
+  EXPECT_EQ(knobs.draft({}).baseline, trace::job::Settings{});
+  EXPECT_EQ(knobs.next().gradient_accumulation_steps, 3) << "the next run's stay as they are";
+  EXPECT_FALSE(baseline.is_chosen()) << "the next one that ends is";
+}
+
 }  // namespace
 }  // namespace shardlens::app::session

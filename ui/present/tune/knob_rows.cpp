@@ -170,9 +170,8 @@ std::string change_summary(const state::KnobDraft& draft) {
   }
   const std::size_t counted = acting > 0 ? acting : idle;
   if (counted == 0) return "";
-  std::string text =
-      trace::base::counted(counted, "change") + " against " +
-      (draft.baseline_name.empty() ? "the defaults" : draft.baseline_name + ", the baseline");
+  std::string text = trace::base::counted(counted, "change") + " against " +
+                     (draft.baseline_name.empty() ? "the defaults" : draft.baseline_name);
   if (acting == 0) return text + ", without effect on the step";
   if (acting > 1) text += ": their effects cannot be told apart";
   if (idle == 0) return text;
