@@ -123,6 +123,15 @@ void draw_empty(const kit::Theme& theme, const state::Rect& rect, const state::S
 
 }  // namespace
 
+void RunsTab::find_chosen(const state::ComparisonView& view) {
+  const auto found =
+      std::ranges::find(view.runs, chosen_folder_, &state::ComparedRun::folder) - view.runs.begin();
+  const auto last = view.runs.size() - 1;
+  if (static_cast<std::size_t>(found) <= last) chosen_ = static_cast<std::size_t>(found);
+  chosen_ = std::clamp<std::size_t>(chosen_, 1, last);
+  chosen_folder_ = view.runs[chosen_].folder;
+}
+
 auto RunsTab::chosen_difference(const state::ComparisonView& view) const -> Difference {
   return view.differences[chosen_ - 1];
 }
@@ -138,6 +147,7 @@ void RunsTab::draw_sentences(const kit::Theme& theme, const CompareLayout& layou
       const kit::Hit hit = kit::hit_area(theme, "compare/choose/" + view.runs[i].folder, row);
       if (hit.clicked) {
         chosen_ = i;
+        chosen_folder_ = view.runs[i].folder;
         timelines_.bring_into_view(i);
       }
       if (hit.hovered || i == chosen_) {
@@ -208,22 +218,24 @@ void RunsTab::draw_table_panel(const kit::Theme& theme, const state::Rect& rect,
   state::Rect header;
   const auto difference = chosen_difference(view);
   std::vector<std::string_view> kinds;
+  std::size_t kind = 0;
   {
     const kit::Panel panel(theme, "compare table", rect, {.title = "", .note = {}});
     header = panel.header;
     if (!difference) return;
     kinds = present::difference_kinds(*difference);
-    kind_ = std::min(kind_, kinds.size() - 1);
+    const auto found = std::ranges::find(kinds, kind_);
+    if (found != kinds.end()) kind = static_cast<std::size_t>(found - kinds.begin());
     const std::string first = run_letter(0), second = run_letter(chosen_);
     if (made_.of != difference || made_.first != first || made_.second != second ||
-        made_.kind != kinds[kind_]) {
-      made_ = {difference, first, second, kinds[kind_],
-               present::difference_table(difference, kinds[kind_], first, second)};
+        made_.kind != kinds[kind]) {
+      made_ = {difference, first, second, kinds[kind],
+               present::difference_table(difference, kinds[kind], first, second)};
     }
     table_.draw(theme, panel.body, made_.table,
                 {.filter = {}, .selected = {}, .empty = "Nothing differs"});
   }
-  table::choice_strip(theme, "compare/kinds", header, kinds, kind_);
+  if (table::choice_strip(theme, "compare/kinds", header, kinds, kind)) kind_ = kinds[kind];
   table::table_buttons(
       theme, "compare/csv", header,
       table::export_file_name(view.runs[chosen_].folder, "differences", "csv"),
@@ -253,7 +265,7 @@ void RunsTab::draw(const kit::Theme& theme, const state::Rect& rect,
       view != nullptr && view->runs.size() >= trace::analysis::kFewestCompared;
   CompareLayoutInput input{.area = rect, .scale = theme.scale};
   if (is_comparing) {
-    chosen_ = std::clamp<std::size_t>(chosen_, 1, view->runs.size() - 1);
+    find_chosen(*view);
     input.runs = view->runs.size();
     input.has_loss = has_losses(*view);
     input.has_caveat = !sentence_of(*view, chosen_).caveat.empty();

@@ -36,13 +36,15 @@ class RunsTab {
   void draw_table_panel(const kit::Theme& theme, const state::Rect& rect,
                         const state::ComparisonView& view, state::Commands& commands);
   void use_step_keys(const state::ComparisonView& view, state::Commands& commands) const;
+  void find_chosen(const state::ComparisonView& view);
   // Of the chosen run; null while it is read.
   Difference chosen_difference(const state::ComparisonView& view) const;
 
   ComparedTimelines timelines_;
-  std::size_t chosen_ = 1;  // the run whose difference from the base is shown below
-  int waterfall_of_ = 0;    // parts, phases
-  std::size_t kind_ = 0;    // of the table's rows
+  std::size_t chosen_ = 1;     // the run whose difference from the base is shown below
+  std::string chosen_folder_;  // finds it again among others
+  int waterfall_of_ = 0;       // parts, phases
+  std::string_view kind_;      // that was chosen for the table's rows; a run may have none of it
   table::TableView table_;
 
   // Made when the difference or the choice of rows changes, not in each frame.

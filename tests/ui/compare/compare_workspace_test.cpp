@@ -407,6 +407,50 @@ TEST(CompareWorkspace, ShowsPhasesAndOneKindOfRowsWhenAskedTo) {
   EXPECT_FALSE(window.probe().shows("exposed transfer")) << "the waterfall shows phases";
 }
 
+TEST(CompareWorkspace, TheChosenRunStaysSoWhereverItStands) {
+  HeadlessWindow window{1600, 1000, in_compare()};
+  state::Snapshot snapshot = compared_snapshot(4);
+  window.frames(snapshot, 3);
+  ASSERT_TRUE(window.click(snapshot, "compare/choose/runs/compared 2"));
+  window.frames(snapshot, 2);
+  ASSERT_TRUE(window.probe().shows("A → C"));
+  auto view = std::make_shared<state::ComparisonView>(*snapshot.comparison);
+  view->runs.erase(view->runs.begin() + 1);
+  view->differences.erase(view->differences.begin());
+  snapshot.comparison = view;
+  window.frames(snapshot, 2);
+  EXPECT_TRUE(window.probe().shows("A → B")) << "the third one's letter now";
+  ASSERT_TRUE(window.click(snapshot, "compare/choose/runs/compared 3"));
+  view = std::make_shared<state::ComparisonView>(*view);
+  view->runs.pop_back();
+  view->differences.pop_back();
+  snapshot.comparison = view;
+  window.frames(snapshot, 2);
+  EXPECT_TRUE(window.probe().shows("A → B")) << "the chosen one is gone";
+}
+
+TEST(CompareWorkspace, ARunWithoutTheChosenKindOfRowsShowsAllOfThem) {
+  HeadlessWindow window{1920, 1200, in_compare()};
+  state::Snapshot snapshot = compared_snapshot(2);
+  window.frames(snapshot, 3);
+  ASSERT_TRUE(window.click(snapshot, "compare/waterfall/Phases"));
+  ASSERT_TRUE(window.click(snapshot, "compare/kinds/Phases"));
+  window.frames(snapshot, 2);
+  const auto with_phases = snapshot.comparison;
+  const auto part = present::share_title(with_phases->differences[0]->explanation.parts.front());
+  EXPECT_FALSE(window.probe().shows(part)) << part;
+  auto without = std::make_shared<trace::analysis::RunDifference>(*with_phases->differences[0]);
+  without->explanation.phases.clear();
+  auto view = std::make_shared<state::ComparisonView>(*with_phases);
+  view->differences[0] = without;
+  snapshot.comparison = view;
+  window.frames(snapshot, 2);
+  EXPECT_TRUE(window.probe().shows(part)) << "not the kind that stands in its place";
+  snapshot.comparison = with_phases;
+  window.frames(snapshot, 2);
+  EXPECT_FALSE(window.probe().shows(part)) << "phases again";
+}
+
 TEST(CompareWorkspace, ArrowsShowTheNextStepOfAllRuns) {
   HeadlessWindow window{1600, 1000, in_compare()};
   const state::Snapshot snapshot = compared_snapshot(2);
