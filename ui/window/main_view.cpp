@@ -172,7 +172,7 @@ void MainView::draw_window(const kit::Theme& theme, const state::Rect& window,
   const TopBarResult bar =
       draw_top_bar(theme, layout.top_bar,
                    {preferences_.workspace, snapshot, top_figures_.of(snapshot.run)}, commands);
-  if (bar.toggle_theme) choose_other_theme(theme.kind);
+  if (bar.toggle_theme) choose_other_theme();
   if (bar.toggle_help) help_ = !help_;
   if (!layout.messages.empty()) draw_messages(theme, layout.messages, messages);
   draw_workspace(theme, layout, area, snapshot, commands);
@@ -239,9 +239,10 @@ void MainView::draw_overlays(const kit::Theme& theme, const state::Rect& window,
       commands);
 }
 
-void MainView::choose_other_theme(state::ThemeKind than) {
-  preferences_.theme =
-      than == state::ThemeKind::kDark ? state::ThemeKind::kLight : state::ThemeKind::kDark;
+void MainView::choose_other_theme() {
+  if (preferences_.present_mode) return;  // which is light
+  preferences_.theme = preferences_.theme == state::ThemeKind::kDark ? state::ThemeKind::kLight
+                                                                     : state::ThemeKind::kDark;
 }
 
 void MainView::present(bool presents) {
@@ -289,7 +290,7 @@ void MainView::handle_keys(const state::Snapshot& snapshot, state::Commands& com
     if (kit::key_pressed(kit::Key::kK, false) && !snapshot.asks_to_close)
       palette_.is_open() ? palette_.close() : palette_.open();
     if (kit::key_pressed(kit::Key::kB, false)) folds().knobs = !folds().knobs;
-    if (kit::key_pressed(kit::Key::kT, false)) choose_other_theme(preferences_.theme);
+    if (kit::key_pressed(kit::Key::kT, false)) choose_other_theme();
     for (const auto& [key, workspace] : kWorkspaceKeys) {
       if (kit::key_pressed(key, false)) preferences_.workspace = workspace;
     }
@@ -377,8 +378,10 @@ void MainView::add_view_actions(std::vector<Action>& out) {
                    compare_.show("Sweep");
                  },
                  "sweeps curve heat map pareto"});
-  out.push_back({"Dark or light theme", "Ctrl+T",
-                 [this] { choose_other_theme(preferences_.theme); }, "theme colours"});
+  if (!preferences_.present_mode) {
+    out.push_back(
+        {"Dark or light theme", "Ctrl+T", [this] { choose_other_theme(); }, "theme colours"});
+  }
   out.push_back({"Present mode", "F11", [this] { present(!preferences_.present_mode); }});
   out.push_back({"Larger scale", "Ctrl++", [this] { change_scale(1); }, "scale zoom"});
   out.push_back({"Smaller scale", "Ctrl+−", [this] { change_scale(-1); }, "scale zoom"});

@@ -52,7 +52,7 @@ class MainView {
  private:
   float effective_scale() const;
   kit::Theme make_look();
-  void choose_other_theme(state::ThemeKind than);
+  void choose_other_theme();
   void change_scale(float factor);
   // While presenting all is folded until it is asked for, which no preference keeps.
   state::PanelFolds& folds() {

@@ -249,6 +249,7 @@ void draw_tools(const kit::Theme& theme, state::Rect box, TopBarResult& result) 
                kit::Align::kCenter);
   result.toggle_help = hit.clicked;
   if (hit.hovered) kit::tooltip(theme, "Keys", "Shows the keyboard shortcuts", "?");
+  if (theme.present) return;  // it is light
 
   const state::Rect theme_button =
       box.take_right(theme.px(28)).inset(0, (box.h - theme.px(28)) / 2);

@@ -315,6 +315,22 @@ TEST(MainView, GoesToPresentModeAndChangesScaleByKeys) {
   EXPECT_TRUE(window.probe().shows("F11"));
 }
 
+TEST(MainView, ChangesNoThemeWhilePresentingWhichIsLight) {
+  HeadlessWindow window(1920, 1200);
+  const state::Snapshot snapshot = sample_snapshot();
+  window.frames(snapshot, 3);
+  const state::ThemeKind before = window.view().preferences().theme;
+  EXPECT_NE(window.probe().find("top/theme"), nullptr);
+  window.press(snapshot, kit::Key::kF11);
+  window.frames(snapshot, 2);
+  EXPECT_EQ(window.probe().find("top/theme"), nullptr);
+  window.press(snapshot, kit::Key::kT, true);
+  EXPECT_EQ(window.view().preferences().theme, before);
+  window.press(snapshot, kit::Key::kF11);
+  window.press(snapshot, kit::Key::kT, true);
+  EXPECT_NE(window.view().preferences().theme, before);
+}
+
 TEST(MainView, KeepsAllPanelsWhenPresentingOnASmallProjector) {
   state::ViewPreferences preferences;
   preferences.scale = 1.5f;
