@@ -93,7 +93,7 @@ void explain_run(const kit::Theme& theme, const state::Rect& box, const state::I
 }
 
 void explain_column(const kit::Theme& theme, const state::InspectView& view, const StepIndex& steps,
-                    std::int64_t time_ns) {
+                    std::int64_t time_ns, bool has_frame) {
   const state::Palette& p = theme.colors();
   const kit::TooltipScope tip(theme);
   const trace::timeline::StepBorder* step = steps.at(steps.reference_rank(), time_ns);
@@ -109,7 +109,32 @@ void explain_column(const kit::Theme& theme, const state::InspectView& view, con
     tip.row(&p.exposed, "Exposed", present::format_percent(static_cast<double>(exposed)).text());
     break;
   }
-  tip.note("Click shows this part; drag the frame or its sides");
+  tip.note(has_frame ? "Click shows this part; drag the frame or its sides"
+                     : "Click shows this part by the clock");
+}
+
+// Which part of the run is on screen.
+void draw_frame(const kit::Theme& theme, const state::Rect& strip, const StepIndex& steps,
+                const TimeWindow& whole, const TimeWindow& window) {
+  const state::Palette& p = theme.colors();
+  const state::Rect frame = frame_of(strip, whole, window);
+  const float dim_left = frame.x - strip.x, dim_right = strip.right() - frame.right();
+  kit::fill({strip.x, strip.y, dim_left, strip.h}, kit::color(p.panel, 0.45f));
+  kit::fill({frame.right(), strip.y, dim_right, strip.h}, kit::color(p.panel, 0.45f));
+  const bool all = window.is_fitted();
+  kit::outline(frame, kit::color(all ? p.idle_edge : p.text), theme.px(3),
+               all ? 1.0f : std::max(1.0f, theme.px(1.5f)));
+
+  const std::string note = steps_shown(steps, window);
+  const float width = kit::text_width(theme, kit::Face::kSmall, note) + theme.px(12),
+              height = theme.px(17);
+  float x = frame.right() + theme.px(6);
+  if (x + width > strip.right()) x = frame.x - theme.px(6) - width;
+  if (x >= strip.x) {
+    const state::Rect box{x, strip.y + theme.px(2), width, height};
+    kit::fill(box, kit::color(p.panel, 0.85f), theme.px(3));
+    kit::text_in(theme, box, kit::Face::kSmall, p.text_secondary, note, kit::Align::kCenter);
+  }
 }
 
 }  // namespace
@@ -134,25 +159,29 @@ void Minimap::draw_overview(const kit::Theme& theme, const state::Rect& strip,
 }
 
 void Minimap::use_mouse(const kit::Theme& theme, const state::Rect& strip, const TimeWindow& whole,
-                        TimeWindow& window) {
+                        TimelineState& state) {
+  TimeWindow& window = state.window;
   const kit::Hit hit = kit::mouse_area(theme, "inspect/minimap", strip.inset(-3, -4));
   const float mouse = ImGui::GetIO().MousePos.x;
   const double at =
       static_cast<double>(mouse - strip.x) / static_cast<double>(std::max(1.0f, strip.w));
   const state::Rect frame = frame_of(strip, whole, window);
   const float reach = theme.px(kGripReach);
-  const bool wide = frame.w > 3 * reach;
+  const bool has_frame = state.mode == TimelineState::Mode::kTime;
+  const bool wide = has_frame && frame.w > 3 * reach;
   const bool at_start = wide && std::abs(mouse - frame.x) < reach;
   const bool at_end = wide && std::abs(mouse - frame.right()) < reach;
   if (hit.hovered && (at_start || at_end)) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
-  if (hit.hovered && ImGui::GetIO().MouseWheel != 0) {
+  const bool turns = hit.hovered && ImGui::GetIO().MouseWheel != 0;
+  if (turns || hit.pressed) state.mode = TimelineState::Mode::kTime;
+  if (turns) {
     const double middle = whole.position(window.time_at(0.5));
     window.zoom(std::abs(at - middle) < 0.5 ? window.position(whole.time_at(at)) : 0.5,
                 std::pow(1.25, static_cast<double>(ImGui::GetIO().MouseWheel)));
   }
   if (hit.pressed) {
     grip_ = at_start ? Grip::kStart : at_end ? Grip::kEnd : Grip::kWhole;
-    const bool inside = mouse >= frame.x - reach && mouse < frame.right() + reach;
+    const bool inside = has_frame && mouse >= frame.x - reach && mouse < frame.right() + reach;
     grabbed_ = inside ? at - whole.position(window.time_at(0.5)) : 0;
     if (!inside) window.center_on(whole.time_at(at));
   }
@@ -180,7 +209,7 @@ void Minimap::draw(const kit::Theme& theme, const state::Rect& rect, const state
   TimeWindow whole;
   whole.set_extent(view.rows->start_ns, view.rows->end_ns);
   draw_overview(theme, strip, view, steps, whole);
-  use_mouse(theme, strip, whole, state.window);
+  use_mouse(theme, strip, whole, state);
   // A replay has not come so far.
   const double known = std::clamp(whole.position(state.known_until_ns), 0.0, 1.0);
   const float now = strip.x + static_cast<float>(known * static_cast<double>(strip.w));
@@ -189,27 +218,11 @@ void Minimap::draw(const kit::Theme& theme, const state::Rect& rect, const state
     kit::line(now, strip.y, now, strip.bottom(), kit::color(p.text));
   }
 
-  const state::Rect frame = frame_of(strip, whole, state.window);
-  const float dim_left = frame.x - strip.x, dim_right = strip.right() - frame.right();
-  kit::fill({strip.x, strip.y, dim_left, strip.h}, kit::color(p.panel, 0.45f));
-  kit::fill({frame.right(), strip.y, dim_right, strip.h}, kit::color(p.panel, 0.45f));
-  const bool all = state.window.is_fitted();
-  kit::outline(frame, kit::color(all ? p.idle_edge : p.text), theme.px(3),
-               all ? 1.0f : std::max(1.0f, theme.px(1.5f)));
-
-  const std::string note = steps_shown(steps, state.window);
-  const float width = kit::text_width(theme, kit::Face::kSmall, note) + theme.px(12),
-              height = theme.px(17);
-  float x = frame.right() + theme.px(6);
-  if (x + width > strip.right()) x = frame.x - theme.px(6) - width;
-  if (x >= strip.x) {
-    const state::Rect box{x, strip.y + theme.px(2), width, height};
-    kit::fill(box, kit::color(p.panel, 0.85f), theme.px(3));
-    kit::text_in(theme, box, kit::Face::kSmall, p.text_secondary, note, kit::Align::kCenter);
-  }
+  const bool has_frame = state.mode == TimelineState::Mode::kTime;
+  if (has_frame) draw_frame(theme, strip, steps, whole, state.window);
   if (kit::hovers(strip) && grip_ == Grip::kNone && ImGui::GetIO().MousePos.x < now) {
     const double at = static_cast<double>((ImGui::GetIO().MousePos.x - strip.x) / strip.w);
-    explain_column(theme, view, steps, whole.time_at(at));
+    explain_column(theme, view, steps, whole.time_at(at), has_frame);
   }
 }
 

@@ -18,7 +18,7 @@ class Minimap {
  private:
   enum class Grip : std::uint8_t { kNone, kStart, kEnd, kWhole };
   void use_mouse(const kit::Theme& theme, const state::Rect& strip, const TimeWindow& whole,
-                 TimeWindow& window);
+                 TimelineState& state);
 
   void draw_overview(const kit::Theme& theme, const state::Rect& strip,
                      const state::InspectView& view, const StepIndex& steps,

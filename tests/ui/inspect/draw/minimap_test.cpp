@@ -58,6 +58,19 @@ TEST_F(MinimapTest, AClickJumpsThereAndKeepsTheSpan) {
   EXPECT_NEAR(state().window.span_ns(), span, 1);
 }
 
+// Steps one above the other are of no part of it.
+TEST_F(MinimapTest, AClickLeavesTheStepsForThatPart) {
+  state().mode = TimelineState::Mode::kSteps;
+  inspect_.settle();
+  EXPECT_FALSE(inspect_.probe().shows(" steps shown"));
+  const std::int64_t there = run().step_start(0, 25);  // in what was shown by the clock, too
+  window().click_at(snapshot(), strip_x_of(there), strip().center_y());
+  EXPECT_EQ(state().mode, TimelineState::Mode::kTime);
+  EXPECT_NEAR(state().window.position(there), 0.5, 0.01);
+  inspect_.settle();
+  EXPECT_TRUE(inspect_.probe().shows(" steps shown"));
+}
+
 TEST_F(MinimapTest, TheFrameIsDragged) {
   const double span = state().window.span_ns();
   const std::int64_t from = run().step_start(0, 25), to = run().step_start(0, 40);
