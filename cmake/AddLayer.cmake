@@ -3,8 +3,8 @@
 # add_layer_test(<name> SOURCES <files>… DEPENDS <targets>… [LABELS <labels>…] [SERIAL] [BY_SUITE] [TIMEOUT <seconds>]
 #                [LIBTORCH])
 #   Its tests, one executable, registered with ctest test by test; BY_SUITE: suite by suite, each in one process,
-#   for programs with LibTorch, which takes half a second to start. There a test that skips itself fails. LIBTORCH: with its
-#   precompiled header.
+#   for programs with LibTorch, which takes half a second to start, and for those of many short cases. There a test that
+#   skips itself fails. LIBTORCH: with its precompiled header.
 
 function(add_layer name)
   cmake_parse_arguments(LAYER "" "" "SOURCES;DEPENDS" ${ARGN})
