@@ -37,35 +37,23 @@ void show(InspectWindow& inspect, ShownView view) {
 using WindowCase = std::tuple<std::pair<int, int>, float, ShownView>;
 class InspectWindowTest : public ::testing::TestWithParam<WindowCase> {};
 
-TEST_P(InspectWindowTest, KeepsTextsApartAndInside) {
-  const auto& [size, scale, view] = GetParam();
-  for (const state::ThemeKind theme : {state::ThemeKind::kDark, state::ThemeKind::kLight}) {
-    state::ViewPreferences preferences;
-    preferences.theme = theme;
-    preferences.scale = scale;
-    InspectWindow inspect(size.first, size.second, preferences, {.steps = 60});
-    show(inspect, view);
-    EXPECT_EQ(overlapping_texts_of(inspect.probe()), std::vector<std::string>{});
-    EXPECT_GT(inspect.probe().texts.size(), 15u);
-    for (const auto& text : inspect.probe().texts) {
-      EXPECT_LE(text.rect.right(), static_cast<float>(size.first) + 1) << text.text;
-      EXPECT_GE(text.rect.x, -1) << text.text;
-    }
-  }
-}
-
-// What a recording names may be longer than any bar or column: events, streams, kernels.
-TEST_P(InspectWindowTest, CutsNothingOfItsOwn) {
+// In one theme: it gives nothing but colours. What a recording names may be longer than any bar or
+// column: events, streams, kernels.
+TEST_P(InspectWindowTest, KeepsTextsApartInsideAndCutsNothingOfItsOwn) {
   const auto& [size, scale, view] = GetParam();
   state::ViewPreferences preferences;
   preferences.scale = scale;
   InspectWindow inspect(size.first, size.second, preferences, {.steps = 60});
   show(inspect, view);
+  EXPECT_EQ(overlapping_texts_of(inspect.probe()), std::vector<std::string>{});
+  EXPECT_GT(inspect.probe().texts.size(), 15u);
   const kit::DrawProbe::Target* plot = inspect.probe().find("inspect/plot");
   const kit::DrawProbe::Target* toolbar = inspect.probe().find("inspect/search");
   ASSERT_NE(plot, nullptr);
   ASSERT_NE(toolbar, nullptr);
   for (const auto& text : inspect.probe().texts) {
+    EXPECT_LE(text.rect.right(), static_cast<float>(size.first) + 1) << text.text;
+    EXPECT_GE(text.rect.x, -1) << text.text;
     const bool above = text.rect.y < plot->rect.y && text.rect.right() < plot->rect.right();
     if (above && text.rect.y > toolbar->rect.y) {
       EXPECT_FALSE(text.text.ends_with("…")) << text.text;

@@ -13,10 +13,9 @@ namespace shardlens::ui::inspect {
 
 struct TabsWindow {
   explicit TabsWindow(state::Snapshot given, InspectTab tab = InspectTab::kKernels,
-                      int width = 1600, int height = 360, float scale = 1,
-                      state::ThemeKind kind = state::ThemeKind::kDark)
+                      int width = 1600, int height = 360, float scale = 1)
       : snapshot(std::move(given)),
-        panel(width, height, scale, kind,
+        panel(width, height, scale, state::ThemeKind::kDark,
               [this](const kit::Theme& theme, const state::Rect& rect, state::Commands& c) {
                 tabs.draw(theme, rect, snapshot, c);
                 if (auto wanted = tabs.take_wanted_view(); !wanted.empty()) view = wanted;
