@@ -1,21 +1,85 @@
-// Every figure of the JSON report, computed again from the raw rows by counting microseconds.
+// The JSON report: which figure stands under which key in which unit. The figures themselves are
+// trace/analysis's.
 #include "app/report/report_json.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
-#include <map>
-#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
 
-#include "tests/app/report/counted_report.h"
+#include "tests/app/report/synthetic_run.h"
 #include "trace/analysis/figures/run_summary.h"
+#include "trace/base/file_system.h"
 
 namespace shardlens::app::report {
 namespace {
 
 using trace::base::Phase;
+
+constexpr int kRanks = SyntheticRun::kRanks;
+constexpr int kMeasured = SyntheticRun::kSteps - SyntheticRun::kSkipped;
+constexpr double kUs = 1e3, kMs = 1e6;  // in nanoseconds
+
+class ReportJson : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    auto folder = trace::base::TemporaryFolder::create();
+    ASSERT_TRUE(folder);
+    folder_ = new trace::base::TemporaryFolder(std::move(*folder));
+    run_ = new SyntheticRun(write_synthetic_run(folder_->path()));
+    const auto report = load_report(run_->folder);
+    ASSERT_TRUE(report) << report.error().message;
+    report_ = new RunReport(*report);
+    json_ = new Json(Json::parse(dump_json(report_json(*report_))));
+  }
+  static void TearDownTestSuite() {
+    delete json_;
+    delete report_;
+    delete run_;
+    delete folder_;
+  }
+
+  static const trace::analysis::RunSummary& run_summary() { return report_->figures.summary; }
+  // Of all ranks, in nanoseconds.
+  static double mean_of(std::int64_t first, std::int64_t last,
+                        std::int64_t trace::analysis::StepBreakdown::*part) {
+    double sum = 0;
+    for (std::int64_t step = first; step <= last; ++step) {
+      for (const auto& rank : report_->figures.steps[static_cast<std::size_t>(step)].ranks) {
+        sum += static_cast<double>(rank.*part);
+      }
+    }
+    return sum / static_cast<double>(last - first + 1) / kRanks;
+  }
+
+  static inline trace::base::TemporaryFolder* folder_ = nullptr;
+  static inline SyntheticRun* run_ = nullptr;
+  static inline RunReport* report_ = nullptr;
+  static inline Json* json_ = nullptr;
+};
+
+void expect_near(const Json& value, double expected, const std::string& what) {
+  ASSERT_TRUE(value.is_number()) << what << " is " << value;
+  EXPECT_NEAR(value.get<double>(), expected, 1e-9 * std::max(1.0, std::abs(expected))) << what;
+}
+
+struct ShownFigure {
+  const char* key;
+  std::optional<double> figure;
+  double unit = 1;
+};
+
+void expect_shown(const Json& json, std::initializer_list<ShownFigure> figures) {
+  for (const auto& [key, figure, unit] : figures) {
+    ASSERT_TRUE(figure) << key;
+    expect_near(json.at(key), *figure / unit, key);
+  }
+}
 
 TEST_F(ReportJson, SaysWhichRunItIs) {
   const Json& run = (*json_)["run"];
@@ -116,48 +180,142 @@ TEST_F(ReportJson, ExposedIsWaitingAndTransferAndNullWhereThatIsNotKnown) {
   }
 }
 
-TEST_F(ReportJson, StepTimesAreMeansOverRanksOfMeasuredSteps) {
-  std::vector<double> times;
-  for (int step = SyntheticRun::kSkipped; step < SyntheticRun::kSteps; ++step) {
-    double sum = 0;
-    for (int rank = 0; rank < kRanks; ++rank) sum += step_ms(step_of(rank, step));
-    times.push_back(sum / kRanks);
+TEST_F(ReportJson, TheSummaryIsThatOfTheFigures) {
+  const auto& s = run_summary();
+  const Json& shown = json_->at("summary");
+  EXPECT_EQ(shown.at("steps_measured"), kMeasured);
+  expect_shown(shown.at("step_ms"), {{"mean", s.step_ns.mean, kMs},
+                                     {"median", s.step_ns.median, kMs},
+                                     {"p10", s.step_ns.p10, kMs},
+                                     {"p90", s.step_ns.p90, kMs},
+                                     {"max", s.step_ns.max, kMs}});
+  for (const double part : {s.compute_ns, s.comm_ns, s.overlap_ns, s.exposed_ns, s.copy_ns,
+                            s.exposed_copy_ns, s.idle_ns}) {
+    EXPECT_GT(part, 0) << "so that none is mistaken for another";
   }
-  std::ranges::sort(times);
-  // Linear between neighbours, as numpy's default.
-  const auto quantile = [&](double q) {
-    const double place = q * static_cast<double>(times.size() - 1);
-    const auto below = static_cast<std::size_t>(place);
-    const auto above = std::min(below + 1, times.size() - 1);
-    return times[below] + (place - static_cast<double>(below)) * (times[above] - times[below]);
-  };
-  const Json& shown = (*json_)["summary"]["step_ms"];
-  EXPECT_EQ((*json_)["summary"]["steps_measured"], kMeasured);
-  expect_near(shown["mean"], std::accumulate(times.begin(), times.end(), 0.0) / kMeasured, "mean");
-  expect_near(shown["median"], quantile(0.5), "median");
-  expect_near(shown["p10"], quantile(0.1), "p10");
-  expect_near(shown["p90"], quantile(0.9), "p90");
-  expect_near(shown["max"], times.back(), "max");
+  expect_shown(shown, {{"compute_ms", s.compute_ns, kMs},
+                       {"comm_ms", s.comm_ns, kMs},
+                       {"overlap_ms", s.overlap_ns, kMs},
+                       {"exposed_ms", s.exposed_ns, kMs},
+                       {"copy_ms", s.copy_ns, kMs},
+                       {"exposed_copy_ms", s.exposed_copy_ns, kMs},
+                       {"idle_ms", s.idle_ns, kMs},
+                       {"overlap_percent", s.overlap_fraction, 0.01},
+                       {"tokens_per_s", s.tokens_per_s},
+                       {"samples_per_s", s.samples_per_s},
+                       {"mfu", s.mfu},
+                       {"bytes_sent_per_step", s.bytes_sent_per_step}});
+  const auto& settings = run_->info.settings;
+  EXPECT_EQ(shown.at("effective_batch"),
+            settings.batch_per_rank * settings.gradient_accumulation_steps * kRanks);
+  // Means over the ranks.
+  expect_near(shown.at("loss_first"), 5.01, "loss_first");
+  expect_near(shown.at("loss_last"), 5.01 - 0.25 * (SyntheticRun::kSteps - 1), "loss_last");
 }
 
-TEST_F(ReportJson, ThePartsOfAStepAreCountedMicroseconds) {
-  const Json& summary = (*json_)["summary"];
-  const std::pair<const char*, double Parts::*> members[] = {
-      {"compute_ms", &Parts::compute}, {"comm_ms", &Parts::comm},
-      {"overlap_ms", &Parts::overlap}, {"exposed_ms", &Parts::exposed},
-      {"copy_ms", &Parts::copy},       {"exposed_copy_ms", &Parts::exposed_copy},
-      {"idle_ms", &Parts::idle}};
-  for (const auto& [name, member] : members) {
-    const double expected = mean([&](const auto& step) { return parts_of(step).*member; });
-    EXPECT_GT(expected, 0) << name;
-    expect_near(summary[name], expected / kTicksPerMs, name);
+TEST_F(ReportJson, PhasesSumToTheStep) {
+  const auto phase = [](Phase p) { return run_summary().phase_ns[static_cast<std::size_t>(p)]; };
+  const Json& phases = json_->at("summary").at("phase_ms");
+  const double other = phase(Phase::kOther).value_or(0) + phase(Phase::kEvaluation).value_or(0) +
+                       phase(Phase::kCheckpoint).value_or(0);
+  EXPECT_GT(phase(Phase::kEvaluation), 0);
+  expect_shown(phases, {{"data", phase(Phase::kData), kMs},
+                        {"forward", phase(Phase::kForward), kMs},
+                        {"backward", phase(Phase::kBackward), kMs},
+                        {"optimizer", phase(Phase::kOptimizer), kMs},
+                        {"other", other, kMs}});
+  double sum = 0;
+  for (const auto& [name, value] : phases.items()) sum += value.get<double>();
+  expect_near(json_->at("summary").at("step_ms").at("mean"), sum, "the sum of the phases");
+}
+
+TEST_F(ReportJson, StepsShowTheSlowestRank) {
+  const Json& steps = json_->at("steps");
+  ASSERT_EQ(steps.size(), std::size_t{SyntheticRun::kSteps});
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const auto& slowest = report_->figures.steps[i].shown();
+    for (const auto& rank : report_->figures.steps[i].ranks) {
+      EXPECT_LE(rank.step_ns, slowest.step_ns);
+    }
+    EXPECT_EQ(steps[i].at("step"), i);
+    EXPECT_EQ(steps[i].at("warmup"), i < SyntheticRun::kSkipped);
+    expect_shown(steps[i], {{"ms", slowest.step_ns, kMs},
+                            {"compute_ms", slowest.compute_ns, kMs},
+                            {"exposed_ms", slowest.exposed_ns, kMs},
+                            {"idle_ms", slowest.idle_ns, kMs},
+                            {"loss", 5.01 - 0.25 * static_cast<double>(i)}});
   }
-  const double sum = summary["compute_ms"].get<double>() + summary["exposed_ms"].get<double>() +
-                     summary["exposed_copy_ms"].get<double>() + summary["idle_ms"].get<double>();
-  expect_near(summary["step_ms"]["mean"], sum, "the sum of the parts");
-  expect_near(summary["overlap_percent"],
-              100 * summary["overlap_ms"].get<double>() / summary["comm_ms"].get<double>(),
-              "overlap_percent");
+}
+
+TEST_F(ReportJson, RanksHaveTheirOwnMeansMemoryAndTotals) {
+  const Json& ranks = json_->at("ranks");
+  ASSERT_EQ(ranks.size(), std::size_t{kRanks});
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const auto& rank = report_->figures.ranks[i];
+    EXPECT_EQ(ranks[i].at("rank"), i);
+    expect_shown(ranks[i], {{"step_ms", rank.step_ns, kMs}, {"exposed_ms", rank.exposed_ns, kMs}});
+    EXPECT_EQ(ranks[i].at("peak_memory_bytes"), rank.peak.total_bytes());
+    for (std::size_t c = 0; c < rank.category_peaks.size(); ++c) {
+      const std::string name(trace::model::to_string(static_cast<trace::model::MemoryCategory>(c)));
+      EXPECT_EQ(ranks[i].at("memory_by_category").at(name), rank.peak.bytes[c]) << name;
+      EXPECT_EQ(ranks[i].at("memory_peak_by_category").at(name), rank.category_peaks[c]) << name;
+    }
+    const auto& totals = rank.totals;
+    expect_shown(ranks[i].at("totals"), {{"comm_events", totals.comm_events},
+                                         {"compute_events", totals.compute_events},
+                                         {"memory_events", totals.memory_events},
+                                         {"span_us", totals.span_ns, kUs},
+                                         {"busy_us", totals.busy_ns, kUs},
+                                         {"compute_us", totals.compute_ns, kUs},
+                                         {"comm_us", totals.comm_ns, kUs},
+                                         {"overlap_us", totals.overlap_ns, kUs},
+                                         {"exposed_us", totals.exposed_ns, kUs},
+                                         {"idle_us", totals.idle_ns, kUs}});
+  }
+}
+
+TEST_F(ReportJson, CollectivesTellWaitingFromTransferring) {
+  const Json& rows = json_->at("collectives");
+  ASSERT_EQ(rows.size(), 5u);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& c = report_->figures.collectives[i];
+    EXPECT_EQ(rows[i].at("function"), trace::model::to_string(c.function));
+    EXPECT_EQ(rows[i].at("executed"), trace::model::to_string(c.executed));
+    EXPECT_EQ(rows[i].at("tag"), c.tag.empty() ? Json(nullptr) : Json(c.tag));
+    expect_shown(rows[i], {{"bytes", c.bytes},
+                           {"count", c.count},
+                           {"median_us", c.median_ns, kUs},
+                           {"wait_us", c.wait_ns, kUs},
+                           {"transfer_us", c.transfer_ns, kUs},
+                           {"exposed_ms", c.exposed_ns, kMs},
+                           {"algbw_gbps", c.algbw_bytes_per_s, 1e9},
+                           {"busbw_gbps", c.busbw_bytes_per_s, 1e9},
+                           {"algbw_gb_per_s", c.algbw_bytes_per_s, 1e9},
+                           {"busbw_gb_per_s", c.busbw_bytes_per_s, 1e9}});
+  }
+}
+
+TEST_F(ReportJson, BucketsAreThoseAfterTheRebuild) {
+  const Json& buckets = (*json_)["buckets"];
+  ASSERT_EQ(buckets.size(), 2u);
+  EXPECT_EQ(buckets[0]["index"], 0);
+  EXPECT_EQ(buckets[0]["bytes"], 1 << 20);
+  EXPECT_EQ(buckets[0]["tensors"], 1);
+  EXPECT_EQ(buckets[1]["parameters"], Json({"wte.weight"}));
+}
+
+TEST_F(ReportJson, TheRecorderTellsItsCostAndItsLosses) {
+  const Json& recorder = (*json_)["recorder"];
+  expect_shown(recorder, {{"overhead_percent", report_->figures.recorder.overhead_fraction, 0.01}});
+  EXPECT_EQ(recorder["overhead_source"], "estimated");
+  EXPECT_EQ(recorder["overhead_is_lower_bound"], false);
+  EXPECT_EQ(recorder["events"], 1000 + 1001 + 1002);
+  EXPECT_EQ(recorder["lost"], 7);
+  std::int64_t bytes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(run_->folder)) {
+    bytes += static_cast<std::int64_t>(entry.file_size());
+  }
+  EXPECT_EQ(recorder["bytes_on_disk"], bytes);
 }
 
 TEST_F(ReportJson, NamesTheStepsThatThePartsAreOf) {
@@ -169,10 +327,8 @@ TEST_F(ReportJson, NamesTheStepsThatThePartsAreOf) {
   figures.summary = trace::analysis::summarize(figures.info, figures.steps, figures.ranks);
   const Json summary = report_json(report)["summary"];
   EXPECT_EQ(summary["steps_detailed"], 2) << "steps 3 and 4";
-  double time = 0, sum = 0;
-  for (int step = 3; step < 5; ++step) {
-    for (int rank = 0; rank < kRanks; ++rank) time += step_ms(step_of(rank, step)) / 2 / kRanks;
-  }
+  const double time = mean_of(3, 4, &trace::analysis::StepBreakdown::step_ns) / kMs;
+  double sum = 0;
   for (const char* part : {"compute_ms", "exposed_ms", "exposed_copy_ms", "idle_ms"}) {
     sum += summary[part].get<double>();
   }
@@ -198,158 +354,23 @@ TEST_F(ReportJson, TellsALossThatIsNotFiniteFromOneThatNobodyRead) {
 }
 
 TEST_F(ReportJson, NamesWhatWasLostAndWhy) {
-  ASSERT_FALSE(run_->lost.empty());
-  const auto& lost = run_->lost.front();
   const Json losses = (*json_)["recorder"]["losses"];
-  ASSERT_EQ(losses.size(), run_->lost.size());
-  EXPECT_EQ(losses[0]["rank"], lost.rank);
-  EXPECT_EQ(losses[0]["reason"], lost.reason);
-  EXPECT_EQ(losses[0]["count"], lost.count);
+  ASSERT_EQ(losses.size(), 2u);
+  EXPECT_EQ(losses[0]["rank"], 1);
+  EXPECT_EQ(losses[0]["reason"], "operator queue full");
+  EXPECT_EQ(losses[0]["count"], 4);
 }
 
-TEST_F(ReportJson, PhasesSumToTheStep) {
-  std::map<Phase, double> sums;
-  for (const auto& span : run_->spans) {
-    if (span.step < SyntheticRun::kSkipped || span.depth != 0) continue;
-    sums[span.phase] += static_cast<double>(span.end_ns - span.start_ns) / 1e6 / kMeasured / kRanks;
-  }
-  const Json& phases = (*json_)["summary"]["phase_ms"];
-  expect_near(phases["data"], sums[Phase::kData], "data");
-  expect_near(phases["forward"], sums[Phase::kForward], "forward");
-  expect_near(phases["backward"], sums[Phase::kBackward], "backward");
-  expect_near(phases["optimizer"], sums[Phase::kOptimizer], "optimizer");
-  double sum = 0;
-  for (const auto& [name, value] : phases.items()) sum += value.get<double>();
-  expect_near((*json_)["summary"]["step_ms"]["mean"], sum, "the sum of the phases");
-}
-
-TEST_F(ReportJson, ThroughputUtilisationAndLosses) {
-  const Json& summary = (*json_)["summary"];
-  const double seconds = mean(step_ms) / 1e3;
-  expect_near(summary["tokens_per_s"],
-              mean([](const auto& s) { return double(s.tokens); }) * kRanks / seconds, "tokens");
-  expect_near(summary["samples_per_s"],
-              mean([](const auto& s) { return double(s.samples); }) * kRanks / seconds, "samples");
-  expect_near(
-      summary["mfu"],
-      mean([](const auto& s) { return double(s.model_flops); }) / seconds / run_->peak_flops,
-      "mfu");
-  const auto& settings = run_->info.settings;
-  EXPECT_EQ(summary["effective_batch"],
-            settings.batch_per_rank * settings.gradient_accumulation_steps * kRanks);
-  expect_near(summary["loss_first"], 5.01, "loss_first");
-  expect_near(summary["loss_last"], 5.01 - 0.25 * (SyntheticRun::kSteps - 1), "loss_last");
-}
-
-TEST_F(ReportJson, BytesSentFollowFromTheCollectivesOfTheSteps) {
-  // Ring all-reduce over three ranks sends 2 · 2/3 of the bytes; what ran counts, not what was
-  // asked for.
-  double bytes = 0;
-  for (const auto& c : run_->collectives) {
-    if (c.step >= SyntheticRun::kSkipped) bytes += 4.0 / 3.0 * static_cast<double>(c.bytes);
-  }
-  expect_near((*json_)["summary"]["bytes_sent_per_step"], bytes / kMeasured / kRanks, "bytes sent");
-}
-
-TEST_F(ReportJson, StepsShowTheSlowestRank) {
-  const Json& steps = (*json_)["steps"];
-  ASSERT_EQ(steps.size(), std::size_t{SyntheticRun::kSteps});
-  for (const auto& shown : steps) {
-    const auto number = shown["step"].get<std::int64_t>();
-    const trace::model::Step* slowest = nullptr;
-    double loss = 0;
-    for (int rank = 0; rank < kRanks; ++rank) {
-      const auto& step = step_of(rank, number);
-      loss += step.loss / kRanks;
-      if (!slowest || step_ms(step) > step_ms(*slowest)) slowest = &step;
-    }
-    const Parts parts = parts_of(*slowest);
-    EXPECT_EQ(shown["warmup"], number < SyntheticRun::kSkipped);
-    expect_near(shown["ms"], step_ms(*slowest), "ms");
-    expect_near(shown["compute_ms"], parts.compute / kTicksPerMs, "compute_ms");
-    expect_near(shown["exposed_ms"], parts.exposed / kTicksPerMs, "exposed_ms");
-    expect_near(shown["idle_ms"], parts.idle / kTicksPerMs, "idle_ms");
-    expect_near(shown["loss"], loss, "loss");
-  }
-}
-
-TEST_F(ReportJson, RanksHaveTheirOwnMeansAndMemory) {
-  for (const auto& shown : (*json_)["ranks"]) {
-    const int rank = shown["rank"].get<int>();
-    double time = 0, exposed = 0;
-    for (int step = SyntheticRun::kSkipped; step < SyntheticRun::kSteps; ++step) {
-      time += step_ms(step_of(rank, step)) / kMeasured;
-      exposed += parts_of(step_of(rank, step)).exposed / kTicksPerMs / kMeasured;
-    }
-    expect_near(shown["step_ms"], time, "step_ms");
-    expect_near(shown["exposed_ms"], exposed, "exposed_ms");
-    const trace::model::MemorySample* peak = nullptr;
-    std::array<std::int64_t, trace::model::kMemoryCategoryCount> highest{};
-    for (const auto& sample : run_->memory) {
-      if (sample.rank != rank) continue;
-      const auto allocated =
-          [](const trace::model::MemorySample& each) {  // all but outside, the last
-            return std::accumulate(each.bytes.begin(), each.bytes.end() - 1, std::int64_t{0});
-          };
-      if (!peak || allocated(sample) > allocated(*peak)) peak = &sample;
-      for (std::size_t i = 0; i < highest.size(); ++i) {
-        highest[i] = std::max(highest[i], sample.bytes[i]);
-      }
-    }
-    EXPECT_EQ(shown["peak_memory_bytes"], peak->total_bytes());
-    for (std::size_t i = 0; i < highest.size(); ++i) {
-      const std::string name(trace::model::to_string(static_cast<trace::model::MemoryCategory>(i)));
-      EXPECT_EQ(shown["memory_by_category"][name], peak->bytes[i]) << name;
-      EXPECT_EQ(shown["memory_peak_by_category"][name], highest[i]) << name;
-    }
-  }
-}
-
-TEST_F(ReportJson, TotalsCoverTheWholeRecording) {
-  for (const auto& shown : (*json_)["ranks"]) {
-    const int rank = shown["rank"].get<int>();
-    const Json& totals = shown["totals"];
-    const Parts parts = parts_within(rank, 0, Timeline::kLength);
-    std::int64_t first = INT64_MAX, last = 0, collectives = 0;
-    const auto reach = [&](std::int64_t start, std::int64_t end) {
-      first = std::min(first, start);
-      last = std::max(last, end);
-    };
-    for (const auto& c : run_->collectives) {
-      if (c.rank != rank) continue;
-      ++collectives;
-      reach(c.start_ns, c.end_ns);
-    }
-    for (const auto& e : run_->compute[rank]) reach(e.start_ns, e.end_ns());
-    for (const auto& e : run_->copies[rank]) reach(e.start_ns, e.end_ns());
-    const double span = static_cast<double>(last - first) / 1e3;
-    const double busy = parts.compute + parts.exposed + parts.exposed_copy;
-    EXPECT_EQ(totals["comm_events"], collectives);
-    EXPECT_EQ(totals["compute_events"], run_->compute[rank].size());
-    EXPECT_EQ(totals["memory_events"], run_->copies[rank].size());
-    expect_near(totals["span_us"], span, "span_us");
-    expect_near(totals["busy_us"], busy, "busy_us");
-    expect_near(totals["compute_us"], parts.compute, "compute_us");
-    expect_near(totals["comm_us"], parts.comm, "comm_us");
-    expect_near(totals["overlap_us"], parts.overlap, "overlap_us");
-    expect_near(totals["exposed_us"], parts.exposed, "exposed_us");
-    expect_near(totals["idle_us"], span - busy, "idle_us");
-  }
-}
 TEST_F(ReportJson, ARangeOfStepsMeasuresOnlyThem) {
   const auto report = load_report(run_->folder, StepRange{5, 6});
   ASSERT_TRUE(report);
   const Json json = report_json(*report);
-  double time = 0, exposed = 0;
-  for (int step = 5; step <= 6; ++step) {
-    for (int rank = 0; rank < kRanks; ++rank) {
-      time += step_ms(step_of(rank, step)) / 2 / kRanks;
-      exposed += parts_of(step_of(rank, step)).exposed / kTicksPerMs / 2 / kRanks;
-    }
-  }
+  using trace::analysis::StepBreakdown;
   EXPECT_EQ(json["summary"]["steps_measured"], 2);
-  expect_near(json["summary"]["step_ms"]["mean"], time, "mean");
-  expect_near(json["summary"]["exposed_ms"], exposed, "exposed");
+  expect_near(json["summary"]["step_ms"]["mean"], mean_of(5, 6, &StepBreakdown::step_ns) / kMs,
+              "mean");
+  expect_near(json["summary"]["exposed_ms"], mean_of(5, 6, &StepBreakdown::exposed_ns) / kMs,
+              "exposed");
   EXPECT_TRUE((*json_)["summary"]["measured_range"].is_null());
   EXPECT_EQ(json["summary"]["measured_range"].dump(), "{\"first\":5,\"last\":6}");
   EXPECT_TRUE(report_json(*load_report(run_->folder,

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
+#include <vector>
 
 #include "trace/store/run/run_folder.h"
 #include "trace/store/write/trace_writer.h"
@@ -19,21 +21,25 @@ constexpr trace::model::StringId kFloat = 1, kLoss = 2, kParameters = 3, kWorld 
 
 class Generator {
  public:
-  explicit Generator(SyntheticRun& run) : run_(run) {}
-
-  void fill() {
+  // By rank.
+  std::vector<trace::model::Batch> batches() {
+    for (int rank = 0; rank < SyntheticRun::kRanks; ++rank) batches_.push_back(empty(rank));
     broadcast();
     for (int step = 0; step < SyntheticRun::kSteps; ++step) add_step(step);
-    add_memory();
+    for (int rank = 0; rank < SyntheticRun::kRanks; ++rank) add_memory(rank);
     add_buckets();
-    for (int rank = 0; rank < SyntheticRun::kRanks; ++rank) {
-      run_.costs.push_back({rank, 50'000 + rank * 1000, 70'000, 1000 + rank});
+    of(1).lost = {{1, "operator queue full", 4}};
+    of(2).lost = {{2, "operator queue full", 3}};
+    for (auto& batch : batches_) {
+      for (auto& run : batch.events) {
+        std::ranges::sort(run.events, {}, &trace::model::Event::start_ns);
+      }
     }
-    run_.lost = {{1, "operator queue full", 4}, {2, "operator queue full", 3}};
-    run_.peak_flops = 1e12;
+    return std::move(batches_);
   }
 
  private:
+  trace::model::Batch& of(int rank) { return batches_[static_cast<std::size_t>(rank)]; }
   std::int64_t random(std::int64_t from, std::int64_t to) {
     return std::uniform_int_distribution<std::int64_t>(from, to)(engine_);
   }
@@ -75,7 +81,7 @@ class Generator {
     const std::int64_t end = latest + random_us(shortest_us, shortest_us + 80);
     for (auto& c : parts) {
       c.end_ns = end + random_us(0, 4);
-      run_.collectives.push_back(c);
+      of(c.rank).collectives.push_back(c);
     }
     ++sequence_;
   }
@@ -124,19 +130,19 @@ class Generator {
     step.samples = 8 + rank;
     step.model_flops = 100'000'000 + 1000 * rank;
     step.full_detail = true;
-    run_.steps.push_back(step);
+    of(rank).steps.push_back(step);
     std::int64_t at = step.start_ns + random_us(0, 10);
     for (const trace::base::Phase phase :
          {trace::base::Phase::kData, trace::base::Phase::kForward, trace::base::Phase::kBackward,
           trace::base::Phase::kOptimizer, trace::base::Phase::kEvaluation}) {
       if (phase == trace::base::Phase::kEvaluation && index % 2 == 0) continue;
       const std::int64_t end = at + random_us(20, 320);
-      run_.spans.push_back({rank, 0, index, phase, 0, 0, at, end});
+      of(rank).spans.push_back({rank, 0, index, phase, 0, 0, at, end});
       at = end + random_us(0, 12);
     }
     // Nested spans are inside a phase already.
-    run_.spans.push_back({rank, 0, index, trace::base::Phase::kForward, 1, 0,
-                          step.start_ns + 100'000, step.start_ns + 200'000});
+    of(rank).spans.push_back({rank, 0, index, trace::base::Phase::kForward, 1, 0,
+                              step.start_ns + 100'000, step.start_ns + 200'000});
     add_events(step, rank);
   }
 
@@ -149,100 +155,75 @@ class Generator {
       e.flags = flags;
       return e;
     };
+    auto& operators = of(rank).events[0].events;
+    auto& copies = of(rank).events[1].events;
     for (int i = 0; i < 9; ++i)
-      run_.compute[rank].push_back(
-          event(trace::model::kEventLeaf | trace::model::kEventCompute, 180));
-    for (int i = 0; i < 3; ++i)
-      run_.other_operators[rank].push_back(event(trace::model::kEventLeaf, 400));
+      operators.push_back(event(trace::model::kEventLeaf | trace::model::kEventCompute, 180));
+    for (int i = 0; i < 3; ++i) operators.push_back(event(trace::model::kEventLeaf, 400));
     for (int i = 0; i < 4; ++i) {
-      trace::model::Event copy = event(0, 60);
-      copy.value = 4096;
-      run_.copies[rank].push_back(copy);
+      copies.push_back(event(0, 60));
+      copies.back().value = 4096;
     }
   }
 
-  void add_memory() {
-    for (int rank = 0; rank < SyntheticRun::kRanks; ++rank) {
-      for (int i = 0; i < 40; ++i) {
-        trace::model::MemorySample sample;
-        sample.rank = rank;
-        sample.time_ns = SyntheticRun::kStart + (i + 1) * 400'000;
-        sample.step = i / 5;
-        for (auto& bytes : sample.bytes) bytes = random(0, 64 << 20);
-        sample.reserved_bytes = sample.total_bytes();
-        run_.memory.push_back(sample);
-      }
+  void add_memory(int rank) {
+    for (int i = 0; i < 40; ++i) {
+      trace::model::MemorySample sample;
+      sample.rank = rank;
+      sample.time_ns = SyntheticRun::kStart + (i + 1) * 400'000;
+      sample.step = i / 5;
+      for (auto& bytes : sample.bytes) bytes = random(0, 64 << 20);
+      sample.reserved_bytes = sample.total_bytes();
+      of(rank).memory.push_back(sample);
     }
   }
 
+  // Before and after the rebuild.
   void add_buckets() {
-    run_.buckets = {{0, 0, 0, 4 << 20, {kWeight, kBias}, {3 << 20, 1 << 20}},
-                    {0, 1, 0, 1 << 20, {kBias}, {1 << 20}},
-                    {0, 1, 1, 3 << 20, {kWeight}, {3 << 20}}};
+    of(0).buckets = {{0, 0, 0, 4 << 20, {kWeight, kBias}, {3 << 20, 1 << 20}},
+                     {0, 1, 0, 1 << 20, {kBias}, {1 << 20}},
+                     {0, 1, 1, 3 << 20, {kWeight}, {3 << 20}}};
   }
 
-  SyntheticRun& run_;
+  // What needs no random numbers.
+  static trace::model::Batch empty(int rank) {
+    trace::model::Batch batch;
+    const char* texts[] = {"float32",    "loss",    "parameters", "world",
+                           "wte.weight", "ln.bias", "aten::mm",   "gloo"};
+    for (trace::model::StringId id = 1; id <= 8; ++id)
+      batch.strings.push_back({rank, id, texts[id - 1]});
+    batch.lanes = {{rank, 0, trace::model::LaneKind::kPhases, 0},
+                   {rank, 1, trace::model::LaneKind::kOperators, 0},
+                   {rank, 2, trace::model::LaneKind::kCommunication, kWorld},
+                   {rank, 3, trace::model::LaneKind::kCopies, 0}};
+    batch.process_groups = {{rank, 0, kWorld, kGloo, {0, 1, 2}}};
+    batch.events = {{rank, 1, trace::model::EventKind::kOperator, {}},
+                    {rank, 3, trace::model::EventKind::kCopy, {}}};
+    batch.cost = trace::model::RecorderCost{rank, 50'000 + rank * 1000, 70'000, 1000 + rank};
+    trace::model::RankInfo info;
+    info.rank = info.local_rank = rank;
+    info.host = "elsewhere";
+    info.device = "cpu";
+    info.peak_flops = 1e12;
+    info.peak_flops_origin = "dense bf16, a data sheet";
+    info.environment = "NCCL_ALGO=Ring\nOMP_NUM_THREADS=2\n";
+    info.parameters = info.trained_parameters = 1 << 20;
+    batch.rank_info = info;
+    batch.heartbeat = trace::model::Heartbeat{rank, SyntheticRun::kEnd, SyntheticRun::kEnd, 8,
+                                              trace::base::Phase::kOther};
+    return batch;
+  }
+
+  std::vector<trace::model::Batch> batches_;
   std::int64_t sequence_ = 0;
   std::mt19937_64 engine_{20251120};
 };
-
-template <typename Row>
-std::vector<Row> of_rank(const std::vector<Row>& rows, int rank) {
-  std::vector<Row> result;
-  std::ranges::copy_if(rows, std::back_inserter(result),
-                       [&](const Row& row) { return row.rank == rank; });
-  return result;
-}
-
-trace::model::EventRun sorted_run(int rank, int lane, trace::model::EventKind kind,
-                                  std::vector<trace::model::Event> events) {
-  std::ranges::sort(events, {}, &trace::model::Event::start_ns);
-  return {rank, lane, kind, std::move(events)};
-}
-
-trace::model::Batch batch_of(const SyntheticRun& run, int rank) {
-  trace::model::Batch batch;
-  const char* texts[] = {"float32",    "loss",    "parameters", "world",
-                         "wte.weight", "ln.bias", "aten::mm",   "gloo"};
-  for (trace::model::StringId id = 1; id <= 8; ++id)
-    batch.strings.push_back({rank, id, texts[id - 1]});
-  batch.lanes = {{rank, 0, trace::model::LaneKind::kPhases, 0},
-                 {rank, 1, trace::model::LaneKind::kOperators, 0},
-                 {rank, 2, trace::model::LaneKind::kCommunication, kWorld},
-                 {rank, 3, trace::model::LaneKind::kCopies, 0}};
-  batch.process_groups = {{rank, 0, kWorld, kGloo, {0, 1, 2}}};
-  batch.steps = of_rank(run.steps, rank);
-  batch.spans = of_rank(run.spans, rank);
-  batch.collectives = of_rank(run.collectives, rank);
-  batch.buckets = of_rank(run.buckets, rank);
-  batch.memory = of_rank(run.memory, rank);
-  batch.lost = of_rank(run.lost, rank);
-  batch.cost = run.costs[static_cast<std::size_t>(rank)];
-  std::vector<trace::model::Event> operators = run.compute[rank];
-  operators.insert(operators.end(), run.other_operators[rank].begin(),
-                   run.other_operators[rank].end());
-  batch.events = {sorted_run(rank, 1, trace::model::EventKind::kOperator, std::move(operators)),
-                  sorted_run(rank, 3, trace::model::EventKind::kCopy, run.copies[rank])};
-  trace::model::RankInfo info;
-  info.rank = info.local_rank = rank;
-  info.host = "elsewhere";
-  info.device = "cpu";
-  info.peak_flops = run.peak_flops;
-  info.peak_flops_origin = "dense bf16, a data sheet";
-  info.environment = "NCCL_ALGO=Ring\nOMP_NUM_THREADS=2\n";
-  info.parameters = info.trained_parameters = 1 << 20;
-  batch.rank_info = info;
-  batch.heartbeat = trace::model::Heartbeat{rank, SyntheticRun::kEnd, SyntheticRun::kEnd, 8,
-                                            trace::base::Phase::kOther};
-  return batch;
-}
 
 }  // namespace
 
 SyntheticRun write_synthetic_run(const std::filesystem::path& runs_dir,
                                  void (*change)(trace::model::RunInfo&)) {
   SyntheticRun run;
-  Generator(run).fill();
   run.info.name = "made up";
   run.info.device = "cpu";
   run.info.world_size = SyntheticRun::kRanks;
@@ -256,11 +237,12 @@ SyntheticRun write_synthetic_run(const std::filesystem::path& runs_dir,
   auto folder = trace::store::create_run(runs_dir, run.info, false);
   EXPECT_TRUE(folder) << (folder ? "" : folder.error().message);
   run.folder = *folder;
+  auto batches = Generator().batches();
   for (int rank = 0; rank < SyntheticRun::kRanks; ++rank) {
     auto writer =
         trace::store::TraceWriter::create(trace::store::rank_file(run.folder, rank), rank);
     EXPECT_TRUE(writer) << (writer ? "" : writer.error().message);
-    (*writer)->submit(batch_of(run, rank));
+    (*writer)->submit(std::move(batches[static_cast<std::size_t>(rank)]));
     const auto closed = (*writer)->close();
     EXPECT_TRUE(closed) << (closed ? "" : closed.error().message);
   }

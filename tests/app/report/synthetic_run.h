@@ -1,12 +1,9 @@
-// A made-up run of three ranks, written through TraceWriter, with its rows kept for recomputation.
-// All times are whole microseconds, so that a test may count microseconds.
+// A made-up run of three ranks, written through TraceWriter.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <vector>
 
-#include "trace/model/events.h"
 #include "trace/model/run_info.h"
 
 namespace shardlens::app::report {
@@ -20,15 +17,6 @@ struct SyntheticRun {
 
   trace::model::RunInfo info;
   std::filesystem::path folder;
-  std::vector<trace::model::Step> steps;
-  std::vector<trace::model::Span> spans;
-  std::vector<trace::model::Collective> collectives;
-  std::vector<trace::model::Event> compute[kRanks], copies[kRanks], other_operators[kRanks];
-  std::vector<trace::model::Bucket> buckets;  // of rank 0, both plans
-  std::vector<trace::model::MemorySample> memory;
-  std::vector<trace::model::RecorderCost> costs;
-  std::vector<trace::model::Lost> lost;
-  double peak_flops = 0;
 };
 
 // `change`: to the run's description before it is written.

@@ -128,6 +128,8 @@ TEST_P(HybridGroups, WaitsAndTransfersAreThoseOfTheirOwnMembers) {
       EXPECT_EQ(row.executed, model::CollectiveFunction::kAllReduce);
       EXPECT_DOUBLE_EQ(row.wait_ns, (0 + 0 + 50 + 0) / 4.0);
       EXPECT_DOUBLE_EQ(row.transfer_ns, (100 + 100 + 150 + 150) / 4.0);
+      EXPECT_DOUBLE_EQ(row.algbw_bytes_per_s, kCallBytes / 125e-9);
+      EXPECT_DOUBLE_EQ(row.busbw_bytes_per_s, row.algbw_bytes_per_s / 2) << "as was asked for";
     } else {
       EXPECT_DOUBLE_EQ(row.wait_ns, (0 + 0 + 0 + 30) / 4.0);
       EXPECT_DOUBLE_EQ(row.transfer_ns, (50 + 50 + 120 + 120) / 4.0);

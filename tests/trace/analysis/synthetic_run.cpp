@@ -72,9 +72,9 @@ class RankWriter {
     step.loss = 4.0 - 0.25 * static_cast<double>(index);
     step.gradient_norm = 1.5;
     step.learning_rate = 1e-3;
-    step.tokens = 64;
-    step.samples = 4;
-    step.model_flops = 50'000;
+    step.tokens = 64 + 10 * index + rank_;
+    step.samples = 4 + rank_;
+    step.model_flops = 50'000 + 1000 * rank_;
     step.full_detail = options_.no_detail_every == 0 || index % options_.no_detail_every != 1;
     return step;
   }
