@@ -37,10 +37,7 @@ struct ControllerTest : testing::Test {
     options.name = name;
     options.start_ns += age;
     options.settings.bucket_cap_mb = cap;
-    SyntheticRun run(runs, options);
-    run.add_steps(6);
-    run.finish();
-    return run.folder();
+    return finished_run(runs, options);
   }
   ControllerTest() { std::filesystem::create_directory(runs); }
 };

@@ -4,38 +4,20 @@
 #include <fstream>
 #include <iterator>
 
-#include "app/session/controller.h"
-#include "tests/app/session/eventually.h"
-#include "tests/app/session/fake_job.h"
-#include "tests/app/session/synthetic_run.h"
+#include "tests/app/session/controller_fixture.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::session {
 namespace {
 
-struct ControllerInspectTest : testing::Test {
-  TemporaryFolder folder;
-  std::filesystem::path runs = folder.path() / "runs";
-  FakeJobs jobs;
-  std::unique_ptr<Controller> controller;
-  std::filesystem::path run;
+struct ControllerInspectTest : ControllerTest {
+  std::filesystem::path run = finished_run(runs);
 
   ControllerInspectTest() {
-    std::filesystem::create_directory(runs);
-    SyntheticRun synthetic(runs);
-    synthetic.add_steps(6);
-    synthetic.finish();
-    run = synthetic.folder();
-    ControllerOptions options;
-    options.runs_dir = runs;
-    options.run = run;
-    options.save_dir = folder.path();
-    options.start_job = jobs.starter();
-    controller = std::make_unique<Controller>(options, [] {});
-  }
-  template <typename Condition>
-  bool becomes(Condition condition) {
-    return eventually([&] { return condition(*controller->snapshot()); });
+    open([&](ControllerOptions& options) {
+      options.run = run;
+      options.save_dir = folder.path();
+    });
   }
 };
 
@@ -65,12 +47,10 @@ TEST_F(ControllerInspectTest, AnotherRunOnScreenIsLookedAroundIn) {
       becomes([](const ui::state::Snapshot& now) { return now.inspect && now.inspect->rows; }));
   SyntheticOptions options;
   options.name = "other";
-  SyntheticRun other(runs, options);
-  other.add_steps(3);
-  other.finish();
-  controller->execute(ui::state::ShowRun{other.folder()});
+  const auto other = finished_run(runs, options, 3);
+  controller->execute(ui::state::ShowRun{other});
   EXPECT_TRUE(becomes([&](const ui::state::Snapshot& now) {
-    return now.inspect && now.inspect->rows && now.inspect->run_folder == other.folder() &&
+    return now.inspect && now.inspect->rows && now.inspect->run_folder == other &&
            now.inspect->rows->steps.size() == 6;
   }));
 }
@@ -121,10 +101,8 @@ TEST_F(ControllerInspectTest, ARunThatIsOpenedAsAFileIsShownAndNotImported) {
   SyntheticOptions options;
   options.name = "dropped";
   TemporaryFolder elsewhere;
-  SyntheticRun other(elsewhere.path(), options);
-  other.add_steps(2);
-  other.finish();
-  controller->execute(ui::state::OpenFiles{{other.folder()}});
+  const auto other = finished_run(elsewhere.path(), options, 2);
+  controller->execute(ui::state::OpenFiles{{other}});
   EXPECT_TRUE(becomes([](const ui::state::Snapshot& now) {
     return now.run && now.run->figures.info.name == "dropped" && !now.notice_is_error;
   }));

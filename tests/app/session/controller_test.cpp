@@ -498,14 +498,9 @@ TEST_F(ControllerTest, ARunThatTakesThePlaceOfTheOneOnScreenIsShownWithoutBeingA
   SyntheticOptions options;
   options.name = "shown";
   const auto written = [&](const std::filesystem::path& where, int steps) {
-    SyntheticRun run(where, options);
-    run.add_steps(steps);
-    run.finish();
-    const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
-    for (const auto& file : std::filesystem::directory_iterator(run.folder())) {
-      std::filesystem::last_write_time(file, long_ago);
-    }
-    return run.folder();
+    const auto run = finished_run(where, options, steps);
+    let_rest(run);
+    return run;
   };
   const auto shown = written(runs, 6);
   const auto other = written(folder.path(), 9);

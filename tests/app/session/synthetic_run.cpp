@@ -1,5 +1,6 @@
 #include "tests/app/session/synthetic_run.h"
 
+#include <chrono>
 #include <stdexcept>
 #include <utility>
 
@@ -227,6 +228,21 @@ void SyntheticRun::finish(trace::model::RunStatus status, const std::string& rea
   info_.reason = reason;
   info_.end_ns = now_ns_;
   must(trace::store::update_run(folder_, info_));
+}
+
+std::filesystem::path finished_run(const std::filesystem::path& runs_dir,
+                                   const SyntheticOptions& options, int steps, double stretch) {
+  SyntheticRun run(runs_dir, options);
+  run.add_steps(steps, stretch);
+  run.finish();
+  return run.folder();
+}
+
+void let_rest(const std::filesystem::path& run) {
+  const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+  for (const auto& file : std::filesystem::directory_iterator(run)) {
+    std::filesystem::last_write_time(file, long_ago);
+  }
 }
 
 }  // namespace shardlens::app::session

@@ -56,6 +56,13 @@ class SyntheticRun {
   std::int64_t now_ns_ = 0;
 };
 
+// The folder of one that has ended.
+std::filesystem::path finished_run(const std::filesystem::path& runs_dir,
+                                   const SyntheticOptions& options = {}, int steps = 6,
+                                   double stretch = 1);
+// As if its files had been written an hour ago: what may still be written is not kept.
+void let_rest(const std::filesystem::path& run);
+
 using TemporaryFolder = trace::test::Folder;
 
 }  // namespace shardlens::app::session

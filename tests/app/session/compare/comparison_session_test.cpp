@@ -26,10 +26,7 @@ class ComparisonSessionTest : public testing::Test {
     options.name = name;
     options.start_ns += later_ns;
     options.settings.bucket_cap_mb = 1 + static_cast<double>(later_ns) / 1e9;
-    SyntheticRun run(folder_.path(), options);
-    run.add_steps(30, stretch);
-    run.finish();
-    return run.folder();
+    return finished_run(folder_.path(), options, 30, stretch);
   }
   void choose(const std::vector<fs::path>& runs, std::int64_t step = -1) {
     ComparisonQuestion question{.runs = {}, .step = step, .runs_dir = folder_.path()};
@@ -133,8 +130,7 @@ TEST_F(ComparisonSessionTest, ReadsTheRunThatTookThePlaceOfAnother) {
   answer();
   fs::remove_all(b);
   fs::rename(other, b);
-  const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
-  for (const auto& entry : fs::directory_iterator(b)) fs::last_write_time(entry.path(), long_ago);
+  let_rest(b);
   choose({a, b}, 3);
   const auto view = answer();
   ASSERT_TRUE(view->runs[1].run && view->differences[0]);

@@ -23,10 +23,7 @@ class RunSiblings : public testing::Test {
     options.name = name;
     options.start_ns += 60'000'000'000 * ++written_;
     options.settings.bucket_cap_mb = cap;
-    SyntheticRun run(folder_.path(), options);
-    run.add_steps(12);
-    run.finish();
-    return run.folder();
+    return finished_run(folder_.path(), options, 12);
   }
   // Sorted, of the siblings of both.
   std::vector<std::string> names(const fs::path& a, const fs::path& b) {

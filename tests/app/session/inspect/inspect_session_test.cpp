@@ -24,6 +24,12 @@ struct InspectSessionTest : testing::Test {
     session.wait_until_idle();
     return session.view();
   }
+  // The run has ended.
+  std::shared_ptr<const ui::state::InspectView> opened() {
+    run.finish();
+    session.show(run.folder(), false);
+    return settled();
+  }
   int row_of(const ui::state::InspectView& view, trace::timeline::RowKind kind) {
     const auto found =
         std::ranges::find(view.rows->rows, kind, &trace::timeline::TimelineRow::kind);
@@ -36,9 +42,7 @@ struct InspectSessionTest : testing::Test {
 };
 
 TEST_F(InspectSessionTest, OpensARunWithItsRowsTheWholeOfItAndItsStatistics) {
-  run.finish();
-  session.show(run.folder(), false);
-  const auto view = settled();
+  const auto view = opened();
   ASSERT_TRUE(view && view->rows && view->overview && view->range);
   EXPECT_EQ(view->problem, "");
   EXPECT_EQ(view->rows->ranks.size(), 2u);
@@ -48,9 +52,7 @@ TEST_F(InspectSessionTest, OpensARunWithItsRowsTheWholeOfItAndItsStatistics) {
 }
 
 TEST_F(InspectSessionTest, DrawsWhatIsAskedFor) {
-  run.finish();
-  session.show(run.folder(), false);
-  const auto request = everything(*settled(), trace::timeline::RowKind::kPhases);
+  const auto request = everything(*opened(), trace::timeline::RowKind::kPhases);
   session.carry_out(ui::state::ShowTimeline{request});
   const auto view = settled();
   ASSERT_TRUE(view->picture);
@@ -60,9 +62,7 @@ TEST_F(InspectSessionTest, DrawsWhatIsAskedFor) {
 }
 
 TEST_F(InspectSessionTest, CountsASelectedRangeAndThenTheWholeRunAgain) {
-  run.finish();
-  session.show(run.folder(), false);
-  const auto whole = settled()->range;
+  const auto whole = opened()->range;
   const auto& step = settled()->rows->steps.front();
   session.carry_out(ui::state::SelectRange{{step.start_ns, step.end_ns, {}}});
   const auto part = settled()->range;
@@ -74,9 +74,7 @@ TEST_F(InspectSessionTest, CountsASelectedRangeAndThenTheWholeRunAgain) {
 }
 
 TEST_F(InspectSessionTest, FindsNamesGoesFromHitToHitAndForgetsThem) {
-  run.finish();
-  session.show(run.folder(), false);
-  settled();
+  opened();
   session.carry_out(
       ui::state::FindNames{{.text = "forward", .is_plain = false, .ignores_case = true}});
   auto view = settled();
@@ -95,9 +93,7 @@ TEST_F(InspectSessionTest, FindsNamesGoesFromHitToHitAndForgetsThem) {
 }
 
 TEST_F(InspectSessionTest, CountsNoHitThatAReplayHasNotComeTo) {
-  run.finish();
-  session.show(run.folder(), false);
-  settled();
+  opened();
   session.carry_out(
       ui::state::FindNames{{.text = "forward", .is_plain = true, .ignores_case = false}});
   const auto all = settled()->hits;
@@ -113,9 +109,7 @@ TEST_F(InspectSessionTest, CountsNoHitThatAReplayHasNotComeTo) {
 }
 
 TEST_F(InspectSessionTest, SaysThatAReplaysTablesAreOfTheRunSoFar) {
-  run.finish();
-  session.show(run.folder(), false);
-  EXPECT_FALSE(settled()->range->is_so_far);
+  EXPECT_FALSE(opened()->range->is_so_far);
   const auto middle = settled()->rows->steps[8].start_ns;
   session.show_until(middle);
   EXPECT_TRUE(settled()->range->is_so_far);
@@ -125,10 +119,8 @@ TEST_F(InspectSessionTest, SaysThatAReplaysTablesAreOfTheRunSoFar) {
 }
 
 TEST_F(InspectSessionTest, PicksAnEventAndDropsIt) {
-  run.finish();
-  session.show(run.folder(), false);
   session.carry_out(
-      ui::state::ShowTimeline{everything(*settled(), trace::timeline::RowKind::kPhases)});
+      ui::state::ShowTimeline{everything(*opened(), trace::timeline::RowKind::kPhases)});
   const auto& pieces = settled()->picture->rows[0].pieces;
   const auto piece = std::ranges::find_if(pieces, [](const auto& p) { return p.ref.exists(); });
   ASSERT_NE(piece, pieces.end());
@@ -168,9 +160,7 @@ TEST_F(InspectSessionTest, SaysWhichRanksHaveNoRecordOfAllocationsHoweverEarlyIt
 }
 
 TEST_F(InspectSessionTest, AnswersSqlAndRemembersWhatWasAsked) {
-  run.finish();
-  session.show(run.folder(), false);
-  settled();
+  opened();
   session.carry_out(ui::state::RunSql{"select count(*) from step"});
   session.wait_until_idle();
   session.carry_out(ui::state::RunSql{"select 2"});
@@ -184,9 +174,7 @@ TEST_F(InspectSessionTest, AnswersSqlAndRemembersWhatWasAsked) {
 }
 
 TEST_F(InspectSessionTest, StopsAQueryThatTakesTooLong) {
-  run.finish();
-  session.show(run.folder(), false);
-  settled();
+  opened();
   session.carry_out(ui::state::RunSql{
       "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n"});
   EXPECT_TRUE(session.view()->sql.running);
@@ -261,17 +249,13 @@ TEST_F(InspectSessionTest, FollowsARunThatIsKnownToLiveOnlyAfterItWasShown) {
 
 // Panels show the same rows of the same times, and do not ask again.
 TEST_F(InspectSessionTest, OpensTheRunThatTookThePlaceOfTheOneThatIsShown) {
-  run.finish();
-  session.show(run.folder(), false);
-  const auto request = everything(*settled(), trace::timeline::RowKind::kPhases);
+  const auto request = everything(*opened(), trace::timeline::RowKind::kPhases);
   session.carry_out(ui::state::ShowTimeline{request});
   ASSERT_EQ(settled()->rows->steps.size(), 16u);
   const TemporaryFolder elsewhere;
-  SyntheticRun other(elsewhere.path());
-  other.add_steps(6);
-  other.finish();
+  const auto other = finished_run(elsewhere.path());
   std::filesystem::remove_all(run.folder());
-  std::filesystem::rename(other.folder(), run.folder());
+  std::filesystem::rename(other, run.folder());
   session.show(run.folder(), false);
   EXPECT_EQ(settled()->rows->steps.size(), 16u) << "nobody said so";
   session.show(run.folder(), false, 1);
@@ -298,9 +282,7 @@ TEST_F(InspectSessionTest, SaysWhyAFileCannotBeShown) {
 }
 
 TEST_F(InspectSessionTest, SaysWhyAnEventThatIsPickedCannotBeTold) {
-  run.finish();
-  session.show(run.folder(), false);
-  settled();
+  opened();
   trace::timeline::EventRef gone;
   gone.table = trace::timeline::EventTableKind::kSpan;
   gone.rank = 9;
@@ -311,9 +293,7 @@ TEST_F(InspectSessionTest, SaysWhyAnEventThatIsPickedCannotBeTold) {
 }
 
 TEST_F(InspectSessionTest, KeepsBookmarksWithTheRun) {
-  run.finish();
-  session.show(run.folder(), false);
-  const auto at = settled()->rows->start_ns + 1'000'000;
+  const auto at = opened()->rows->start_ns + 1'000'000;
   session.carry_out(ui::state::ChangeBookmark{{at, "here"}});
   EXPECT_EQ(session.view()->bookmarks, (trace::model::Bookmarks{{at, "here"}})) << "shown at once";
   session.carry_out(ui::state::ChangeBookmark{{at, "the late rank"}});
@@ -338,9 +318,7 @@ TEST_F(InspectSessionTest, ABookmarkThatWasAskedForIsKeptThoughTheWindowClosesAt
 }
 
 TEST_F(InspectSessionTest, ABookmarkThatCannotBeKeptIsToldAndNotShown) {
-  run.finish();
-  session.show(run.folder(), false);
-  settled();
+  opened();
   // As when its folder was deleted meanwhile.
   std::filesystem::remove(run.folder() / trace::store::kRunFile);
   session.carry_out(ui::state::ChangeBookmark{{5, "here"}});

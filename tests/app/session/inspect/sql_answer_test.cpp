@@ -15,13 +15,7 @@ namespace {
 
 struct SqlAnswerTest : testing::Test {
   TemporaryFolder folder;
-  std::filesystem::path run;
-  SqlAnswerTest() {
-    SyntheticRun synthetic(folder.path());
-    synthetic.add_steps(5);
-    synthetic.finish();
-    run = synthetic.folder();
-  }
+  std::filesystem::path run = finished_run(folder.path(), {}, 5);
 };
 
 bool always() { return true; }

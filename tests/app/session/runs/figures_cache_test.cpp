@@ -138,12 +138,6 @@ void expect_same(const RunFigures& kept, const RunFigures& fresh) {
   EXPECT_EQ(kept.ignored_rows, fresh.ignored_rows);
 }
 
-void let_time_pass(const fs::path& run) {
-  for (const auto& entry : fs::directory_iterator(run)) {
-    fs::last_write_time(entry.path(), fs::file_time_type::clock::now() - std::chrono::hours(1));
-  }
-}
-
 struct FiguresCache : testing::Test {
   TemporaryFolder folder;
   SyntheticRun synthetic{folder.path()};
@@ -154,7 +148,7 @@ struct FiguresCache : testing::Test {
     synthetic.log(1, "nine steps");
     synthetic.beat(1'700'000'001'000'000'000);
     synthetic.finish();
-    let_time_pass(run);
+    let_rest(run);
   }
   fs::path cache() const { return run / kFiguresCacheFile; }
   std::optional<RunFigures> kept() const { return kept_figures(run, trace::store::run_stamp(run)); }
@@ -265,7 +259,7 @@ TEST_F(FiguresCache, WaitsForARunThatMayStillBeWritten) {
   Followed followed(run);
   EXPECT_FALSE(followed.run->keep());
   EXPECT_FALSE(fs::exists(cache()));
-  let_time_pass(run);
+  let_rest(run);
   EXPECT_FALSE(followed.run->keep()) << "it was written since it was read";
   EXPECT_FALSE(*followed.run->refresh_info());
   EXPECT_FALSE(*followed.run->advance());
@@ -283,7 +277,7 @@ TEST_F(FiguresCache, IsWrittenOnceAnEndedRunWasShown) {
 
 TEST_F(FiguresCache, KeepsNothingOfARunThatCannotBeReadWhole) {
   std::ofstream(run / "rank_1.sqlite", std::ios::trunc) << "no longer a database";
-  let_time_pass(run);
+  let_rest(run);
   Followed followed(run);
   EXPECT_FALSE(followed.view()->figures.info.unreadable.empty());
   EXPECT_TRUE(followed.run->keep());

@@ -31,13 +31,8 @@ struct RecordCache : testing::Test {
     synthetic.beat(1'700'000'001'000'000'000);
     synthetic.finish();
     run = synthetic.folder();
-    let_time_pass();
+    let_rest(run);
     record = read_library_run(run).value();
-  }
-  void let_time_pass() const {
-    for (const auto& entry : fs::directory_iterator(run)) {
-      fs::last_write_time(entry.path(), fs::file_time_type::clock::now() - std::chrono::hours(1));
-    }
   }
   fs::path cache() const { return run / kRecordCacheFile; }
   std::optional<LibraryRun> kept() const { return kept_record(run, trace::store::run_stamp(run)); }
@@ -49,11 +44,8 @@ TEST_F(RecordCache, KeepsWhetherTextsWerePadded) {
     const TemporaryFolder runs;
     SyntheticOptions options;
     options.settings.sequence_length = length;
-    SyntheticRun synthetic(runs.path(), options);
-    synthetic.add_steps(9);
-    synthetic.finish();
-    run = synthetic.folder();
-    let_time_pass();
+    run = finished_run(runs.path(), options, 9);
+    let_rest(run);
     record = read_library_run(run).value();
     EXPECT_EQ(measured(record).measure.is_padded, length == 129);
     keep_record(record, trace::store::run_stamp(run));

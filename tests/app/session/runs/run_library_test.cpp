@@ -27,10 +27,7 @@ std::filesystem::path write_run(const std::filesystem::path& runs_dir, const std
   SyntheticOptions options;
   options.name = name;
   options.start_ns = start_ns;
-  SyntheticRun run(runs_dir, options);
-  run.add_steps(steps);
-  run.finish();
-  return run.folder();
+  return finished_run(runs_dir, options, steps);
 }
 
 constexpr std::int64_t kLongAgo = 1'600'000'000'000'000'000;
@@ -267,11 +264,7 @@ TEST_F(LibraryTest, WhatItTakesToShowALibraryGrowsWithItsRunsNotWithTheirSquare)
   constexpr std::uint64_t kRuns = 64;
   for (std::uint64_t i = 0; i < kRuns; ++i) {
     const auto start = kLongAgo + static_cast<std::int64_t>(i) * 1'000'000'000;
-    const auto run = write_run(runs, "run " + std::to_string(i), 4, start);
-    for (const auto& entry : std::filesystem::directory_iterator(run)) {
-      const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
-      std::filesystem::last_write_time(entry.path(), long_ago);
-    }
+    let_rest(write_run(runs, "run " + std::to_string(i), 4, start));
   }
   {
     RunLibrary first({runs, {}}, notice, [] {});
@@ -464,10 +457,7 @@ TEST_F(LibraryTest, DeletesNothingThatIsNotARunOfTheLibrary) {
 TEST_F(LibraryTest, WordsAboutARunAreStoredWithItAndNothingIsReadAgain) {
   const auto a = write_run(runs, "a", 4, kLongAgo);
   write_run(runs, "b", 4, kLongAgo + 1'000'000'000);
-  for (const auto& entry : std::filesystem::directory_iterator(a)) {
-    std::filesystem::last_write_time(
-        entry.path(), std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
-  }
+  let_rest(a);
   RunLibrary library({runs, {}}, notice, [] {});
   ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
   const auto before = library.state().work.records_read;

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <thread>
 
+#include "tests/app/session/eventually.h"
 #include "tests/app/session/synthetic_run.h"
 #include "trace/analysis/run/run_analysis.h"
 #include "trace/base/wall_clock.h"
@@ -21,13 +22,12 @@ using trace::model::RunStatus;
 // Until `done` holds of the published state, or ten seconds have passed.
 template <typename Condition>
 std::shared_ptr<const WatchState> wait_for(const RunWatcher& watcher, Condition done) {
-  const auto deadline = std::chrono::steady_clock::now() + 10s;
-  auto state = watcher.state();
-  while (!done(*state) && std::chrono::steady_clock::now() < deadline) {
-    std::this_thread::sleep_for(5ms);
+  std::shared_ptr<const WatchState> state;
+  const bool is_done = eventually([&] {
     state = watcher.state();
-  }
-  EXPECT_TRUE(done(*state)) << "gave up waiting; problem: " << state->problem;
+    return done(*state);
+  });
+  EXPECT_TRUE(is_done) << "gave up waiting; problem: " << state->problem;
   return state;
 }
 
@@ -86,11 +86,9 @@ TEST(RunWatcher, ShowsStepsOfALiveRunAsTheyAreWritten) {
 
 TEST(RunWatcher, BuildsTheTimelineOfTheSelectedStep) {
   const TemporaryFolder folder;
-  SyntheticRun run(folder.path());
-  run.add_steps(8);
-  run.finish();
+  const auto run = finished_run(folder.path(), {}, 8);
   RunWatcher watcher([] {});
-  watcher.show(run.folder());
+  watcher.show(run);
   auto state = wait_for(watcher, has_steps(8));
   ASSERT_TRUE(state->view->timeline);
   EXPECT_EQ(state->view->timeline->step, state->view->selected_step);
@@ -309,11 +307,9 @@ TEST(RunWatcher, ACpuRunCarriesItsBanner) {
   const TemporaryFolder folder;
   SyntheticOptions options;
   options.settings.inject = "rank=1,step=3,delay_ms=20";
-  SyntheticRun run(folder.path(), options);
-  run.add_steps(1);
-  run.finish();
+  const auto run = finished_run(folder.path(), options, 1);
   RunWatcher watcher([] {});
-  watcher.show(run.folder());
+  watcher.show(run);
   const auto state = wait_for(watcher, has_steps(1));
   ASSERT_EQ(state->view->banners.size(), 2u);
   EXPECT_EQ(state->view->banners[0], "CPU run: shows how it works, not how fast a GPU is");

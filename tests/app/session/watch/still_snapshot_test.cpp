@@ -12,14 +12,6 @@
 namespace shardlens::app::session {
 namespace {
 
-// What may still be written is not kept.
-void let_rest(const std::filesystem::path& folder) {
-  const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    std::filesystem::last_write_time(entry.path(), long_ago);
-  }
-}
-
 struct StillTest : testing::Test {
   TemporaryFolder folder;
   std::filesystem::path run;  // the second of two
@@ -28,10 +20,7 @@ struct StillTest : testing::Test {
       SyntheticOptions options;
       options.name = name;
       options.start_ns += name[0] == 's' ? 1'000'000'000 : 0;
-      SyntheticRun synthetic(folder.path(), options);
-      synthetic.add_steps(8);
-      synthetic.finish();
-      run = synthetic.folder();
+      run = finished_run(folder.path(), options, 8);
       let_rest(run);
     }
   }
@@ -54,18 +43,12 @@ TEST_F(StillTest, NumbersTheRunsThatItIsComparedWith) {
   SyntheticOptions options;
   options.name = "third";
   options.start_ns += 2'000'000'000;
-  SyntheticRun newer(folder.path(), options);
-  newer.add_steps(8);
-  newer.finish();
+  const auto newer = finished_run(folder.path(), options, 8);
   const TemporaryFolder elsewhere;
   options.name = "elsewhere";
-  SyntheticRun foreign(elsewhere.path(), options);
-  foreign.add_steps(8);
-  foreign.finish();
-  const auto still = still_snapshot({.run = run,
-                                     .runs_dir = folder.path(),
-                                     .other_runs = 0,
-                                     .compared = {newer.folder(), foreign.folder()}});
+  const auto foreign = finished_run(elsewhere.path(), options, 8);
+  const auto still = still_snapshot(
+      {.run = run, .runs_dir = folder.path(), .other_runs = 0, .compared = {newer, foreign}});
   ASSERT_TRUE(still);
   const auto ordinal_of = [&](const std::string& name) {
     const auto& rows = still->ledger->rows;
@@ -83,10 +66,7 @@ TEST_F(StillTest, ReadsTheFiguresOfOtherJobsOnlyAsFarAsItShowsThem) {
     options.name = "older " + std::to_string(i);
     options.settings.model = "small";
     options.start_ns -= (i + 1) * std::int64_t{1'000'000'000};
-    SyntheticRun synthetic(folder.path(), options);
-    synthetic.add_steps(8);
-    synthetic.finish();
-    let_rest(synthetic.folder());
+    let_rest(finished_run(folder.path(), options, 8));
   }
   const auto still = still_snapshot(
       {.run = run, .runs_dir = folder.path(), .other_runs = 3, .step = {}, .plan = false});
@@ -106,9 +86,7 @@ TEST_F(StillTest, KnowsTheNoiseOfAllRunsOfItsJob) {
     SyntheticOptions options;
     options.name = "older " + std::to_string(i);
     options.start_ns -= (i + 1) * std::int64_t{1'000'000'000};
-    SyntheticRun synthetic(folder.path(), options);
-    synthetic.add_steps(8);
-    synthetic.finish();
+    finished_run(folder.path(), options, 8);
   }
   const auto few = still_snapshot(
       {.run = run, .runs_dir = folder.path(), .other_runs = 1, .step = {}, .plan = false});
