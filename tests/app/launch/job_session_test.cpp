@@ -502,29 +502,5 @@ TEST_F(JobSessionTest, TwentyStartsLeaveNoProcessNoDescriptorAndNoFileBehind) {
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "a child is left";
 }
 
-TEST_F(JobSessionTest, NoRankOutlivesALauncherThatIsKilled) {
-  const pid_t launcher = fork();
-  if (launcher == 0) {
-    auto job = JobSession::start(request(2), behaving("0:stay,1:stay_deaf"));
-    if (!job) _exit(1);
-    (*job)->wait();
-    _exit(0);
-  }
-  const std::string runs = (folder_ / "runs").string();
-  ASSERT_TRUE(within(10s, [&] { return processes_with(runs).size() == 2; }));
-  // Both must have asked for their death signal: they print after that.
-  ASSERT_TRUE(within(10s, [&] {
-    const auto library = trace::store::list_runs(runs);
-    if (library.runs.empty()) return false;
-    const fs::path folder = library.runs.front().folder;
-    std::error_code error;
-    return fs::file_size(trace::store::rank_log(folder, 0), error) > 0 &&
-           fs::file_size(trace::store::rank_log(folder, 1), error) > 0;
-  }));
-  kill(launcher, SIGKILL);
-  waitpid(launcher, nullptr, 0);
-  EXPECT_TRUE(within(5s, [&] { return processes_with(runs).empty(); }));
-}
-
 }  // namespace
 }  // namespace shardlens::app::launch

@@ -370,14 +370,6 @@ TEST_F(ControllerTest, ARepetitionIsNamedAfterWhatItRepeats) {
       [](const ui::state::Snapshot& now) { return now.knobs.next_name == "cap 60 again 2"; }));
 }
 
-TEST_F(ControllerTest, ANameThatOnlyLooksLikeARepetitionIsKeptWhole) {
-  write_run("mine against yours", 60);
-  open();
-  EXPECT_TRUE(becomes([](const ui::state::Snapshot& now) {
-    return now.knobs.next_name == "mine against yours again";
-  }));
-}
-
 TEST_F(ControllerTest, ARunThatIsRenamedHasItsNewNameEverywhere) {
   const auto run = write_run("cap 60", 60);
   open();

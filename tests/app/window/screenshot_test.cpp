@@ -2,8 +2,6 @@
 // would start.
 #include <gtest/gtest.h>
 #include <stb_image.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -111,27 +109,6 @@ TEST_F(ScreenshotTest, MayBeLargerThanTheScreenAndLight) {
   EXPECT_EQ(picture.width, 2560);
   EXPECT_EQ(picture.height, 1440);
   EXPECT_GT(picture.most_common() & 0xff, 0xe0) << "a light background";
-}
-
-TEST(Screenshot, WithoutADisplaySaysWhatToDo) {
-  if (fork() == 0) {
-    unsetenv("DISPLAY");
-    unsetenv("WAYLAND_DISPLAY");
-    const session::TemporaryFolder folder;
-    session::SyntheticRun synthetic(folder.path());
-    synthetic.add_steps(2);
-    synthetic.finish();
-    ScreenshotOptions options;
-    options.run = synthetic.folder();
-    options.output = folder.path() / "picture.png";
-    const auto taken = take_screenshot(options);
-    const bool is_told = !taken && taken.error().kind != trace::base::ErrorKind::kUsage &&
-                         taken.error().message.find("xvfb-run -a") != std::string::npos;
-    _exit(is_told ? 0 : 1);
-  }
-  int status = 1;
-  wait(&status);
-  EXPECT_EQ(status, 0);
 }
 
 TEST(Screenshot, RefusesBeforeDrawingWhatCannotBeShown) {

@@ -343,6 +343,7 @@ TEST(CompareWorkspace, KeysAreNotThoseOfTheRunInTune) {
   const auto* compared = HeadlessWindow::find<state::CompareRuns>(commands);
   ASSERT_NE(compared, nullptr);
   EXPECT_EQ(compared->step, snapshot.comparison->runs[0].run->selected_step - 1);
+  EXPECT_EQ(compared->folders.size(), 2u) << "of all of them";
   snapshot.replay.active = true;
   window.press(snapshot, kit::Key::kSpace);
   EXPECT_EQ(HeadlessWindow::find<state::SetReplayPlaying>(window.take_commands()), nullptr);
@@ -449,19 +450,6 @@ TEST(CompareWorkspace, ARunWithoutTheChosenKindOfRowsShowsAllOfThem) {
   snapshot.comparison = with_phases;
   window.frames(snapshot, 2);
   EXPECT_FALSE(window.probe().shows(part)) << "phases again";
-}
-
-TEST(CompareWorkspace, ArrowsShowTheNextStepOfAllRuns) {
-  HeadlessWindow window{1600, 1000, in_compare()};
-  const state::Snapshot snapshot = compared_snapshot(2);
-  window.frames(snapshot, 2);
-  window.take_commands();
-  window.press(snapshot, kit::Key::kLeft);
-  const auto commands = window.take_commands();
-  const auto* asked = HeadlessWindow::find<state::CompareRuns>(commands);
-  ASSERT_NE(asked, nullptr);
-  EXPECT_EQ(asked->step, snapshot.comparison->runs[0].run->selected_step - 1);
-  EXPECT_EQ(asked->folders.size(), 2u);
 }
 
 TEST(CompareWorkspace, SaysWhyARunCannotBeCompared) {

@@ -203,25 +203,6 @@ TEST_F(TimelinePanelTest, MeasuresWithMAndEndsWithEscape) {
   EXPECT_FALSE(state().measuring);
 }
 
-// Between rows a time has no row that tells how far it is moved.
-TEST_F(TimelinePanelTest, MeasuresAlsoWhereNoRowIs) {
-  window_.frames(snapshot_, 2);
-  window_.press(snapshot_, kit::Key::kM);
-  const state::Rect plot = window_.probe().find("inspect/plot")->rect;
-  const auto& rows = *snapshot_.run->timeline->rows;
-  for (float y = plot.y + 1; y < plot.bottom() - 1; y += 3) {
-    window_.move_to(snapshot_, plot.x + plot.w * 0.3f, y);
-    ImGui::GetIO().MouseDown[0] = true;
-    window_.frame(snapshot_);
-    window_.move_to(snapshot_, plot.x + plot.w * 0.5f, plot.bottom() - (y - plot.y));
-    ImGui::GetIO().MouseDown[0] = false;
-    window_.frames(snapshot_, 2);
-    ASSERT_TRUE(state().measured);
-    EXPECT_GE(state().measured->start_ns, rows.start_ns) << y;
-    EXPECT_LE(state().measured->end_ns, rows.end_ns) << y;
-  }
-}
-
 TEST_F(TimelinePanelTest, PinsWhatIsReadyAndTheRibbonToo) {
   window_.frames(snapshot_, 2);
   const state::Rect plot = window_.probe().find("inspect/plot")->rect;

@@ -53,17 +53,6 @@ TEST_F(ToolbarTest, SearchesWhileTyping) {
 }
 
 // As a click on a row of the statistics fills it.
-TEST_F(ToolbarTest, EscClearsTheSearchFromAnywhere) {
-  answer("gemm", 312);
-  EXPECT_TRUE(inspect_.probe().shows("312 hits"));
-  inspect_.take_commands();
-  window().press(snapshot(), kit::Key::kEscape);
-  EXPECT_EQ(inspect_.take<state::ClearFind>().size(), 1u);
-  inspect_.change().hits.reset();
-  inspect_.settle();
-  EXPECT_FALSE(inspect_.probe().shows("hits"));
-  EXPECT_EQ(inspect_.probe().find("inspect/search/clear"), nullptr);
-}
 
 TEST_F(ToolbarTest, ACrossClearsTheSearch) {
   EXPECT_EQ(inspect_.probe().find("inspect/search/clear"), nullptr);
