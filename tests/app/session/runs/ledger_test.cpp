@@ -44,6 +44,11 @@ const ui::state::LedgerRow& row(const ui::state::Ledger& ledger, const std::stri
   throw std::runtime_error("no row " + name);
 }
 
+// Held against the run "base".
+ui::state::Ledger beside_base(const std::vector<LibraryRun>& records) {
+  return build_ledger(records, {.baseline_folder = "/runs/base", .shown_folder = ""});
+}
+
 TEST(Ledger, OrdersNewestFirstAndNumbersByAge) {
   const auto ledger =
       build_ledger({record("b", 20, 100), record("c", 30, 100), record("a", 10, 100)}, {});
@@ -96,8 +101,7 @@ TEST(Ledger, ComparesTimePerTokenOnceBatchOrRanksDiffer) {
   auto larger = record("larger", 20, 150);
   larger.info.settings.batch_per_rank = 16;
   larger.summary.tokens_per_s = 12'000;
-  const auto ledger = build_ledger({record("base", 10, 100), larger},
-                                   {.baseline_folder = "/runs/base", .shown_folder = ""});
+  const auto ledger = beside_base({record("base", 10, 100), larger});
   EXPECT_TRUE(row(ledger, "larger").per_token);
   EXPECT_NEAR(*row(ledger, "larger").relative_to_baseline, 10'000.0 / 12'000 - 1, 1e-9)
       << "its steps take longer, its tokens less: it is the better one";
@@ -112,8 +116,7 @@ TEST(Ledger, SaysHowARunWithMoreRanksScalesAgainstTheBaseline) {
   other.info.folder += " changed";
   other.info.name = "changed";
   other.info.settings.bucket_cap_mb = 1;
-  const auto ledger =
-      build_ledger({base, more, other}, {.baseline_folder = "/runs/base", .shown_folder = ""});
+  const auto ledger = beside_base({base, more, other});
   ASSERT_TRUE(row(ledger, "more").scaling);
   EXPECT_EQ(row(ledger, "more").scaling->kind, trace::analysis::ScalingKind::kWeak);
   EXPECT_NEAR(row(ledger, "more").scaling->efficiency, 0.8, 1e-9);
@@ -129,36 +132,10 @@ TEST(Ledger, SaysHowRanksOnMoreHostsScaleThoughTheirTimesAreAnotherMachines) {
   more.info.world_size = 4;
   base.hosts = "a";
   more.hosts = "a, b";
-  const auto ledger =
-      build_ledger({base, more}, {.baseline_folder = "/runs/base", .shown_folder = ""});
+  const auto ledger = beside_base({base, more});
   EXPECT_EQ(row(ledger, "more").not_compared, "other machine");
   ASSERT_TRUE(row(ledger, "more").scaling);
   EXPECT_NEAR(row(ledger, "more").scaling->efficiency, 0.8, 1e-9);
-}
-
-TEST(Ledger, ACopyOfARunMakesNoDifferenceCertain) {
-  auto other = record("other", 20, 100.1);
-  other.info.settings.bucket_cap_mb = 1;
-  auto copy = record("base", 10, 100);
-  copy.info.folder += "-backup";
-  const LedgerQuestion question{.baseline_folder = "/runs/base", .shown_folder = ""};
-  const auto ledger = build_ledger({record("base", 10, 100), copy, other}, question);
-  const auto without = build_ledger({record("base", 10, 100), other}, question);
-  EXPECT_EQ(row(ledger, "other").beyond_noise, row(without, "other").beyond_noise);
-  EXPECT_EQ(row(ledger, "other").beyond_noise, false) << "by the spread within runs";
-  EXPECT_EQ(ledger.spread_note, without.spread_note);
-  EXPECT_FALSE(ledger.apart);
-}
-
-TEST(Ledger, DoesNotCompareDifferentModelsOrDevices) {
-  auto other = record("other", 20, 110);
-  other.info.settings.model = "small";
-  auto gpu = record("gpu", 30, 10);
-  gpu.info.device = "cuda";
-  const auto ledger = build_ledger({record("base", 10, 100), other, gpu},
-                                   {.baseline_folder = "/runs/base", .shown_folder = ""});
-  EXPECT_FALSE(row(ledger, "other").relative_to_baseline);
-  EXPECT_FALSE(row(ledger, "gpu").relative_to_baseline);
 }
 
 TEST(Ledger, RunsOfAnotherMachineOrDeviceAreNotScoredAndSayWhy) {
@@ -170,8 +147,7 @@ TEST(Ledger, RunsOfAnotherMachineOrDeviceAreNotScoredAndSayWhy) {
   for (auto* run : {&base, &there, &model, &again}) run->devices = "a CPU, 2 cores";
   gpu.devices = "another CPU";
   model.info.settings.model = "small";
-  const auto ledger = build_ledger({base, there, gpu, model, again},
-                                   {.baseline_folder = "/runs/base", .shown_folder = ""});
+  const auto ledger = beside_base({base, there, gpu, model, again});
   EXPECT_EQ(row(ledger, "there").not_compared, "other machine");
   EXPECT_EQ(row(ledger, "gpu").not_compared, "other device");
   EXPECT_EQ(row(ledger, "model").not_compared, "other job");
@@ -192,31 +168,13 @@ TEST(Ledger, ShowsTheNumbersThatTheLibraryGave) {
   EXPECT_EQ(row(ledger, "older").ordinal, "run 2");
 }
 
-TEST(Ledger, ADifferenceWithinTheStepsScatterIsNotBeyondNoise) {
-  auto noisy = record("noisy", 20, 101, 20);
-  noisy.info.settings.bucket_cap_mb = 1;
-  const auto ledger = build_ledger({record("base", 10, 100, 20), noisy},
-                                   {.baseline_folder = "/runs/base", .shown_folder = ""});
-  EXPECT_EQ(row(ledger, "noisy").beyond_noise, false);
-  EXPECT_THAT(ledger.spread_note, HasSubstr("Spread within the run only"));
-}
-
-TEST(Ledger, TheSpreadBetweenRunsOfAnotherJobSaysNothingAboutThisOne) {
-  auto other = record("other", 1, 50), again = record("again", 2, 70);
-  other.info.settings.model = again.info.settings.model = "another";
-  const auto ledger = build_ledger({other, again, record("base", 10, 100)},
-                                   {.baseline_folder = "/runs/base", .shown_folder = ""});
-  EXPECT_THAT(ledger.spread_note, HasSubstr("Spread within the run only"));
-}
-
 TEST(Ledger, ASingleMeasuredStepIsNeverBeyondNoise) {
   auto brief = record("brief", 20, 500);
   brief.summary.step_ns.count = 1;
   brief.info.settings.bucket_cap_mb = 1;
   brief.noise.estimates[trace::analysis::kStepTime]->count = 1;
   brief.noise.estimates[trace::analysis::kStepTime]->degrees_of_freedom = 0;
-  const auto ledger = build_ledger({record("base", 10, 100), brief},
-                                   {.baseline_folder = "/runs/base", .shown_folder = ""});
+  const auto ledger = beside_base({record("base", 10, 100), brief});
   EXPECT_NEAR(*row(ledger, "brief").relative_to_baseline, 4, 1e-9);
   EXPECT_FALSE(row(ledger, "brief").beyond_noise);
 }
@@ -273,30 +231,9 @@ TEST(Ledger, ARunThatGoesOnTellsNoNoiseOfOthers) {
 TEST(Ledger, ARunThatGoesOnIsNotToldFromTheOnlyOtherOfItsSettings) {
   auto running = record("running", 50, 120);
   running.info.status = trace::model::RunStatus::kRunning;
-  const auto ledger = build_ledger({record("base", 10, 100), running},
-                                   {.baseline_folder = "/runs/base", .shown_folder = ""});
+  const auto ledger = beside_base({record("base", 10, 100), running});
   EXPECT_TRUE(row(ledger, "running").relative_to_baseline);
   EXPECT_FALSE(row(ledger, "running").beyond_noise) << "no settings ran twice but these";
-}
-
-TEST(Ledger, OnAMachineThatDriftsTwoRunsSayNothing) {
-  auto base = record("base", 10, 100), changed = record("changed", 30, 150);
-  base.noise.estimates[trace::analysis::kStepTime]->drift = 9;
-  changed.info.settings.bucket_cap_mb = 1;
-  const auto ledger =
-      build_ledger({base, changed}, {.baseline_folder = "/runs/base", .shown_folder = ""});
-  EXPECT_TRUE(row(ledger, "changed").relative_to_baseline);
-  EXPECT_FALSE(row(ledger, "changed").beyond_noise);
-  EXPECT_THAT(ledger.spread_note, HasSubstr("run the same settings three times"));
-}
-
-TEST(Ledger, OnlyRunsOfTheSameMachineAreHeldAgainstEachOther) {
-  auto base = record("base", 10, 100), other = record("other", 30, 150);
-  base.hosts = "a";
-  other.hosts = "b";
-  const auto ledger =
-      build_ledger({base, other}, {.baseline_folder = "/runs/base", .shown_folder = ""});
-  EXPECT_FALSE(row(ledger, "other").relative_to_baseline);
 }
 
 TEST(Ledger, ComparesLossesAtTheLastStepThatAllHaveReached) {
@@ -305,8 +242,7 @@ TEST(Ledger, ComparesLossesAtTheLastStepThatAllHaveReached) {
   auto failed = record("failed", 30, 100);
   failed.losses = {{0, 5}};
   failed.info.status = trace::model::RunStatus::kFailed;
-  const auto ledger = build_ledger({record("base", 10, 100), short_run, failed},
-                                   {.baseline_folder = "/runs/base", .shown_folder = ""});
+  const auto ledger = beside_base({record("base", 10, 100), short_run, failed});
   EXPECT_EQ(row(ledger, "base").common_step, 1);
   EXPECT_EQ(row(ledger, "base").loss_at_common_step, 4);
   EXPECT_EQ(row(ledger, "short").loss_at_common_step, 4.5);
@@ -317,8 +253,7 @@ TEST(Ledger, ARunWithoutCommunicationHasNoLossToCompare) {
   auto ceiling = record("ceiling", 20, 90);
   ceiling.info.communication_off = true;
   ceiling.losses = {{0, 5}};
-  const auto ledger = build_ledger({record("base", 10, 100), ceiling},
-                                   {.baseline_folder = "/runs/base", .shown_folder = ""});
+  const auto ledger = beside_base({record("base", 10, 100), ceiling});
   EXPECT_FALSE(row(ledger, "ceiling").loss_at_common_step);
   EXPECT_EQ(row(ledger, "base").common_step, 3);
 }
