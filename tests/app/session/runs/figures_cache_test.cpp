@@ -313,21 +313,5 @@ TEST_F(FiguresCache, OfARunThatTheLibraryReadIsThereWhenItIsOpened) {
   EXPECT_EQ(read_library_run(run)->summary, record->summary);
 }
 
-TEST_F(FiguresCache, BelievesNoDamagedFile) {
-  keep(full_figures());
-  const std::string whole = trace::test::bytes_of(cache());
-  ASSERT_FALSE(whole.empty());
-  for (std::size_t i = 0; i < whole.size(); i += 7) {
-    std::string damaged = whole;
-    damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
-    std::ofstream(cache(), std::ios::binary) << damaged;
-    ASSERT_FALSE(kept()) << "byte " << i;
-    std::ofstream(cache(), std::ios::binary) << whole.substr(0, i);
-    ASSERT_FALSE(kept()) << "only " << i << " bytes";
-  }
-  std::ofstream(cache(), std::ios::binary) << whole;
-  EXPECT_TRUE(kept());
-}
-
 }  // namespace
 }  // namespace shardlens::app::session

@@ -51,7 +51,7 @@ TEST(KeptFile, HoldsOnWithoutBeingWrittenAgain) {
   EXPECT_TRUE(read_kept(folder.path(), kName, stamp_with(2)));
 }
 
-TEST(KeptFile, AnyChangedByteIsNoticed) {
+TEST(KeptFile, AnyChangedByteAndAnyLackIsNoticed) {
   const Folder folder;
   keep(folder.path(), kName, stamp_with(1), "facts");
   const std::string good = bytes_of(folder / kName);
@@ -60,9 +60,11 @@ TEST(KeptFile, AnyChangedByteIsNoticed) {
     bad[at] = static_cast<char>(bad[at] ^ 1);
     test::write_text(folder / kName, bad);
     EXPECT_FALSE(read_kept(folder.path(), kName, stamp_with(1))) << at;
+    test::write_text(folder / kName, good.substr(0, at));
+    EXPECT_FALSE(read_kept(folder.path(), kName, stamp_with(1))) << "only " << at << " bytes";
   }
-  test::write_text(folder / kName, good.substr(0, good.size() - 1));
-  EXPECT_FALSE(read_kept(folder.path(), kName, stamp_with(1)));
+  test::write_text(folder / kName, good);
+  EXPECT_TRUE(read_kept(folder.path(), kName, stamp_with(1)));
 }
 
 TEST(KeptFile, ARunIsLeftAloneTenSecondsAfterItWasWrittenWhateverBecameOfTheClock) {
