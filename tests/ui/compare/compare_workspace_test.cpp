@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "tests/ui/inspect/testing/headless_panel.h"
 #include "tests/ui/testing/headless_window.h"
 #include "tests/ui/testing/probe_texts.h"
 #include "tests/ui/testing/sample_snapshot.h"
@@ -538,7 +537,7 @@ TEST(CompareWorkspace, NoTextLiesOverAnother) {
     for (const std::size_t runs : {2u, 3u, 6u}) {
       HeadlessWindow window{width, height, in_compare()};
       window.frames(compared_snapshot(runs), 3);
-      EXPECT_EQ(inspect::overlapping_texts_of(window.probe()), std::vector<std::string>{})
+      EXPECT_EQ(overlapping_texts_of(window.probe()), std::vector<std::string>{})
           << width << " " << runs;
     }
   }

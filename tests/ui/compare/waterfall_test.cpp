@@ -82,7 +82,7 @@ TEST(Waterfall, CutsNoFigure) {
       EXPECT_TRUE(panel.probe().shows(bar.text)) << bar.text << " in " << width;
     }
     EXPECT_EQ(panel.probe().shows(waterfall.bars[1].title), width > 355) << width;
-    EXPECT_THAT(inspect::overlapping_texts_of(panel.probe()), testing::IsEmpty()) << width;
+    EXPECT_THAT(overlapping_texts_of(panel.probe()), testing::IsEmpty()) << width;
   }
 }
 

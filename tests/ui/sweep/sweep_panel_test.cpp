@@ -243,7 +243,7 @@ TEST_F(SweepPanelTest, NothingOverlapsAtAnySize) {
          {std::tuple{1264, 640, 1.0f}, {1600, 900, 1.0f}, {1900, 1100, 1.0f}, {1264, 640, 1.5f}}) {
       auto window = this->window(width, height, scale);
       window.frames(3);
-      EXPECT_THAT(inspect::overlapping_texts_of(window.probe()), testing::IsEmpty())
+      EXPECT_THAT(overlapping_texts_of(window.probe()), testing::IsEmpty())
           << sweep.name << " " << width << "x" << height << " at " << scale;
     }
   }

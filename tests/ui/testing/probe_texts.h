@@ -1,4 +1,4 @@
-// What a layer of a frame says within an area, in the order in which it was drawn.
+// What a frame says where.
 #pragma once
 
 #include <string>
@@ -8,14 +8,11 @@
 
 namespace shardlens::ui {
 
-inline std::vector<std::string> texts_in(const kit::DrawProbe& probe, const state::Rect& area,
-                                         int layer = 0) {
-  std::vector<std::string> found;
-  for (const auto& text : probe.texts) {
-    if (text.layer == layer && area.contains(text.rect.center_x(), text.rect.center_y()))
-      found.push_back(text.text);
-  }
-  return found;
-}
+// Of a layer within an area, in the order in which they were drawn.
+std::vector<std::string> texts_in(const kit::DrawProbe& probe, const state::Rect& area,
+                                  int layer = 0);
+
+// Those that lie over each other by more than the rounding of their boxes, as "one | other".
+std::vector<std::string> overlapping_texts_of(const kit::DrawProbe& probe);
 
 }  // namespace shardlens::ui

@@ -11,34 +11,13 @@
 #include <vector>
 
 #include "tests/ui/testing/headless_window.h"
+#include "tests/ui/testing/probe_texts.h"
 #include "tests/ui/testing/sample_snapshot.h"
 #include "ui/tune/layout.h"
 
 namespace shardlens::ui::window {
 
 namespace {
-
-state::Rect intersection(const state::Rect& a, const state::Rect& b) {
-  const float x = std::max(a.x, b.x), y = std::max(a.y, b.y);
-  return {x, y, std::min(a.right(), b.right()) - x, std::min(a.bottom(), b.bottom()) - y};
-}
-
-// Texts that lie over each other by more than the rounding of their boxes.
-std::vector<std::string> overlapping_texts(const kit::DrawProbe& probe) {
-  std::vector<std::string> out;
-  for (std::size_t i = 0; i < probe.texts.size(); ++i) {
-    const auto& a = probe.texts[i];
-    const state::Rect seen_a = intersection(a.rect, a.clip);
-    if (seen_a.empty()) continue;
-    for (std::size_t j = i + 1; j < probe.texts.size(); ++j) {
-      const auto& b = probe.texts[j];
-      if (a.layer != b.layer) continue;
-      const state::Rect both = intersection(seen_a, intersection(b.rect, b.clip));
-      if (both.w > 1.5f && both.h > 1.5f) out.push_back(a.text + " | " + b.text);
-    }
-  }
-  return out;
-}
 
 state::Snapshot snapshot_of(int state) {
   SampleOptions gpu;
@@ -71,9 +50,9 @@ TEST(OverlappingTexts, AreFound) {
   const state::Rect window{0, 0, 100, 100};
   probe.texts.push_back({"one", {10, 10, 30, 9}, window, 0});
   probe.texts.push_back({"two", {35, 12, 30, 9}, window, 0});
-  EXPECT_EQ(overlapping_texts(probe).size(), 1u);
+  EXPECT_EQ(overlapping_texts_of(probe).size(), 1u);
   probe.texts[1].layer = 1;
-  EXPECT_TRUE(overlapping_texts(probe).empty());
+  EXPECT_TRUE(overlapping_texts_of(probe).empty());
 }
 
 using WindowCase = std::tuple<std::pair<int, int>, float, int>;
@@ -96,7 +75,7 @@ TEST_P(WindowTest, DrawsEveryStateWithTextsApartAndWhole) {
   const state::Snapshot snapshot = snapshot_of(state);
   window.frames(snapshot, 3);
   const bool has_plan = snapshot.plan != nullptr;
-  EXPECT_EQ(overlapping_texts(window.probe()), std::vector<std::string>{});
+  EXPECT_EQ(overlapping_texts_of(window.probe()), std::vector<std::string>{});
   EXPECT_GT(window.probe().texts.size(), 20u);
   for (const auto& text : window.probe().texts) {
     if (must_be_whole(text, has_plan, scale)) {
@@ -163,7 +142,7 @@ TEST(Messages, AreNeverCut) {
     for (const std::string& note : notes) {
       EXPECT_NE(shown.find(note), std::string::npos) << width << ": " << note << " in " << shown;
     }
-    EXPECT_EQ(overlapping_texts(window.probe()), std::vector<std::string>{});
+    EXPECT_EQ(overlapping_texts_of(window.probe()), std::vector<std::string>{});
   }
 }
 
@@ -276,7 +255,7 @@ TEST(MainView, AViewerIsNotToldToStartARun) {
     EXPECT_FALSE(window.probe().shows(text)) << text;
   EXPECT_EQ(window.probe().find("empty/start"), nullptr);
   EXPECT_TRUE(window.probe().shows("Import a trace"));
-  EXPECT_EQ(overlapping_texts(window.probe()), std::vector<std::string>{});
+  EXPECT_EQ(overlapping_texts_of(window.probe()), std::vector<std::string>{});
 }
 
 TEST(MainView, GoesToPresentModeAndChangesScaleByKeys) {
@@ -318,7 +297,7 @@ TEST(MainView, KeepsAllPanelsWhenPresentingOnASmallProjector) {
   window.frames(sample_snapshot(), 3);
   for (const char* text : {"Step", "Exposed", "Compute", "Ribbon", "Timeline · step"})
     EXPECT_TRUE(window.probe().shows(text)) << text;
-  EXPECT_EQ(overlapping_texts(window.probe()), std::vector<std::string>{});
+  EXPECT_EQ(overlapping_texts_of(window.probe()), std::vector<std::string>{});
 }
 
 TEST(MainView, TheLedgerShowsTheRowOfTheRunOnScreen) {

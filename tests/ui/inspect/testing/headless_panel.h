@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/ui/testing/headless_context.h"
+#include "tests/ui/testing/probe_texts.h"
 #include "ui/kit/draw_probe.h"
 #include "ui/kit/keys.h"
 #include "ui/kit/theme.h"
@@ -48,8 +49,5 @@ class HeadlessPanel {
   kit::DrawProbe probe_;
   state::Commands commands_;
 };
-
-// Texts that lie over each other by more than the rounding of their boxes, as "one | other".
-std::vector<std::string> overlapping_texts_of(const kit::DrawProbe& probe);
 
 }  // namespace shardlens::ui::inspect
