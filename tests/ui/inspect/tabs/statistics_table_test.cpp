@@ -28,15 +28,11 @@ TEST(StatisticsTable, ShowsTheFiguresOfEveryRow) {
     EXPECT_EQ(shown(*column_named(*table, "Name"), i), trace::timeline::kernel_title(row.name));
     EXPECT_EQ(column_named(*table, "Name")->csv(i), row.name);
     EXPECT_EQ(shown(*column_named(*table, "Class"), i), row.kernel_class);
-    EXPECT_EQ(shown(*column_named(*table, "Total"), i),
-              time_by_hand(static_cast<double>(row.total_ns)));
-    EXPECT_EQ(shown(*column_named(*table, "Mean"), i), time_by_hand(row.mean_ns));
-    EXPECT_EQ(shown(*column_named(*table, "Median"), i),
-              time_by_hand(static_cast<double>(row.median_ns)));
-    EXPECT_EQ(shown(*column_named(*table, "p99"), i),
-              time_by_hand(static_cast<double>(row.p99_ns)));
-    EXPECT_EQ(shown(*column_named(*table, "Max"), i),
-              time_by_hand(static_cast<double>(row.most_ns)));
+    EXPECT_EQ(shown(*column_named(*table, "Total"), i), time_text(row.total_ns));
+    EXPECT_EQ(shown(*column_named(*table, "Mean"), i), time_text(row.mean_ns));
+    EXPECT_EQ(shown(*column_named(*table, "Median"), i), time_text(row.median_ns));
+    EXPECT_EQ(shown(*column_named(*table, "p99"), i), time_text(row.p99_ns));
+    EXPECT_EQ(shown(*column_named(*table, "Max"), i), time_text(row.most_ns));
     EXPECT_EQ(column_named(*table, "Total")->number(i), static_cast<double>(row.total_ns));
     shares += column_named(*table, "Share")->number(i);
   }

@@ -26,10 +26,9 @@ TEST(StepTable, ShowsTheSlowestRanksPartsAndMarksWhatStandsOut) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const trace::analysis::StepBreakdown& b =
         steps[i].ranks[static_cast<std::size_t>(steps[i].slowest_rank)];
-    EXPECT_EQ(shown(*column_named(*table, "Time"), i),
-              time_by_hand(static_cast<double>(b.step_ns)));
+    EXPECT_EQ(shown(*column_named(*table, "Time"), i), time_text(b.step_ns));
     EXPECT_EQ(shown(*column_named(*table, "Exposed"), i),
-              b.has_detail ? time_by_hand(static_cast<double>(b.exposed_ns)) : "");
+              b.has_detail ? time_text(b.exposed_ns) : "");
     EXPECT_EQ(column_named(*table, "Step")->cell(i).is_marked, steps[i].nonfinite);
     EXPECT_EQ(column_named(*table, "Step")->cell(i).tone,
               steps[i].warmup ? state::Tone::kMuted : state::Tone::kText);

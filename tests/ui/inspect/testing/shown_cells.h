@@ -1,11 +1,11 @@
-// What a table shows, and times as a hand would write them.
+// What a table shows.
 #pragma once
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
 #include <string_view>
 
+#include "ui/present/format.h"
 #include "ui/present/table_model.h"
 
 namespace shardlens::ui::inspect {
@@ -16,20 +16,8 @@ inline const present::TableColumn* column_named(const present::Table& table,
   return found == table.columns.end() ? nullptr : &*found;
 }
 
-// "402.1 ms" by hand: three or four digits, the unit by size.
-inline std::string time_by_hand(double ns) {
-  const char* unit = "µs";
-  double value = ns / 1e3;
-  if (ns >= 999.95e6) {
-    unit = "s";
-    value = ns / 1e9;
-  } else if (ns >= 999.5e3) {
-    unit = "ms";
-    value = ns / 1e6;
-  }
-  char text[64];
-  std::snprintf(text, sizeof text, value < 9.995 ? "%.2f %s" : "%.1f %s", value, unit);
-  return text;
+inline std::string time_text(auto ns) {
+  return present::format_duration(static_cast<double>(ns)).text();
 }
 
 inline std::string shown(const present::TableColumn& column, std::size_t row) {
