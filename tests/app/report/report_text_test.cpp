@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <limits>
+#include <optional>
 
 #include "app/report/comparison_report.h"
 #include "app/report/report_json.h"
@@ -18,7 +19,26 @@ namespace {
 
 class ReportText : public testing::Test {
  protected:
-  const trace::test::Folder folder_;
+  static void SetUpTestSuite() {
+    unchanged_ = new trace::test::Folder;
+    run_ = new std::filesystem::path(write_synthetic_run(unchanged_->path()).folder);
+  }
+  static void TearDownTestSuite() {
+    delete run_;
+    delete unchanged_;
+  }
+
+  // A run that no test changes.
+  static const std::filesystem::path& unchanged_run() { return *run_; }
+  static RunReport loaded(std::optional<StepRange> range = {}) {
+    return load_report(unchanged_run(), range).value();
+  }
+
+  const trace::test::Folder folder_;  // for one that is changed
+
+ private:
+  static inline trace::test::Folder* unchanged_ = nullptr;
+  static inline std::filesystem::path* run_ = nullptr;
 };
 
 bool contains(const std::string& text, const std::string& part) {
@@ -26,10 +46,8 @@ bool contains(const std::string& text, const std::string& part) {
 }
 
 TEST_F(ReportText, LeadsWithTheStepAndExposedTimeAndCarriesTheBanner) {
-  const auto run = write_synthetic_run(folder_.path());
-  const auto report = load_report(run.folder);
-  ASSERT_TRUE(report) << report.error().message;
-  const std::string text = report_text(*report);
+  const auto report = loaded();
+  const std::string text = report_text(report);
   EXPECT_TRUE(text.starts_with("made up · done · 3 ranks on cpu · 9 steps, 6 measured\n")) << text;
   EXPECT_TRUE(contains(text, "CPU run")) << text;
   EXPECT_TRUE(contains(text, "bucket_cap_mb 1"));
@@ -45,18 +63,16 @@ TEST_F(ReportText, LeadsWithTheStepAndExposedTimeAndCarriesTheBanner) {
 
 // Of a run that was resumed nobody knows what it began with.
 TEST_F(ReportText, TellsTheLastLossAlsoWhereTheFirstIsNotKnown) {
-  const auto run = write_synthetic_run(folder_.path());
-  auto report = load_report(run.folder);
-  ASSERT_TRUE(report);
+  auto report = loaded();
   const auto loss_row = [&] {
-    const std::string text = report_text(*report);
+    const std::string text = report_text(report);
     const auto at = text.find("\nLoss ");
     return at == text.npos ? "" : text.substr(at + 1, text.find('\n', at + 1) - at - 1);
   };
   const std::string whole = loss_row();
   const auto from = whole.find("  from ");
   ASSERT_NE(from, whole.npos) << whole;
-  report->figures.summary.loss_first.reset();
+  report.figures.summary.loss_first.reset();
   EXPECT_EQ(loss_row(), whole.substr(0, from));
 }
 
@@ -82,96 +98,82 @@ TEST_F(ReportText, SaysWhatItsUserHasNoted) {
 }
 
 TEST_F(ReportText, ARangeSaysWhatItDoesNotCoverAndWhetherItHoldsAnyStep) {
-  const auto run = write_synthetic_run(folder_.path());
-  const auto part = load_report(run.folder, StepRange{4, 5});
-  ASSERT_TRUE(part);
+  const auto part = loaded(StepRange{4, 5});
   EXPECT_TRUE(
-      contains(report_text(*part), "Measured: steps 4 to 5 alone; collectives, memory, losses"));
-  EXPECT_TRUE(contains(report_text(*part), "throttling, advice, totals"));
-  const auto none = load_report(run.folder, StepRange{100, 200});
-  ASSERT_TRUE(none);
+      contains(report_text(part), "Measured: steps 4 to 5 alone; collectives, memory, losses"));
+  EXPECT_TRUE(contains(report_text(part), "throttling, advice, totals"));
+  const auto none = loaded(StepRange{100, 200});
   EXPECT_TRUE(
-      contains(report_text(*none), "no complete step among steps 100 to 200; its last is step 8"));
+      contains(report_text(none), "no complete step among steps 100 to 200; its last is step 8"));
 }
 
 TEST_F(ReportText, AdviceIsOfTheWholeRunWhateverRangeIsMeasured) {
-  const auto run = write_synthetic_run(folder_.path());
-  const auto all = load_report(run.folder), part = load_report(run.folder, StepRange{4, 5});
-  ASSERT_TRUE(all);
-  ASSERT_TRUE(part);
-  ASSERT_EQ(part->figures.summary.steps_measured, 2);
-  const auto whole = whole_run(*part);
+  const auto all = loaded(), part = loaded(StepRange{4, 5});
+  ASSERT_EQ(part.figures.summary.steps_measured, 2);
+  const auto whole = whole_run(part);
   EXPECT_EQ(whole.summary.steps_measured, SyntheticRun::kSteps - SyntheticRun::kSkipped);
-  EXPECT_EQ(whole.summary, all->figures.summary);
+  EXPECT_EQ(whole.summary, all.figures.summary);
   for (std::size_t rank = 0; rank < whole.ranks.size(); ++rank) {
-    EXPECT_EQ(whole.ranks[rank].step_ns, all->figures.ranks[rank].step_ns);
-    EXPECT_EQ(whole.ranks[rank].exposed_ns, all->figures.ranks[rank].exposed_ns);
+    EXPECT_EQ(whole.ranks[rank].step_ns, all.figures.ranks[rank].step_ns);
+    EXPECT_EQ(whole.ranks[rank].exposed_ns, all.figures.ranks[rank].exposed_ns);
   }
   EXPECT_EQ(advice_text(advice_of(whole), whole.summary.step_ns.mean),
-            advice_text(advice_of(all->figures), all->figures.summary.step_ns.mean));
+            advice_text(advice_of(all.figures), all.figures.summary.step_ns.mean));
 }
 
 TEST_F(ReportText, StepsBetweenThoseRecordedInDetailHaveNone) {
-  const auto run = write_synthetic_run(folder_.path());
-  auto report = load_report(run.folder, StepRange{4, 5});
-  ASSERT_TRUE(report);
-  report->figures.summary.has_detail = false;
+  auto report = loaded(StepRange{4, 5});
+  report.figures.summary.has_detail = false;
   for (int step = 4; step <= 5; ++step) {
-    report->figures.steps.at(static_cast<std::size_t>(step)).ranks[0].has_detail = false;
+    report.figures.steps.at(static_cast<std::size_t>(step)).ranks[0].has_detail = false;
   }
-  EXPECT_TRUE(contains(report_text(*report), "\nNo measured step was recorded in detail: "));
-  for (auto& step : report->figures.steps) step.ranks[0].has_detail = false;
-  EXPECT_TRUE(contains(report_text(*report), "\nNo details were recorded: "));
+  EXPECT_TRUE(contains(report_text(report), "\nNo measured step was recorded in detail: "));
+  for (auto& step : report.figures.steps) step.ranks[0].has_detail = false;
+  EXPECT_TRUE(contains(report_text(report), "\nNo details were recorded: "));
 }
 
 TEST_F(ReportText, SaysTrulyWhyNoStepWasMeasured) {
-  const auto run = write_synthetic_run(folder_.path());
-  auto report = load_report(run.folder);
-  ASSERT_TRUE(report);
-  report->figures.summary.steps_measured = 0;
-  auto& steps = report->figures.steps;
+  auto report = loaded();
+  report.figures.summary.steps_measured = 0;
+  auto& steps = report.figures.steps;
   for (std::size_t i = 3; i < steps.size(); ++i) steps[i].complete = false;
-  EXPECT_TRUE(contains(report_text(*report), "measured: none after the skipped ones (skip_steps)"));
+  EXPECT_TRUE(contains(report_text(report), "measured: none after the skipped ones (skip_steps)"));
   for (auto& step : steps) step.warmup = true;
-  EXPECT_TRUE(contains(report_text(*report), "No step was measured: the run ended within its"));
+  EXPECT_TRUE(contains(report_text(report), "No step was measured: the run ended within its"));
   for (auto& step : steps) {
     step.complete = false;
     for (auto& rank : step.ranks) rank.step_ns = 1;
   }
-  EXPECT_TRUE(contains(report_text(*report), "measured: none was reported by all ranks\n"));
+  EXPECT_TRUE(contains(report_text(report), "measured: none was reported by all ranks\n"));
   for (auto& step : steps) step.ranks[1] = {};
   steps[2].ranks[2] = steps[3].ranks[2] = {};
   for (std::size_t i = 4; i < steps.size(); ++i) steps[i].ranks[0] = steps[i].ranks[2] = {};
   const std::string by_rank =
       "by all ranks: rank 1 has no step, rank 2 has steps 0 to 1, rank 0 has steps 0 to 3";
-  EXPECT_TRUE(contains(report_text(*report), by_rank + "\n")) << report_text(*report);
-  report->figures.info.imported_from = "PyTorch profiler";
-  EXPECT_TRUE(contains(report_text(*report), by_rank + ". Give torch.profiler.profile a schedule"));
-  report->figures.steps.clear();
-  EXPECT_TRUE(contains(report_text(*report), "No step was measured: none was recorded\n"));
+  EXPECT_TRUE(contains(report_text(report), by_rank + "\n")) << report_text(report);
+  report.figures.info.imported_from = "PyTorch profiler";
+  EXPECT_TRUE(contains(report_text(report), by_rank + ". Give torch.profiler.profile a schedule"));
+  report.figures.steps.clear();
+  EXPECT_TRUE(contains(report_text(report), "No step was measured: none was recorded\n"));
 }
 
 TEST_F(ReportText, OfARunThatGoesOnSaysThatNoStepHasComeYet) {
-  const auto run = write_synthetic_run(folder_.path());
-  auto report = load_report(run.folder);
-  ASSERT_TRUE(report);
-  auto& figures = report->figures;
+  auto report = loaded();
+  auto& figures = report.figures;
   figures.summary.steps_measured = 0;
   figures.info.status = trace::model::RunStatus::kRunning;
   figures.steps.resize(2);
-  EXPECT_TRUE(contains(report_text(*report),
+  EXPECT_TRUE(contains(report_text(report),
                        "No step was measured: none has come yet after the skipped ones"));
   for (auto& step : figures.steps) step.complete = false;
-  EXPECT_TRUE(contains(report_text(*report), "measured: none was reported by all ranks yet\n"));
+  EXPECT_TRUE(contains(report_text(report), "measured: none was reported by all ranks yet\n"));
   figures.steps.clear();
-  EXPECT_TRUE(contains(report_text(*report), "No step was measured: none has come yet\n"));
+  EXPECT_TRUE(contains(report_text(report), "No step was measured: none has come yet\n"));
 }
 
 TEST_F(ReportText, SaysThatALossIsNotFinite) {
-  const auto run = write_synthetic_run(folder_.path());
-  auto report = load_report(run.folder);
-  ASSERT_TRUE(report);
-  auto& figures = report->figures;
+  auto report = loaded();
+  auto& figures = report.figures;
   const auto set = [&](std::size_t step, bool is_read) {
     figures.steps[step].loss = std::numeric_limits<double>::quiet_NaN();
     figures.steps[step].nonfinite = is_read;
@@ -179,21 +181,20 @@ TEST_F(ReportText, SaysThatALossIsNotFinite) {
   };
   for (std::size_t step = 0; step < figures.steps.size(); ++step) set(step, false);
   figures.summary.loss_first = figures.summary.loss_last = {};
-  EXPECT_FALSE(contains(report_text(*report), "\nLoss ")) << "nobody read it";
+  EXPECT_FALSE(contains(report_text(report), "\nLoss ")) << "nobody read it";
   set(7, true);
   set(8, true);
   figures.summary.loss_first = 5;
-  EXPECT_TRUE(contains(report_text(*report),
+  EXPECT_TRUE(contains(report_text(report),
                        "not finite  from 5.0000; loss or gradient norm not finite in 2 steps, "
                        "first in step 7 on rank 2\n"))
-      << report_text(*report);
+      << report_text(report);
   figures.summary.loss_last = 2;
-  EXPECT_TRUE(contains(report_text(*report), "2.0000  from 5.0000; loss or gradient norm not"));
+  EXPECT_TRUE(contains(report_text(report), "2.0000  from 5.0000; loss or gradient norm not"));
 }
 
 TEST_F(ReportText, ComparesALossThatIsNotFinite) {
-  const auto run = write_synthetic_run(folder_.path());
-  auto first = *load_run(run.folder), second = first;
+  auto first = *load_run(unchanged_run()), second = first;
   const auto text = [&] {
     return comparison_text(
         {{first, second}, {trace::analysis::difference_between({first}, {second})}});
@@ -216,20 +217,18 @@ TEST_F(ReportText, ComparesALossThatIsNotFinite) {
 }
 
 TEST_F(ReportText, SaysWhyItIsNotKnownHowMuchWasSent) {
-  const auto run = write_synthetic_run(folder_.path());
-  auto report = load_report(run.folder);
-  ASSERT_TRUE(report);
-  EXPECT_TRUE(report_json(*report)["summary"]["bytes_sent_unknown"].is_null());
-  report->figures.summary.bytes_sent_per_step.reset();
-  for (auto& row : report->figures.collectives) {
+  auto report = loaded();
+  EXPECT_TRUE(report_json(report)["summary"]["bytes_sent_unknown"].is_null());
+  report.figures.summary.bytes_sent_per_step.reset();
+  for (auto& row : report.figures.collectives) {
     if (row.function == trace::model::CollectiveFunction::kBroadcast)
       row.bytes = trace::model::kNotKnown;
   }
   const std::string why = "how much each broadcast moved was not recorded";
-  const std::string text = report_text(*report);
+  const std::string text = report_text(report);
   EXPECT_TRUE(contains(text, "sends in a step is not known: " + why)) << text;
   EXPECT_FALSE(contains(text, "\nSent"));
-  const auto json = report_json(*report)["summary"];
+  const auto json = report_json(report)["summary"];
   EXPECT_TRUE(json["bytes_sent_per_step"].is_null());
   EXPECT_TRUE(contains(json["bytes_sent_unknown"].get<std::string>(), why));
 }
@@ -244,17 +243,15 @@ TEST(AdviceText, SaysWhatCouldNotBeTried) {
 }
 
 TEST_F(ReportText, NamesNoMemoryOfARankThatLeftNothing) {
-  const auto run = write_synthetic_run(folder_.path());
-  auto report = load_report(run.folder);
-  ASSERT_TRUE(report);
+  auto report = loaded();
   const auto memory_of_last = [&] {
-    const std::string text = report_text(*report);
+    const std::string text = report_text(report);
     const auto table = text.find("\nRanks, with their memory");
     const auto end = text.find("\n\n", table + 1);
     return text.substr(text.rfind('\n', end - 1), end - text.rfind('\n', end - 1));
   };
   EXPECT_TRUE(contains(memory_of_last(), " MiB")) << memory_of_last();
-  report->figures.ranks.back().peak = {};
+  report.figures.ranks.back().peak = {};
   EXPECT_FALSE(contains(memory_of_last(), "B")) << memory_of_last();
 }
 
@@ -308,8 +305,7 @@ TEST_F(ReportText, ComparingNamesTheSettingThatDiffersAndSignsDifferences) {
 
 // What does not act on a step, or not in both strategies, hides no effect.
 TEST_F(ReportText, SaysThatEffectsCannotBeToldApartWhereSeveralSettingsAct) {
-  const auto run = write_synthetic_run(folder_.path());
-  const auto first = *load_run(run.folder);
+  const auto first = *load_run(unchanged_run());
   const auto cannot_be_told_apart = [&](auto change) {
     auto second = first;
     change(second.info.settings);
@@ -330,8 +326,7 @@ TEST_F(ReportText, SaysThatEffectsCannotBeToldApartWhereSeveralSettingsAct) {
 }
 
 TEST_F(ReportText, ComparingShowsTheSettingsOfTheRunsThatTellThem) {
-  const auto run = write_synthetic_run(folder_.path());
-  auto first = *load_run(run.folder), second = first, import = first;
+  auto first = *load_run(unchanged_run()), second = first, import = first;
   second.info.settings.bucket_cap_mb = 4;
   import.info.imported_from = "PyTorch profiler";
   import.info.name = "traced";
@@ -348,10 +343,7 @@ TEST_F(ReportText, ComparingShowsTheSettingsOfTheRunsThatTellThem) {
 }
 
 TEST_F(ReportText, ComparingRunsOfDifferentRanksSaysHowWellTheyScale) {
-  const auto first = write_synthetic_run(folder_.path());
-  const auto loaded = load_run(first.folder);
-  ASSERT_TRUE(loaded);
-  auto few = *loaded, many = *loaded;
+  auto few = *load_run(unchanged_run()), many = few;
   ASSERT_GT(few.summary.samples_per_s, 0);
   many.info.world_size = 2 * few.info.world_size;
   many.info.settings.ranks = many.info.world_size;
@@ -369,8 +361,7 @@ TEST_F(ReportText, ComparingRunsOfDifferentRanksSaysHowWellTheyScale) {
 }
 
 TEST_F(ReportText, SaysWhatWasAskedForAndWhatRanAndListsUnits) {
-  const auto run = write_synthetic_run(folder_.path());
-  auto figures = load_run(run.folder);
+  auto figures = load_run(unchanged_run());
   ASSERT_TRUE(figures);
   RunReport report;
   report.figures = *figures;
