@@ -69,9 +69,8 @@ TEST(CompareWorkspace, IsReachedByItsKeyAndSaysWhatToDo) {
   EXPECT_TRUE(window.probe().shows("Choose two to six runs"));
   EXPECT_TRUE(window.probe().shows("Compare the run on screen with the baseline")) << "uncut";
   ASSERT_TRUE(window.click(snapshot, "compare/suggested"));
-  const auto commands = window.take_commands();
-  const auto* asked = HeadlessWindow::find<state::CompareRuns>(commands);
-  ASSERT_NE(asked, nullptr);
+  const auto asked = window.take<state::CompareRuns>();
+  ASSERT_TRUE(asked);
   EXPECT_EQ(asked->folders, (std::vector<std::string>{"runs/baseline", "runs/cap-1"}));
 }
 
@@ -126,9 +125,8 @@ TEST(CompareWorkspace, AddsRemovesAndChangesTheBase) {
     window.frames(snapshot, 2);
     window.take_commands();
     EXPECT_TRUE(window.click(snapshot, target)) << target;
-    const auto commands = window.take_commands();
-    const auto* asked = HeadlessWindow::find<state::CompareRuns>(commands);
-    return asked == nullptr ? std::vector<std::string>{} : asked->folders;
+    const auto asked = window.take<state::CompareRuns>();
+    return !asked ? std::vector<std::string>{} : asked->folders;
   };
   using Folders = std::vector<std::string>;
   EXPECT_EQ(asked_after("compare/remove/runs/compared 1"),

@@ -37,9 +37,8 @@ TEST(StatisticsTab, ShowsANamesEventsWhenItIsClicked) {
   ASSERT_TRUE(std::holds_alternative<state::GoToHit>(next.back()));
   EXPECT_EQ(std::get<state::GoToHit>(next.back()).direction, 1);
   ASSERT_TRUE(window.panel.click("statistics/png"));
-  const state::Commands saved = window.panel.take_commands();
-  const auto* picture = HeadlessPanel::find<state::SavePicture>(saved);
-  ASSERT_NE(picture, nullptr);
+  const auto picture = window.panel.take<state::SavePicture>();
+  ASSERT_TRUE(picture);
   EXPECT_TRUE(picture->file_name.ends_with(".png"));
   EXPECT_GT(picture->area.w, 200);
   ASSERT_TRUE(window.panel.click("statistics/close"));
@@ -113,9 +112,8 @@ TEST(StatisticsTab, FiltersWithEveryLetterAndCopiesWhatItShows) {
   EXPECT_FALSE(window.panel.probe().shows("flash_fwd_kernel"));
   EXPECT_TRUE(window.panel.probe().shows("ncclDevKernel_AllGather"));
   ASSERT_TRUE(window.panel.click("statistics/copy"));
-  const state::Commands commands = window.panel.take_commands();
-  const auto* copied = HeadlessPanel::find<state::CopyText>(commands);
-  ASSERT_NE(copied, nullptr);
+  const auto copied = window.panel.take<state::CopyText>();
+  ASSERT_TRUE(copied);
   EXPECT_EQ(std::ranges::count(copied->text, '\n'), 3) << "a head and two rows";
   EXPECT_THAT(copied->text, testing::StartsWith("name,class,count,total_ns,share,mean_ns"));
   ASSERT_TRUE(window.panel.click("statistics/save"));
@@ -245,9 +243,8 @@ TEST(StragglerTab, GoesToTheCallAndPicksTheRankThatCameLast) {
     if (calls[i].longest_wait_ns() > calls[row].longest_wait_ns()) row = i;
   }
   ASSERT_TRUE(window.panel.click("stragglers/row/" + std::to_string(row)));
-  const state::Commands commands = window.panel.take_commands();
-  const auto* pick = HeadlessPanel::find<state::PickEvent>(commands);
-  ASSERT_NE(pick, nullptr);
+  const auto pick = window.panel.take<state::PickEvent>();
+  ASSERT_TRUE(pick);
   EXPECT_EQ(pick->event.rank, calls[row].last_rank);
   ASSERT_EQ(window.view.size(), calls[row].parts.size());
   for (const trace::timeline::StragglerPart& part : calls[row].parts) {
@@ -349,9 +346,8 @@ TEST(RecordingTab, ShowsAllRanksAndFoldsThemAgain) {
 TEST(RecordingTab, SavesAllRanks) {
   TabsWindow window(of_a_hundred_ranks(), InspectTab::kRecording);
   ASSERT_TRUE(window.panel.click("recording/save"));
-  const auto commands = window.panel.take_commands();
-  const auto* csv = HeadlessPanel::find<state::SaveText>(commands);
-  ASSERT_NE(csv, nullptr);
+  const auto csv = window.panel.take<state::SaveText>();
+  ASSERT_TRUE(csv);
   EXPECT_EQ(std::ranges::count(csv->text, '\n'), 101) << "with a line of titles";
 }
 

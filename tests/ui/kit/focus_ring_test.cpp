@@ -85,9 +85,8 @@ TEST_F(FocusRingTest, AnArrowGoesToTheNextValueOfASetting) {
   go_to("slider/batch_per_rank");
   window_.take_commands();
   window_.press(snapshot_, Key::kRight);
-  const auto commands = window_.take_commands();
-  const auto* set = HeadlessWindow::find<state::SetKnob>(commands);
-  ASSERT_NE(set, nullptr);
+  const auto set = window_.take<state::SetKnob>();
+  ASSERT_TRUE(set);
   EXPECT_EQ(set->text, "2");
 }
 
@@ -193,9 +192,8 @@ TEST_F(FocusRingTest, AFieldThatTabLeavesGivesUpItsValue) {
   window_.type(snapshot_, "5");
   window_.press(snapshot_, Key::kTab);
   window_.frames(snapshot_, 2);
-  const auto commands = window_.take_commands();
-  const auto* set = HeadlessWindow::find<state::SetKnob>(commands);
-  ASSERT_NE(set, nullptr);
+  const auto set = window_.take<state::SetKnob>();
+  ASSERT_TRUE(set);
   EXPECT_EQ(set->name, "batch_per_rank");
   EXPECT_NE(focused(), field);
 }

@@ -51,9 +51,8 @@ TEST(LearningPanel, SelectsTheStepUnderTheMouse) {
       snapshot.run->figures,
       step_axis(snapshot.run->figures).step_at(static_cast<double>(x - area.x), area.w));
   window.click_at(snapshot, x, area.center_y());
-  const auto commands = window.take_commands();
-  const auto* selected = HeadlessWindow::find<state::SelectStep>(commands);
-  ASSERT_NE(selected, nullptr);
+  const auto selected = window.take<state::SelectStep>();
+  ASSERT_TRUE(selected);
   EXPECT_EQ(selected->step, expected->index);
 }
 

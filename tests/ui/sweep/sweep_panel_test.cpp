@@ -466,9 +466,8 @@ TEST_F(SweepPanelTest, OfASearchTellsWhatItFoundAndWhyOthersWereNotRun) {
   const auto commands = window.take_commands();
   EXPECT_EQ(commands.size(), 1u) << "no cap of buckets, which it does not obey";
   ASSERT_TRUE(window.click("sweep/search"));
-  const auto more = window.take_commands();
-  const auto* opened = HeadlessPanel::find<state::OpenSweepCard>(more);
-  ASSERT_NE(opened, nullptr);
+  const auto opened = window.take<state::OpenSweepCard>();
+  ASSERT_TRUE(opened);
   EXPECT_TRUE(opened->searches);
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -47,6 +48,12 @@ const T* find_command(const state::Commands& commands) {
     if (const T* found = std::get_if<T>(&command)) return found;
   }
   return nullptr;
+}
+// As a value; none: none.
+template <typename T>
+std::optional<T> first_command(const state::Commands& commands) {
+  const T* found = find_command<T>(commands);
+  return found == nullptr ? std::nullopt : std::optional<T>(*found);
 }
 
 }  // namespace shardlens::ui

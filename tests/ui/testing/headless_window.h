@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -35,6 +36,11 @@ class HeadlessWindow {
   const kit::DrawProbe& probe() const { return probe_; }
   window::MainView& view() { return view_; }
   state::Commands take_commands();
+  // The first of a type among them; the others are dropped.
+  template <typename T>
+  std::optional<T> take() {
+    return first_command<T>(take_commands());
+  }
   template <typename T>
   static const T* find(const state::Commands& commands) {
     return find_command<T>(commands);

@@ -172,9 +172,8 @@ TEST_F(AdvicePanelTest, ShowGoesFromOnePieceOfEvidenceToTheNext) {
   texts();
   for (const std::size_t place : {20u, 30u, 20u}) {
     ASSERT_TRUE(window_.click(snapshot_, "advice/straggler/show"));
-    const auto commands = window_.take_commands();
-    const auto* step = HeadlessWindow::find<state::SelectStep>(commands);
-    ASSERT_NE(step, nullptr);
+    const auto step = window_.take<state::SelectStep>();
+    ASSERT_TRUE(step);
     EXPECT_EQ(step->step, snapshot_.run->figures.steps[place].index);
   }
 }

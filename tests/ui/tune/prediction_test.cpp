@@ -321,9 +321,8 @@ TEST(FoldedLines, FoldWhatHasNoRoom) {
 TEST_F(PredictionTest, OneClickGoesToTheBestValue) {
   texts();
   ASSERT_TRUE(window_.click(snapshot_, "best/bucket_cap_mb"));
-  const auto commands = window_.take_commands();
-  const auto* set = HeadlessWindow::find<state::SetKnob>(commands);
-  ASSERT_NE(set, nullptr);
+  const auto set = window_.take<state::SetKnob>();
+  ASSERT_TRUE(set);
   EXPECT_EQ(set->name, "bucket_cap_mb");
   EXPECT_EQ(set->text, "2");
 }

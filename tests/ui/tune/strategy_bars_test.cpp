@@ -83,9 +83,8 @@ TEST_F(StrategyBarsTest, TellHowManyParametersThereAreAndWhatShareIsTrained) {
 TEST_F(StrategyBarsTest, ChooseAStrategyByAClick) {
   estimate();
   ASSERT_TRUE(window_.click(snapshot_, "strategy/full_shard"));
-  const auto commands = window_.take_commands();
-  const auto* set = HeadlessWindow::find<state::SetKnob>(commands);
-  ASSERT_NE(set, nullptr);
+  const auto set = window_.take<state::SetKnob>();
+  ASSERT_TRUE(set);
   EXPECT_EQ(set->name, "sharding_strategy");
   EXPECT_EQ(set->text, "full_shard");
 }

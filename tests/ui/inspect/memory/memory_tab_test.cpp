@@ -30,9 +30,8 @@ bool has_text(const HeadlessPanel& panel, std::string_view text) {
 
 TEST(MemoryTab, AsksOnceForTheFirstRecordedStep) {
   TabsWindow window(tables_snapshot(), InspectTab::kMemory);
-  const state::Commands commands = window.panel.take_commands();
-  const auto* show = HeadlessPanel::find<state::ShowMemory>(commands);
-  ASSERT_NE(show, nullptr);
+  const auto show = window.panel.take<state::ShowMemory>();
+  ASSERT_TRUE(show);
   EXPECT_EQ(show->request, trace::timeline::StepMemoryRequest{});
   window.panel.frames(3);
   EXPECT_EQ(HeadlessPanel::find<state::ShowMemory>(window.panel.take_commands()), nullptr);
@@ -106,9 +105,8 @@ TEST(MemoryTab, GoesToTheStepInTheTimelineAndSavesWhatItShows) {
   ASSERT_TRUE(window.panel.click("memory/png"));
   EXPECT_NE(HeadlessPanel::find<state::SavePicture>(window.panel.take_commands()), nullptr);
   ASSERT_TRUE(window.panel.click("memory/save"));
-  const auto commands = window.panel.take_commands();
-  const auto* csv = HeadlessPanel::find<state::SaveText>(commands);
-  ASSERT_NE(csv, nullptr);
+  const auto csv = window.panel.take<state::SaveText>();
+  ASSERT_TRUE(csv);
   EXPECT_THAT(csv->text, HasSubstr("operator,bytes,category,lived_ns"));
   EXPECT_THAT(csv->text, HasSubstr("aten::linear"));
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -33,6 +34,11 @@ class HeadlessPanel {
 
   const kit::DrawProbe& probe() const { return probe_; }
   state::Commands take_commands();
+  // The first of a type among them; the others are dropped.
+  template <typename T>
+  std::optional<T> take() {
+    return first_command<T>(take_commands());
+  }
   template <typename T>
   static const T* find(const state::Commands& commands) {
     return find_command<T>(commands);
