@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "tests/ui/testing/headless_window.h"
+#include "tests/ui/testing/own_copy.h"
 #include "tests/ui/testing/sample_snapshot.h"
 #include "trace/job/shape/strategy.h"
 #include "ui/present/format.h"
@@ -248,12 +249,11 @@ TEST_F(ClickTest, SelectsAStepInTheChart) {
 // Of many steps a bar shows the slowest, but its mark is another one's.
 TEST_F(ClickTest, AMarkedBarTellsAndSelectsTheStepItIsMarkedFor) {
   snapshot_ = sample_snapshot({.steps = 3000, .live = false});
-  auto run = std::make_shared<state::RunView>(*snapshot_.run);
-  auto& steps = run->figures.steps;
+  auto& run = own_copy(snapshot_.run);
+  auto& steps = run.figures.steps;
   for (auto& step : steps) step.nonfinite = false;
   steps[2000].nonfinite = true;
   for (auto& rank : steps[2000].ranks) rank.step_ns /= 2;
-  snapshot_.run = run;
   window_.frames(snapshot_, 2);
   const state::Rect plot = window_.probe().find("steps/plot")->rect;
   float x = plot.x + 1;
@@ -316,9 +316,8 @@ TEST_F(ClickTest, ShowsTheRunOnScreenAgainUnlessItIsReplayed) {
 }
 
 TEST_F(ClickTest, OffersNoSettingsOfAnImportedRun) {
-  auto ledger = std::make_shared<state::Ledger>(*snapshot_.ledger);
-  for (state::LedgerRow& row : ledger->rows) row.is_imported = true;
-  snapshot_.ledger = ledger;
+  auto& ledger = own_copy(snapshot_.ledger);
+  for (state::LedgerRow& row : ledger.rows) row.is_imported = true;
   ASSERT_TRUE(window_.click(snapshot_, "ledger/runs/baseline", 1));
   window_.frames(snapshot_, 2);
   EXPECT_NE(window_.probe().find("menu/show"), nullptr);
@@ -370,11 +369,10 @@ TEST_F(ClickTest, SelectsSeveralRunsDeletesThemAndTakesThatBack) {
   ASSERT_NE(deleted, nullptr);
   EXPECT_EQ(deleted->folders, (std::vector<std::string>{"runs/baseline", "runs/cap 0.25"}));
   EXPECT_FALSE(window_.click(snapshot_, "ledger/undo")) << "nothing is deleted yet";
-  auto ledger = std::make_shared<state::Ledger>(*snapshot_.ledger);
-  std::erase_if(ledger->rows,
+  auto& ledger = own_copy(snapshot_.ledger);
+  std::erase_if(ledger.rows,
                 [&](const state::LedgerRow& row) { return row.folder == "runs/baseline"; });
-  ledger->deleted = 2;
-  snapshot_.ledger = ledger;
+  ledger.deleted = 2;
   window_.frames(snapshot_, 2);
   ASSERT_TRUE(window_.click(snapshot_, "ledger/undo"));
   EXPECT_NE(command<state::UndoDelete>(), nullptr);
@@ -461,9 +459,8 @@ TEST_F(ClickTest, InASmallWindowDeletedRunsCanBeTakenBack) {
     if (window_.probe().find("ledger/filter") == nullptr) break;
   }
   ASSERT_EQ(window_.probe().find("ledger/filter"), nullptr);
-  auto ledger = std::make_shared<state::Ledger>(*snapshot_.ledger);
-  ledger->deleted = 2;
-  snapshot_.ledger = ledger;
+  auto& ledger = own_copy(snapshot_.ledger);
+  ledger.deleted = 2;
   window_.frames(snapshot_, 2);
   ASSERT_TRUE(window_.click(snapshot_, "ledger/undo"));
   EXPECT_NE(command<state::UndoDelete>(), nullptr);
@@ -471,10 +468,9 @@ TEST_F(ClickTest, InASmallWindowDeletedRunsCanBeTakenBack) {
 
 // Names of a sweep begin alike.
 TEST_F(ClickTest, TheMenuShowsTheEndOfALongName) {
-  auto ledger = std::make_shared<state::Ledger>(*snapshot_.ledger);
-  const auto row = std::ranges::find(ledger->rows, "runs/baseline", &state::LedgerRow::folder);
+  auto& ledger = own_copy(snapshot_.ledger);
+  const auto row = std::ranges::find(ledger.rows, "runs/baseline", &state::LedgerRow::folder);
   row->name = "sweep of batch_per_rank and of bucket_cap_mb, batch 4, cap 25, run 2";
-  snapshot_.ledger = ledger;
   window_.frames(snapshot_, 2);
   ASSERT_TRUE(window_.click(snapshot_, "ledger/runs/baseline", 1));
   window_.move_to(snapshot_, 4, 4);
@@ -626,18 +622,17 @@ TEST_F(ClickTest, DropsWhatIsPinnedWithItsStepAndItsRun) {
 }
 
 TEST_F(ClickTest, SaysThatAStepWasRecordedWithoutDetail) {
-  const auto run = std::make_shared<state::RunView>(*snapshot_.run);
-  const auto timeline = std::make_shared<trace::timeline::StepPicture>(*run->timeline);
+  auto& run = own_copy(snapshot_.run);
+  const auto timeline = std::make_shared<trace::timeline::StepPicture>(*run.timeline);
   timeline->has_detail = false;
-  run->timeline = timeline;
-  snapshot_.run = run;
+  run.timeline = timeline;
   window_.frames(snapshot_, 2);
   EXPECT_TRUE(window_.probe().shows("recorded without detail"));
   EXPECT_TRUE(window_.probe().shows("record_limit_mb")) << "“Record” has every step";
-  run->figures.info.settings.record = "every 1000th";
+  run.figures.info.settings.record = "every 1000th";
   window_.frames(snapshot_, 2);
   EXPECT_TRUE(window_.probe().shows("set “Record” to every step"));
-  run->figures.info.imported_from = "PyTorch profiler";
+  run.figures.info.imported_from = "PyTorch profiler";
   window_.frames(snapshot_, 2);
   EXPECT_TRUE(window_.probe().shows("does not tell where this step's time went"));
   EXPECT_FALSE(window_.probe().shows("recorded without detail"));
@@ -645,16 +640,15 @@ TEST_F(ClickTest, SaysThatAStepWasRecordedWithoutDetail) {
 
 // On the timeline and under the mouse in the chart, where its bar is the only one.
 TEST_F(ClickTest, SaysThatAStepIsNotReadYet) {
-  const auto run = std::make_shared<state::RunView>(*snapshot_.run);
-  const auto timeline = std::make_shared<trace::timeline::StepPicture>(*run->timeline);
+  auto& run = own_copy(snapshot_.run);
+  const auto timeline = std::make_shared<trace::timeline::StepPicture>(*run.timeline);
   timeline->has_detail = false;
   timeline->awaits_detail = true;
-  run->timeline = timeline;
-  auto& steps = run->figures.steps;
+  run.timeline = timeline;
+  auto& steps = run.figures.steps;
   steps.erase(steps.begin(), steps.end() - 1);
   steps[0].ranks[0].has_detail = false;
   steps[0].ranks[0].awaits_detail = true;
-  snapshot_.run = run;
   window_.frames(snapshot_, 2);
   EXPECT_TRUE(window_.probe().shows("Not read yet: the GPU's records of this step"));
   EXPECT_TRUE(std::ranges::any_of(window_.probe().texts, [](const auto& text) {
@@ -665,7 +659,7 @@ TEST_F(ClickTest, SaysThatAStepIsNotReadYet) {
   window_.move_to(snapshot_, plot.x + 5, plot.bottom() - 5);
   window_.frames(snapshot_, 2);
   EXPECT_TRUE(window_.probe().shows("the GPU's records of this step have not come"));
-  run->figures.info.status = trace::model::RunStatus::kFailed;
+  run.figures.info.status = trace::model::RunStatus::kFailed;
   window_.frames(snapshot_, 2);
   EXPECT_TRUE(window_.probe().shows("broke off before the GPU's records of this step came"));
   EXPECT_FALSE(window_.probe().shows("Not read yet"));

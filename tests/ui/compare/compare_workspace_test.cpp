@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/ui/testing/headless_window.h"
+#include "tests/ui/testing/own_copy.h"
 #include "tests/ui/testing/probe_texts.h"
 #include "tests/ui/testing/sample_snapshot.h"
 #include "ui/compare/runs_tab.h"
@@ -142,16 +143,15 @@ TEST(CompareWorkspace, AddsRemovesAndChangesTheBase) {
 TEST(CompareWorkspace, OffersAllRunsOfTheLibraryByNamesThatTellThemApart) {
   HeadlessWindow window{1280, 800, in_compare()};
   state::Snapshot snapshot = compared_snapshot(2);
-  auto ledger = std::make_shared<state::Ledger>(*snapshot.ledger);
-  const state::LedgerRow row = ledger->rows.front();
-  ledger->rows.clear();
+  auto& ledger = own_copy(snapshot.ledger);
+  const state::LedgerRow row = ledger.rows.front();
+  ledger.rows.clear();
   for (int i = 40; i > 0; --i) {
-    ledger->rows.push_back(row);
-    ledger->rows.back().name =
+    ledger.rows.push_back(row);
+    ledger.rows.back().name =
         "sweep of batch_per_rank and of bucket_cap_mb, cap 25, run " + std::to_string(i);
-    ledger->rows.back().folder = "runs/" + std::to_string(i);
+    ledger.rows.back().folder = "runs/" + std::to_string(i);
   }
-  snapshot.ledger = ledger;
   window.frames(snapshot, 3);
   ASSERT_TRUE(window.click(snapshot, "compare/add"));
   window.frames(snapshot, 3);
@@ -162,17 +162,16 @@ TEST(CompareWorkspace, OffersAllRunsOfTheLibraryByNamesThatTellThemApart) {
 // As those of a sweep, which begin alike.
 TEST(CompareWorkspace, ChipsShowWhereLongNamesDiffer) {
   state::Snapshot snapshot = compared_snapshot(3);
-  auto view = std::make_shared<state::ComparisonView>(*snapshot.comparison);
+  auto& view = own_copy(snapshot.comparison);
   const std::string begins = "a sweep of lengths and of caps of buckets – länger als nötig, ";
-  for (auto& run : view->runs) run.name = begins + "ends in " + run.ordinal;
-  snapshot.comparison = view;
+  for (auto& run : view.runs) run.name = begins + "ends in " + run.ordinal;
   const auto chips_in = [&](int width) {
     HeadlessWindow window{width, 800, in_compare()};
     window.frames(snapshot, 3);
     const state::Rect chip = window.probe().find("compare/base/runs/compared 0")->rect;
     return texts_in(window.probe(), {0, chip.y, static_cast<float>(width), chip.h});
   };
-  for (const auto& run : view->runs) {
+  for (const auto& run : view.runs) {
     const auto wide = chips_in(2400), narrow = chips_in(1280);
     EXPECT_EQ(std::ranges::count(wide, run.ordinal + " · " + run.name), 1) << "there is room";
     EXPECT_EQ(std::ranges::count_if(narrow,
@@ -186,12 +185,11 @@ TEST(CompareWorkspace, ChipsShowWhereLongNamesDiffer) {
 
 TEST(CompareWorkspace, OfSixChipsEachHasItsWholeName) {
   state::Snapshot snapshot = compared_snapshot(6);
-  auto view = std::make_shared<state::ComparisonView>(*snapshot.comparison);
-  for (auto& run : view->runs) run.name = "caps, " + std::exchange(run.ordinal, "example 10");
-  snapshot.comparison = view;
+  auto& view = own_copy(snapshot.comparison);
+  for (auto& run : view.runs) run.name = "caps, " + std::exchange(run.ordinal, "example 10");
   HeadlessWindow window{1280, 800, in_compare()};
   window.frames(snapshot, 3);
-  for (const auto& run : view->runs) {
+  for (const auto& run : view.runs) {
     const state::Rect chip = window.probe().find("compare/base/" + run.folder)->rect;
     EXPECT_EQ(std::ranges::count(texts_in(window.probe(), chip), run.name), 1)
         << "its number has no room beside it";
@@ -200,17 +198,16 @@ TEST(CompareWorkspace, OfSixChipsEachHasItsWholeName) {
 
 TEST(CompareWorkspace, SettingsAreCutBeforeASentenceIsSmall) {
   state::Snapshot snapshot = compared_snapshot(2);
-  auto view = std::make_shared<state::ComparisonView>(*snapshot.comparison);
-  auto changed = std::make_shared<trace::analysis::RunDifference>(*view->differences[0]);
+  auto& view = own_copy(snapshot.comparison);
+  auto changed = std::make_shared<trace::analysis::RunDifference>(*view.differences[0]);
   changed->comparison.settings.push_back({"activation_checkpointing", "0", std::string(60, '1')});
-  view->differences[0] = changed;
-  view->runs[1].name = "a name that leaves the settings less than a third of all of the row";
-  snapshot.comparison = view;
+  view.differences[0] = changed;
+  view.runs[1].name = "a name that leaves the settings less than a third of all of the row";
   HeadlessWindow window{1280, 800, in_compare()};
   window.frames(snapshot, 3);
   const auto& texts = window.probe().texts;
   const auto sentence = std::ranges::find_if(
-      texts, [&](const auto& text) { return text.text.starts_with(view->runs[1].name + ": "); });
+      texts, [&](const auto& text) { return text.text.starts_with(view.runs[1].name + ": "); });
   ASSERT_NE(sentence, texts.end());
   EXPECT_TRUE(sentence->text.find("…") == std::string::npos) << "all of it on one line";
   const auto settings = std::ranges::find_if(
@@ -224,13 +221,12 @@ TEST(CompareWorkspace, SettingsThatAreCutAreExplained) {
   for (const std::size_t runs : {2u, 3u}) {
     HeadlessWindow window{1280, 800, in_compare()};
     state::Snapshot snapshot = compared_snapshot(runs);
-    auto view = std::make_shared<state::ComparisonView>(*snapshot.comparison);
-    auto changed = std::make_shared<trace::analysis::RunDifference>(*view->differences[0]);
+    auto& view = own_copy(snapshot.comparison);
+    auto changed = std::make_shared<trace::analysis::RunDifference>(*view.differences[0]);
     for (int i = 0; i < 12; ++i) {
       changed->comparison.settings.push_back({"setting_" + std::to_string(i), "before", "after"});
     }
-    view->differences[0] = changed;
-    snapshot.comparison = view;
+    view.differences[0] = changed;
     window.frames(snapshot, 3);
     const auto& texts = window.probe().texts;
     const auto cut = std::ranges::find_if(texts, [](const auto& text) {
@@ -246,12 +242,11 @@ TEST(CompareWorkspace, SettingsThatAreCutAreExplained) {
 
 TEST(CompareWorkspace, SettingsHaveTheRoomThatTheSentenceLeaves) {
   state::Snapshot snapshot = compared_snapshot(2);
-  auto view = std::make_shared<state::ComparisonView>(*snapshot.comparison);
-  auto changed = std::make_shared<trace::analysis::RunDifference>(*view->differences[0]);
+  auto& view = own_copy(snapshot.comparison);
+  auto changed = std::make_shared<trace::analysis::RunDifference>(*view.differences[0]);
   changed->comparison.settings.push_back({"activation_checkpointing", "0", std::string(24, '1')});
-  view->differences[0] = changed;
-  view->runs[1].name = "B";
-  snapshot.comparison = view;
+  view.differences[0] = changed;
+  view.runs[1].name = "B";
   HeadlessWindow window{1280, 800, in_compare()};
   window.frames(snapshot, 3);
   EXPECT_TRUE(window.probe().shows(", activation_checkpointing 0 → 111111111111111111111111"));
@@ -349,19 +344,18 @@ TEST(CompareWorkspace, KeysAreNotThoseOfTheRunInTune) {
 // Each run is asked for the same step, which the second lacks; where one shows another, it is read.
 TEST(CompareWorkspace, TellsAStepWithoutDetailFromOneThatIsMissing) {
   state::Snapshot snapshot = compared_snapshot(2);
-  auto view = std::make_shared<state::ComparisonView>(*snapshot.comparison);
+  auto& view = own_copy(snapshot.comparison);
   const auto change = [&](std::size_t index) {
-    auto run = std::make_shared<state::RunView>(*view->runs[index].run);
-    view->runs[index].run = run;
+    auto run = std::make_shared<state::RunView>(*view.runs[index].run);
+    view.runs[index].run = run;
     return run;
   };
-  view->step = change(0)->selected_step;
-  auto bare = std::make_shared<trace::timeline::StepPicture>(*view->runs[0].run->timeline);
+  view.step = change(0)->selected_step;
+  auto bare = std::make_shared<trace::timeline::StepPicture>(*view.runs[0].run->timeline);
   bare->has_detail = bare->awaits_detail = false;
   change(0)->timeline = bare;
   change(1)->figures.steps.resize(100);
-  const std::string number = std::to_string(view->step);
-  snapshot.comparison = view;
+  const std::string number = std::to_string(view.step);
   HeadlessWindow window{1600, 1000, in_compare()};
   window.frames(snapshot, 3);
   EXPECT_TRUE(window.probe().shows("This step was recorded without detail"));
@@ -412,17 +406,15 @@ TEST(CompareWorkspace, TheChosenRunStaysSoWhereverItStands) {
   ASSERT_TRUE(window.click(snapshot, "compare/choose/runs/compared 2"));
   window.frames(snapshot, 2);
   ASSERT_TRUE(window.probe().shows("A → C"));
-  auto view = std::make_shared<state::ComparisonView>(*snapshot.comparison);
-  view->runs.erase(view->runs.begin() + 1);
-  view->differences.erase(view->differences.begin());
-  snapshot.comparison = view;
+  auto& three = own_copy(snapshot.comparison);
+  three.runs.erase(three.runs.begin() + 1);
+  three.differences.erase(three.differences.begin());
   window.frames(snapshot, 2);
   EXPECT_TRUE(window.probe().shows("A → B")) << "the third one's letter now";
   ASSERT_TRUE(window.click(snapshot, "compare/choose/runs/compared 3"));
-  view = std::make_shared<state::ComparisonView>(*view);
-  view->runs.pop_back();
-  view->differences.pop_back();
-  snapshot.comparison = view;
+  auto& two = own_copy(snapshot.comparison);
+  two.runs.pop_back();
+  two.differences.pop_back();
   window.frames(snapshot, 2);
   EXPECT_TRUE(window.probe().shows("A → B")) << "the chosen one is gone";
 }
@@ -439,9 +431,7 @@ TEST(CompareWorkspace, ARunWithoutTheChosenKindOfRowsShowsAllOfThem) {
   EXPECT_FALSE(window.probe().shows(part)) << part;
   auto without = std::make_shared<trace::analysis::RunDifference>(*with_phases->differences[0]);
   without->explanation.phases.clear();
-  auto view = std::make_shared<state::ComparisonView>(*with_phases);
-  view->differences[0] = without;
-  snapshot.comparison = view;
+  own_copy(snapshot.comparison).differences[0] = without;
   window.frames(snapshot, 2);
   EXPECT_TRUE(window.probe().shows(part)) << "not the kind that stands in its place";
   snapshot.comparison = with_phases;
@@ -468,11 +458,10 @@ TEST(CompareWorkspace, SaysWhyARunCannotBeCompared) {
 TEST(CompareWorkspace, ALongNameLeavesRoomForTheSentence) {
   HeadlessWindow window{1280, 720, in_compare()};
   state::Snapshot snapshot = compared_snapshot(3);
-  auto view = std::make_shared<state::ComparisonView>(*snapshot.comparison);
-  view->runs[1].name = std::string(300, 'n');
-  snapshot.comparison = view;
+  auto& view = own_copy(snapshot.comparison);
+  view.runs[1].name = std::string(300, 'n');
   window.frames(snapshot, 2);
-  const auto& difference = *view->differences[0];
+  const auto& difference = *view.differences[0];
   const auto sentence = present::comparison_sentence(difference.comparison, difference.explanation);
   EXPECT_TRUE(window.probe().shows("n: " + sentence.text));
 }
@@ -482,11 +471,10 @@ TEST(CompareWorkspace, RunsThatAreNotComparableHaveNoWaterfall) {
   state::Snapshot snapshot = compared_snapshot(2);
   window.frames(snapshot, 2);
   ASSERT_NE(window.probe().find("compare/waterfall/Phases"), nullptr);
-  auto view = std::make_shared<state::ComparisonView>(*snapshot.comparison);
-  auto difference = std::make_shared<trace::analysis::RunDifference>(*view->differences[0]);
+  auto& view = own_copy(snapshot.comparison);
+  auto difference = std::make_shared<trace::analysis::RunDifference>(*view.differences[0]);
   difference->comparison.other_job = {trace::analysis::OtherJob::kModel};
-  view->differences[0] = difference;
-  snapshot.comparison = view;
+  view.differences[0] = difference;
   window.frames(snapshot, 2);
   EXPECT_TRUE(window.probe().shows("The runs are not comparable"));
   EXPECT_EQ(window.probe().find("compare/waterfall/Phases"), nullptr);

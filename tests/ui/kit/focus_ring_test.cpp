@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tests/ui/testing/headless_window.h"
+#include "tests/ui/testing/own_copy.h"
 #include "tests/ui/testing/sample_snapshot.h"
 
 namespace shardlens::ui::kit {
@@ -102,21 +103,20 @@ TEST_F(FocusRingTest, ArrowsGoFromRowToRowOfTheLedger) {
 }
 
 TEST_F(FocusRingTest, ArrowsReachRowsThatHaveToBeScrolledTo) {
-  auto ledger = std::make_shared<state::Ledger>(*snapshot_.ledger);
+  auto& ledger = own_copy(snapshot_.ledger);
   for (int i = 0; i < 60; ++i) {
-    ledger->rows.push_back(ledger->rows.back());
-    ledger->rows.back().folder = "runs/older " + std::to_string(i);
+    ledger.rows.push_back(ledger.rows.back());
+    ledger.rows.back().folder = "runs/older " + std::to_string(i);
   }
-  snapshot_.ledger = ledger;
   window_.frames(snapshot_, 3);
-  go_to("ledger/" + ledger->rows[0].folder);
-  for (std::size_t i = 1; i < ledger->rows.size(); ++i) {
+  go_to("ledger/" + ledger.rows[0].folder);
+  for (std::size_t i = 1; i < ledger.rows.size(); ++i) {
     window_.press(snapshot_, Key::kDown);
-    ASSERT_EQ(focused(), "ledger/" + ledger->rows[i].folder);
+    ASSERT_EQ(focused(), "ledger/" + ledger.rows[i].folder);
   }
-  for (std::size_t i = ledger->rows.size() - 1; i-- > 0;) {
+  for (std::size_t i = ledger.rows.size() - 1; i-- > 0;) {
     window_.press(snapshot_, Key::kUp);
-    ASSERT_EQ(focused(), "ledger/" + ledger->rows[i].folder);
+    ASSERT_EQ(focused(), "ledger/" + ledger.rows[i].folder);
   }
 }
 

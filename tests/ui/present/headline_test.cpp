@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/ui/testing/own_copy.h"
 #include "tests/ui/testing/sample_snapshot.h"
 #include "ui/present/job_text.h"
 
@@ -180,9 +181,8 @@ TEST(Progress, TellsTheLengthOfAShortRunThatEnded) {
 TEST(Progress, OfTheJobNamesItsRunBesideAnother) {
   state::Snapshot snapshot = sample_snapshot();
   EXPECT_EQ(progress_text(snapshot).left, "step 120 of 200");
-  auto other = std::make_shared<state::RunView>(*snapshot.run);
-  other->figures.info.folder = "runs/baseline";
-  snapshot.run = other;
+  auto& other = own_copy(snapshot.run);
+  other.figures.info.folder = "runs/baseline";
   EXPECT_EQ(progress_text(snapshot).left, "run 4: step 120 of 200");
 }
 
@@ -190,10 +190,9 @@ TEST(Progress, OfTheJobNamesItsRunBesideAnother) {
 TEST(Progress, OfARunThatWasResumedCountsTheStepsBefore) {
   state::Snapshot snapshot = sample_snapshot({.steps = 1});
   snapshot.job = {};  // another program runs it
-  auto run = std::make_shared<state::RunView>(*snapshot.run);
-  run->figures.info.settings.steps = 150;
-  run->figures.steps.front().index = 100;
-  snapshot.run = run;
+  auto& run = own_copy(snapshot.run);
+  run.figures.info.settings.steps = 150;
+  run.figures.steps.front().index = 100;
   EXPECT_EQ(progress_text(snapshot).left, "step 101 of 150");
   EXPECT_FLOAT_EQ(progress_text(snapshot).fraction, 101.0f / 150);
 }
@@ -216,11 +215,10 @@ TEST(Messages, TellWhatInspectCannotShowBesideWhatItShows) {
 TEST(Messages, TellOfLostRecordsAndOfAHangBeforeTheBanner) {
   state::Snapshot snapshot = sample_snapshot();
   EXPECT_EQ(messages(snapshot).size(), 1u) << "the banner alone";
-  const auto run = std::make_shared<state::RunView>(*snapshot.run);
-  run->diagnosis = "Rank 1 did not arrive in bucket 3";
-  run->figures.recorder.lost = 1200;
-  run->figures.recorder.losses.push_back({0, "operator queue full", 1200});
-  snapshot.run = run;
+  auto& run = own_copy(snapshot.run);
+  run.diagnosis = "Rank 1 did not arrive in bucket 3";
+  run.figures.recorder.lost = 1200;
+  run.figures.recorder.losses.push_back({0, "operator queue full", 1200});
   const auto lines = messages(snapshot);
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_TRUE(lines[0].is_error);

@@ -8,6 +8,7 @@
 
 #include "tests/ui/inspect/testing/headless_panel.h"
 #include "tests/ui/testing/headless_window.h"
+#include "tests/ui/testing/own_copy.h"
 #include "tests/ui/testing/sample_snapshot.h"
 #include "tests/ui/testing/sample_sweep.h"
 
@@ -141,9 +142,8 @@ TEST_F(SweepPanelTest, LeavesOutWhatIsSaidOfTheRunOnScreen) {
   auto sweep = sample_grid_sweep();
   sweep.banners = {"Ranks on a CPU", "Simulated links"};
   show(sweep);
-  auto run = std::make_shared<state::RunView>(*snapshot.run);
-  run->banners = {"Ranks on a CPU"};
-  snapshot.run = run;
+  auto& run = own_copy(snapshot.run);
+  run.banners = {"Ranks on a CPU"};
   auto window = this->window();
   window.frames(3);
   EXPECT_FALSE(window.probe().shows("Ranks on a CPU"));

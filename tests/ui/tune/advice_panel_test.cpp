@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/ui/testing/headless_window.h"
+#include "tests/ui/testing/own_copy.h"
 #include "tests/ui/testing/probe_texts.h"
 #include "tests/ui/testing/sample_snapshot.h"
 #include "ui/present/tune/advice_text.h"
@@ -147,9 +148,8 @@ TEST_F(AdvicePanelTest, TryItLeavesOtherChangesWhereNothingCanBePredicted) {
 
 // Without them gradients come in another order, of which nothing can be predicted.
 TEST_F(AdvicePanelTest, WhatAdviceSetsDoesNotMakeAnotherJob) {
-  auto run = std::make_shared<state::RunView>(*snapshot_.run);
-  run->figures.info.settings.find_unused_parameters = true;
-  snapshot_.run = run;
+  auto& run = own_copy(snapshot_.run);
+  run.figures.info.settings.find_unused_parameters = true;
   Advice unused = cap_advice();
   unused.rule = "unused";
   unused.changes = {{"find_unused_parameters", "false"}};

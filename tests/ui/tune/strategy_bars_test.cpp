@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/ui/testing/headless_window.h"
+#include "tests/ui/testing/own_copy.h"
 #include "tests/ui/testing/probe_texts.h"
 #include "tests/ui/testing/sample_snapshot.h"
 #include "trace/job/shape/strategy.h"
@@ -140,9 +141,8 @@ TEST_F(StrategyBarsTest, OpenThePlanByButtonKeyAndPalette) {
 }
 
 TEST_F(StrategyBarsTest, ShowStepsOfAnotherProgramsRunWithoutTheMemoryOfTheNextOne) {
-  const auto run = std::make_shared<state::RunView>(*snapshot_.run);
-  run->figures.info.imported_from = "PyTorch profiler";
-  snapshot_.run = run;
+  auto& run = own_copy(snapshot_.run);
+  run.figures.info.imported_from = "PyTorch profiler";
   const auto view = std::make_shared<state::PredictionView>();
   trace::tuning::KnobCurve& curve = view->choices.emplace_back();
   curve.knob = trace::job::find_knob("sharding_strategy");

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "tests/ui/testing/headless_window.h"
+#include "tests/ui/testing/own_copy.h"
 #include "tests/ui/testing/sample_snapshot.h"
 #include "tests/ui/testing/sample_timeline.h"
 #include "ui/window/main_view.h"
@@ -131,15 +132,14 @@ TEST_F(TimelinePanelTest, ExplainsOnlyMarksThatTheStepHas) {
   // As of a trace that tells no bucket, then of one without collectives.
   using trace::timeline::RowKind;
   for (const RowKind kind : {RowKind::kReady, RowKind::kCommunication}) {
-    const auto run = std::make_shared<state::RunView>(*snapshot_.run);
-    auto step = std::make_shared<trace::timeline::StepPicture>(*run->timeline);
+    auto& run = own_copy(snapshot_.run);
+    auto step = std::make_shared<trace::timeline::StepPicture>(*run.timeline);
     auto rows = std::make_shared<trace::timeline::TimelineRows>(*step->rows);
     for (auto& row : rows->rows) {
       if (row.kind == kind) row.kind = RowKind::kCounter;
     }
     step->rows = rows;
-    run->timeline = step;
-    snapshot_.run = run;
+    run.timeline = step;
     ++snapshot_.version;
     window_.frames(snapshot_, 2);
     EXPECT_FALSE(window_.probe().shows(kReadyWords));
@@ -149,11 +149,10 @@ TEST_F(TimelinePanelTest, ExplainsOnlyMarksThatTheStepHas) {
 
 TEST_F(TimelinePanelTest, ExplainsAllMarksInASmallWindow) {
   window_.resize(1280, 800);
-  const auto run = std::make_shared<state::RunView>(*snapshot_.run);
-  run->timeline =
+  auto& run = own_copy(snapshot_.run);
+  run.timeline =
       std::make_shared<trace::timeline::StepPicture>(sample_timeline(sample_step(2, 4)).picture);
-  run->selected_step = run->timeline->step;
-  snapshot_.run = run;
+  run.selected_step = run.timeline->step;
   window_.frames(snapshot_, 3);
   for (const char* mark :
        {"overlapped", "exposed", "waiting", "gradients are ready", "prefetched"}) {
@@ -176,14 +175,13 @@ TEST_F(TimelinePanelTest, StaysAtItsZoomFromStepToStep) {
   window_.press(snapshot_, kit::Key::kW);
   window_.press(snapshot_, kit::Key::kW);
   const double start = state().step_window.position(0), span = state().step_window.span_ns();
-  const auto run = std::make_shared<state::RunView>(*snapshot_.run);
+  auto& run = own_copy(snapshot_.run);
   SampleStep next = sample_step(2);
   next.index = 500;
-  next.start_ns = run->timeline->rows->end_ns;
+  next.start_ns = run.timeline->rows->end_ns;
   next.milliseconds = 170;
-  run->timeline = std::make_shared<trace::timeline::StepPicture>(sample_timeline(next).picture);
-  run->selected_step = 500;
-  snapshot_.run = run;
+  run.timeline = std::make_shared<trace::timeline::StepPicture>(sample_timeline(next).picture);
+  run.selected_step = 500;
   window_.frames(snapshot_, 2);
   EXPECT_TRUE(window_.probe().shows("Timeline · step 500"));
   EXPECT_DOUBLE_EQ(state().step_window.span_ns(), span);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/ui/testing/headless_window.h"
+#include "tests/ui/testing/own_copy.h"
 #include "tests/ui/testing/probe_texts.h"
 #include "tests/ui/testing/sample_snapshot.h"
 #include "ui/tune/layout.h"
@@ -125,9 +126,8 @@ TEST(Messages, AreNeverCut) {
   for (const int width : {800, 1280, 1920}) {
     HeadlessWindow window(width, 800);
     state::Snapshot snapshot = sample_snapshot();
-    const auto run = std::make_shared<state::RunView>(*snapshot.run);
-    run->banners = notes;
-    snapshot.run = run;
+    auto& run = own_copy(snapshot.run);
+    run.banners = notes;
     snapshot.notice = notes[0] + ". " + notes[1] + ". " + notes[2] + ". " + notes[3];
     snapshot.notice_is_error = true;
     window.frames(snapshot, 3);
@@ -200,13 +200,12 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(MainView, ShowsARunsWholeNameRatherThanThatItIsSimulated) {
   state::Snapshot snapshot = sample_snapshot();
-  auto ledger = std::make_shared<state::Ledger>(*snapshot.ledger);
-  for (state::LedgerRow& row : ledger->rows) {
+  auto& ledger = own_copy(snapshot.ledger);
+  for (state::LedgerRow& row : ledger.rows) {
     row.name = "slow link, cap 1";
     row.simulated = true;
     row.settings.inject = "rank=1,step=4,phase=forward,every=1,delay_ms=" + row.ordinal;
   }
-  snapshot.ledger = ledger;
   HeadlessWindow window(1280, 800);
   window.frames(snapshot, 3);
   EXPECT_TRUE(window.probe().shows("1 · slow link, cap 1"));
@@ -214,15 +213,14 @@ TEST(MainView, ShowsARunsWholeNameRatherThanThatItIsSimulated) {
 
 TEST(MainView, ShowsADifferencePerTokenUncut) {
   state::Snapshot snapshot = sample_snapshot({.live = false});
-  auto ledger = std::make_shared<state::Ledger>(*snapshot.ledger);
-  for (state::LedgerRow& row : ledger->rows) {
+  auto& ledger = own_copy(snapshot.ledger);
+  for (state::LedgerRow& row : ledger.rows) {
     row.is_baseline = false;
     row.not_compared.clear();
     row.relative_to_baseline = 1.276;
     row.per_token = true;
     row.beyond_noise.reset();
   }
-  snapshot.ledger = ledger;
   for (const int width : {1280, 1920}) {
     HeadlessWindow window(width, 1200);
     window.frames(snapshot, 3);
@@ -302,17 +300,16 @@ TEST(MainView, KeepsAllPanelsWhenPresentingOnASmallProjector) {
 
 TEST(MainView, TheLedgerShowsTheRowOfTheRunOnScreen) {
   state::Snapshot snapshot = sample_snapshot({.live = false});
-  auto ledger = std::make_shared<state::Ledger>(*snapshot.ledger);
-  state::LedgerRow row = ledger->rows.back();
-  for (state::LedgerRow& each : ledger->rows) each.is_shown = false;
+  auto& ledger = own_copy(snapshot.ledger);
+  state::LedgerRow row = ledger.rows.back();
+  for (state::LedgerRow& each : ledger.rows) each.is_shown = false;
   row.is_shown = row.is_baseline = false;
   for (int i = 0; i < 40; ++i) {
     row.folder = row.name = "older " + std::to_string(i);
-    ledger->rows.push_back(row);
+    ledger.rows.push_back(row);
   }
-  ledger->rows[30].is_shown = true;
-  const std::string name = ledger->rows[30].name;
-  snapshot.ledger = ledger;
+  ledger.rows[30].is_shown = true;
+  const std::string name = ledger.rows[30].name;
   HeadlessWindow window(1280, 720);
   window.frames(snapshot, 4);
   EXPECT_TRUE(window.probe().shows(name));
@@ -346,15 +343,14 @@ TEST(MainView, DoesNotSayThatARunHasEndedWhichGoesOn) {
     ADD_FAILURE() << "no progress";
     return true;
   };
-  auto run = std::make_shared<state::RunView>(*snapshot.run);
-  run->is_live = true;
-  run->figures.info.status = trace::model::RunStatus::kRunning;
-  run->figures.info.settings.epochs = 2;
-  snapshot.run = run;
+  auto& run = own_copy(snapshot.run);
+  run.is_live = true;
+  run.figures.info.status = trace::model::RunStatus::kRunning;
+  run.figures.info.settings.epochs = 2;
   HeadlessWindow window(1600, 1000);
   EXPECT_FALSE(says_the_end(window));
-  run->is_live = false;
-  run->figures.info.status = trace::model::RunStatus::kDone;
+  run.is_live = false;
+  run.figures.info.status = trace::model::RunStatus::kDone;
   EXPECT_TRUE(says_the_end(window));
 }
 
@@ -483,9 +479,8 @@ TEST(MainView, WaitsForNoStepOfARunThatHasEnded) {
   window.frames(snapshot, 3);
   EXPECT_TRUE(window.probe().shows("No step was recorded"));
   EXPECT_FALSE(window.probe().shows("The first step appears in a moment"));
-  auto run = std::make_shared<state::RunView>(*snapshot.run);
-  run->is_live = true;
-  snapshot.run = run;
+  auto& run = own_copy(snapshot.run);
+  run.is_live = true;
   window.frames(snapshot, 3);
   EXPECT_TRUE(window.probe().shows("The first step appears in a moment"));
 }
@@ -546,9 +541,8 @@ TEST(MainView, ThePaletteTakesADeletionBack) {
   EXPECT_EQ(HeadlessWindow::find<state::UndoDelete>(commanded(window, snapshot, "undo")), nullptr)
       << "nothing was deleted";
   window.press(snapshot, kit::Key::kEscape);
-  auto ledger = std::make_shared<state::Ledger>(*snapshot.ledger);
-  ledger->deleted = 2;
-  snapshot.ledger = ledger;
+  auto& ledger = own_copy(snapshot.ledger);
+  ledger.deleted = 2;
   const auto commands = commanded(window, snapshot, "undo");
   EXPECT_NE(HeadlessWindow::find<state::UndoDelete>(commands), nullptr);
 }
@@ -591,11 +585,10 @@ TEST(MainView, CopiesWhatItShowsAndGoesThereAgain) {
 TEST(MainView, CopiesTheStepOfARunThatWasFollowedToItsEndOrIsReplayed) {
   const auto copied_step = [](bool is_live, bool replays) {
     state::Snapshot snapshot = sample_snapshot();
-    auto run = std::make_shared<state::RunView>(*snapshot.run);
-    run->follows_live = true;
-    run->is_live = is_live;
-    run->selected_step = 7;
-    snapshot.run = run;
+    auto& run = own_copy(snapshot.run);
+    run.follows_live = true;
+    run.is_live = is_live;
+    run.selected_step = 7;
     snapshot.replay.active = replays;
     HeadlessWindow window(1600, 1000);
     const state::Commands commands = commanded(window, snapshot, "copy this view");

@@ -8,6 +8,7 @@
 
 #include "tests/ui/inspect/testing/sample_memory.h"
 #include "tests/ui/inspect/testing/tabs_window.h"
+#include "tests/ui/testing/own_copy.h"
 #include "ui/inspect/memory/memory_table.h"
 #include "ui/inspect/memory/memory_text.h"
 #include "ui/present/format.h"
@@ -66,9 +67,8 @@ TEST(MemoryTab, SaysAllOfWhyThereIsNoRecordInASmallWindow) {
   const std::string words = no_memory_record(memory, std::nullopt).body;
   state::Snapshot imported =
       snapshot_with(std::make_shared<trace::timeline::StepMemory>(std::move(memory)));
-  auto run = std::make_shared<state::RunView>(*imported.run);
-  run->figures.info.imported_from = "PyTorch profiler";
-  imported.run = run;
+  auto& run = own_copy(imported.run);
+  run.figures.info.imported_from = "PyTorch profiler";
   TabsWindow window(std::move(imported), InspectTab::kMemory, 900, 200);
   std::string said;
   for (const auto& text : window.panel.probe().texts) {
