@@ -105,13 +105,9 @@ bool is_implied(const job::Knob& knob, const Settings& before, const Settings& a
   return value_text(before, knob) == value_text(after, knob);
 }
 
-// What only one of two strategies obeys is a part of their difference, as far as what it does is
-// known or nobody chose it.
+// What only one of two strategies obeys is a part of their difference.
 bool is_of_strategy(const job::Knob& knob, const Settings& before, const Settings& after) {
-  const bool may_be =
-      before.sharding_strategy != after.sharding_strategy && is_implied(knob, before, after);
-  return may_be && (is_in(kPredicted, knob) || is_in(kWithoutEffect, knob) ||
-                    value_text(before, knob) == job::default_text(knob));
+  return before.sharding_strategy != after.sharding_strategy && is_implied(knob, before, after);
 }
 
 // Of two that act: whether ranks compute in another type since only one of the strategies obeys
@@ -228,7 +224,10 @@ std::string_view other_job_knob(const model::RunInfo& info, const Settings& next
   for (const job::Knob* knob : job::differing_knobs(before, after)) {
     if (is_in(kAnotherJob, *knob)) return knob->name;
   }
-  return computes_otherwise(before, after) ? "param_dtype" : "";
+  // Asked for by name it is left out, as within a strategy.
+  Settings kept = next;
+  kept.param_dtype = info.settings.param_dtype;
+  return computes_otherwise(before, acting_settings(info, kept)) ? "param_dtype" : "";
 }
 
 Result<Changes> changes_to(const model::RunInfo& info, const Settings& next) {

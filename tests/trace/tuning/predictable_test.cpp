@@ -236,14 +236,29 @@ TEST(Predictable, RefusesAStrategyThatLooksForUnusedParameters) {
   EXPECT_NE(changes.error().message.find("find_unused_parameters"), std::string::npos);
 }
 
-TEST(Predictable, NamesWhatAnotherStrategyObeysWithAnUnknownEffect) {
-  const auto unknown_of = [](const char* knob, const char* value) {
-    return names_of(changes_to_ddp(knob, value)->unknown);
-  };
-  EXPECT_EQ(unknown_of("gradient_as_bucket_view", "true"),
-            std::vector<std::string_view>{"gradient_as_bucket_view"});
-  EXPECT_EQ(unknown_of("bucket_cap_mb", "4"), std::vector<std::string_view>{}) << "predicted";
-  EXPECT_EQ(unknown_of("sync_module_states", "true"), std::vector<std::string_view>{});
+TEST(Predictable, WhatOnlyOneStrategyObeysIsAPartOfTheirDifference) {
+  for (const char* knob : {"gradient_as_bucket_view", "static_graph"}) {
+    RecordedJob job;
+    ASSERT_TRUE(job::set_value(job.figures.info.settings, knob, "true"));
+    job::Settings next = job.figures.info.settings;
+    next.sharding_strategy = job::Strategy::kFullShard;
+    const auto changes = changes_to(job.figures.info, next);
+    ASSERT_TRUE(changes) << changes.error().message;
+    EXPECT_EQ(names_of(changes->unknown), std::vector<std::string_view>{}) << knob;
+    EXPECT_EQ(names_of(changes_to_ddp(knob, "true")->unknown), std::vector<std::string_view>{})
+        << knob;
+  }
+}
+
+TEST(Predictable, LeavesATypeOutThatIsAskedForBesideAStrategy) {
+  RecordedJob job;
+  job::Settings next = job.figures.info.settings;
+  next.sharding_strategy = job::Strategy::kFullShard;
+  next.param_dtype = job::DataType::kBf16;
+  const auto changes = changes_to(job.figures.info, next);
+  ASSERT_TRUE(changes) << changes.error().message;
+  EXPECT_EQ(names_of(changes->unknown), std::vector<std::string_view>{"param_dtype"});
+  EXPECT_EQ(changes->settings.param_dtype, job.figures.info.settings.param_dtype);
 }
 
 TEST(Predictable, KnowsNoKnobTwice) {

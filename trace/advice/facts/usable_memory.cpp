@@ -26,7 +26,9 @@ std::map<Device, DeviceUse> use_by_device(const analysis::RunFigures& figures) {
   for (const auto& rank : figures.ranks) {
     DeviceUse& use = devices[device_of(rank.info)];
     ++use.ranks;
-    use.used_bytes = std::max(use.used_bytes, rank.peak.device_used_bytes);
+    // What a peak's sample tells of the device was asked before it.
+    use.used_bytes =
+        std::max({use.used_bytes, rank.peak.device_used_bytes, rank.now.device_used_bytes});
     use.allocated_bytes += rank.peak.allocated_bytes();
   }
   return devices;

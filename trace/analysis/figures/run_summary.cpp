@@ -180,7 +180,10 @@ std::optional<std::vector<bool>> have_backward(const model::RunInfo& info,
                                                const std::vector<RankFigures>& ranks) {
   std::vector<bool> result(units.size(), true);
   if (info.settings.lora_rank == 0 || !frees_after_forward(info.settings)) return result;
-  const auto job = ranks.empty() ? std::nullopt : planned_job(ranks.front(), info);
+  std::optional<predict::PlannedJob> job;
+  for (const RankFigures& rank : ranks) {
+    if (!job) job = planned_job(rank, info);
+  }
   if (!job) return std::nullopt;
   const auto planned = predict::model_units(job->shape, job->settings,
                                             predict::model_sizes(job->shape, job->settings));

@@ -100,7 +100,7 @@ class CollectiveFacts {
     const analysis::CollectivePart self = part_of(rows_, index_);
     if (self.members == 1) {
       sheet_.add("Waiting for others", "none", "no other rank is in its group");
-      return add_transfer(self, 1, "");
+      return add_transfer(run_.calls->wait_of(self, 1), 1, "");
     }
     const auto parts = run_.calls->same_call(self);
     if (parts.empty()) return;
@@ -127,12 +127,11 @@ class CollectiveFacts {
       sheet_.add_duration("Waiting for rank " + std::to_string(latest->rank), *wait.wait_ns,
                           "latest start over the ranks − own start" + but);
     }
-    add_transfer(self, static_cast<int>(parts.size()), but);
+    add_transfer(wait, static_cast<int>(parts.size()), but);
   }
 
-  void add_transfer(const analysis::CollectivePart& self, int ranks, const std::string& but) {
-    const std::int64_t transfer_ns =
-        run_.calls->wait_of(self, run_.rank_count()).transfer_ns.value_or(0);
+  void add_transfer(const analysis::CallWait& wait, int ranks, const std::string& but) {
+    const std::int64_t transfer_ns = wait.transfer_ns.value_or(0);
     if (transfer_ns <= 0) return;
     sheet_.add_duration("Transfer", transfer_ns, "own end − latest start" + but);
     add_bandwidth(transfer_ns, ranks);
