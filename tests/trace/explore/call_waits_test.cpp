@@ -118,6 +118,14 @@ void change_rank_0(const KnownRun& run, const std::string& sql) {
   ASSERT_TRUE(file && file->execute(sql));
 }
 
+void make_a_broadcast(const KnownRun& run) {
+  for (const int rank : {0, 1}) {
+    auto file = store::open_for_writing(store::rank_file(run.path(), rank));
+    ASSERT_TRUE(file && file->execute("update collective set function='broadcast', "
+                                      "executed='broadcast' where step=1"));
+  }
+}
+
 TEST(CallWaits, OfALateRankAreTheSameEverywhere) {
   KnownRun run;
   run.put_on_hosts({"node", "node"});
@@ -127,8 +135,19 @@ TEST(CallWaits, OfALateRankAreTheSameEverywhere) {
 TEST(CallWaits, OfARankThatLeftBeforeTheLastOneCameAreTheSameEverywhere) {
   KnownRun run;
   run.put_on_hosts({"node", "node"});
+  make_a_broadcast(run);
   change_rank_0(run, "update collective set end_ns=start_ns+2000000 where step=1");
   expect_everywhere(run.path(), {kLeft, known(0, 14)});
+}
+
+// An all-reduce ends on no rank before that.
+TEST(CallWaits, OfARankThatCannotHaveLeftBeforeTheLastOneCameAreTheSameEverywhere) {
+  KnownRun run;
+  run.put_on_hosts({"node", "node"});
+  change_rank_0(run, "update collective set end_ns=start_ns+2000000 where step=1");
+  Waits expected{known(2, 0), known(0, 14)};
+  expected[0].transfer_ns.reset();
+  expect_everywhere(run.path(), expected);
 }
 
 // Its other calls tell that clocks are 18 ms apart at most.
@@ -149,11 +168,7 @@ TEST(CallWaits, BeyondTheErrorOfTheClocksAreTheSameEverywhere) {
 TEST(CallWaits, OfARankThatLeftItsCallWithAnotherHostAreTheSameEverywhere) {
   KnownRun run;
   run.put_on_hosts({"node-1", "node-2"});
-  for (const int rank : {0, 1}) {
-    auto file = store::open_for_writing(store::rank_file(run.path(), rank));
-    ASSERT_TRUE(file && file->execute("update collective set function='broadcast', "
-                                      "executed='broadcast' where step=1"));
-  }
+  make_a_broadcast(run);
   change_rank_0(run,
                 "update collective set start_ns=start_ns-30000000, end_ns=start_ns-28000000 "
                 "where step=1");

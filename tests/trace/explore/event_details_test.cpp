@@ -275,6 +275,12 @@ TEST_F(DetailsOfAChangedRun, NobodyWaitedForARankThatBeganWithTheOthers) {
 
 // It ended two milliseconds before rank 1 came, as a broadcast's root may.
 TEST_F(DetailsOfAChangedRun, ARankThatHadLeftHasNoTransferAndSetsNoRecord) {
+  run_.put_on_hosts({"node", "node"});
+  for (const int rank : {0, 1}) {
+    auto file = store::open_for_writing(store::rank_file(run_.path(), rank));
+    EXPECT_TRUE(file && file->execute("update collective set function='broadcast', "
+                                      "executed='broadcast' where step=1"));
+  }
   const auto left = after(0, "update collective set end_ns=start_ns+2000000 where step=1");
   EXPECT_EQ(value(left, "Waiting for others"), "none");
   EXPECT_EQ(value(left, "Transfer"), "(none)");
@@ -283,6 +289,13 @@ TEST_F(DetailsOfAChangedRun, ARankThatHadLeftHasNoTransferAndSetsNoRecord) {
   EXPECT_TRUE(left.calls[0].wait.has_left);
   EXPECT_FALSE(left.calls[1].wait.has_left);
   EXPECT_EQ(value(of_step(2), "Bus bandwidth"), "1.00 GB/s · 100 % of the best seen");
+}
+
+// By its clock; an all-reduce ends on no rank before it began on all.
+TEST_F(DetailsOfAChangedRun, AnAllReduceThatEndedBeforeTheLastRankBeganWasAllWaiting) {
+  const auto early = after(0, "update collective set end_ns=start_ns+2000000 where step=1");
+  EXPECT_EQ(value(early, "Waiting for rank 1"), "2.00 ms");
+  EXPECT_EQ(value(early, "Transfer"), "(none)");
 }
 
 TEST_F(Details, OfACopyHaveItsBandwidth) {

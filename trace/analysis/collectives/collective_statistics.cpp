@@ -150,11 +150,12 @@ void CollectiveStatistics::finish(const std::vector<Part>& parts,
   for (const auto& part : parts) latest_start = std::max(latest_start, part.start_ns);
   for (const auto& part : parts) {
     auto& row = rows_[static_cast<std::size_t>(part.row)];
-    // A rank that ended before another began shows clocks apart or a call that does not wait
-    // (a broadcast's root): it has no transfer time.
+    // A rank that ended before another began has no transfer time: it shows clocks apart, and did
+    // nothing but wait, or a call that does not wait (a broadcast's root).
     const auto transfer = part.end_ns - latest_start;
-    matched_.push_back({part.start_ns, part.end_ns, transfer > 0 ? latest_start : part.start_ns,
-                        part.rank, hosts});
+    const auto without = ends_after_all_began(function) ? part.end_ns : part.start_ns;
+    matched_.push_back(
+        {part.start_ns, part.end_ns, transfer > 0 ? latest_start : without, part.rank, hosts});
     if (transfer <= 0) continue;
     if (hosts > 0 && std::ranges::find(row.hosts, hosts) == row.hosts.end()) {
       row.hosts.push_back(hosts);

@@ -28,7 +28,7 @@ struct NcclChoice {
 struct MatchedCall {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  std::int64_t moves_from_ns = 0;  // the latest start over ranks; its own if it did not wait for it
+  std::int64_t moves_from_ns = 0;  // the latest start over ranks; see CollectiveCalls::wait_of()
   int rank = 0;
   int hosts = 0;  // by CollectiveStatistics::clock_errors_ns(); 0: its ranks have one clock
 

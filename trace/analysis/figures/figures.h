@@ -65,7 +65,8 @@ enum class WaitDoubt : std::uint8_t {
 std::string_view to_text(WaitDoubt doubt);  // "" for none; goes on a sentence
 
 // How long a rank waited in a collective for the last one, and moved data with it from then on. One
-// that ended before the last one began did neither.
+// that ended before the last one began, as a broadcast's root may, did neither; where none can, it
+// waited to its end.
 struct CallWait {
   std::optional<std::int64_t> wait_ns;           // latest start over the ranks − own start
   std::optional<std::int64_t> transfer_ns;       // own end − latest start

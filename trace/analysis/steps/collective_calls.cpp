@@ -97,8 +97,13 @@ CallWait CollectiveCalls::wait_of(const CollectivePart& like, std::size_t rank_c
           call->clock_error_ns) {
     return {{}, {}, false, WaitDoubt::kClockError};
   }
-  if (like.start_ns < latest.start_ns && like.end_ns <= latest.start_ns)
+  if (like.start_ns < latest.start_ns && like.end_ns <= latest.start_ns) {
+    if (ends_after_all_began(like.function))
+      return {from(like.start_ns), {}, false, WaitDoubt::kNone};
+    if (base::saturated_difference(latest.start_ns, like.end_ns) < call->clock_error_ns)
+      return {{}, {}, false, WaitDoubt::kClockError};
     return {0, {}, true, WaitDoubt::kNone};
+  }
   CallWait wait{
       base::saturated_difference(latest.start_ns, like.start_ns), {}, false, WaitDoubt::kNone};
   if (call->has_one_clock) wait.transfer_ns = from(latest.start_ns);

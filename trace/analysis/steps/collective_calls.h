@@ -52,7 +52,8 @@ class CollectiveCalls {
   bool has_all_ranks(const CollectivePart& like, std::size_t rank_count) const;
   // The one rule for what is told of a rank's part in a call. Not known as ranks are missing, or as
   // clocks may have made it up that it came before the last rank or, of the last one itself, that
-  // the others did; its transfer also where calls contradict that its ranks have one clock.
+  // the others did; its transfer also where calls contradict that its ranks have one clock. So does
+  // one that waits for all and seems to have ended before the last one began: it was all waiting.
   CallWait wait_of(const CollectivePart& like, std::size_t rank_count) const;
 
  private:

@@ -18,19 +18,6 @@ constexpr int kStretch = 64;  // calls
 constexpr std::int64_t kEarliest = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kLatest = std::numeric_limits<std::int64_t>::max();
 
-bool ends_after_all_began(model::CollectiveFunction function) {
-  switch (function) {
-    case model::CollectiveFunction::kAllReduce:
-    case model::CollectiveFunction::kReduceScatter:
-    case model::CollectiveFunction::kAllGather:
-    case model::CollectiveFunction::kAllToAll:
-    case model::CollectiveFunction::kBarrier:
-      return true;
-    default:
-      return false;
-  }
-}
-
 ClockRange reversed(const ClockRange& range) {
   return {base::saturated_difference(0, range.most_ns),
           base::saturated_difference(0, range.least_ns)};
@@ -45,6 +32,19 @@ std::int64_t width_of(const ClockRange& range) {
 }
 
 }  // namespace
+
+bool ends_after_all_began(model::CollectiveFunction function) {
+  switch (function) {
+    case model::CollectiveFunction::kAllReduce:
+    case model::CollectiveFunction::kReduceScatter:
+    case model::CollectiveFunction::kAllGather:
+    case model::CollectiveFunction::kAllToAll:
+    case model::CollectiveFunction::kBarrier:
+      return true;
+    default:
+      return false;
+  }
+}
 
 // Which clocks share calls; each host's is one, and that of a rank whose host is not known.
 class HostClocks::Links {

@@ -124,8 +124,11 @@ class CollectiveFacts {
       sheet_.add("Waiting for others", "none",
                  "it had left before rank " + std::to_string(latest->rank) + " began" + but);
     } else {
+      const std::string what = self.end_ns <= latest->start_ns
+                                   ? "all of it: by its clock it ended before that rank began"
+                                   : "latest start over the ranks − own start";
       sheet_.add_duration("Waiting for rank " + std::to_string(latest->rank), *wait.wait_ns,
-                          "latest start over the ranks − own start" + but);
+                          what + but);
     }
     add_transfer(wait, static_cast<int>(parts.size()), but);
   }

@@ -128,7 +128,7 @@ class FactMaker {
     if (!wait.transfer_ns) {
       add("Transferring", "not known");
       out_.notes.emplace_back(
-          "The transfer is not known: its ranks have several clocks, as other calls show");
+          "The transfer is not known: its ranks have several clocks, as calls show");
       return;
     }
     add("Transferring", present::length_text(*wait.transfer_ns));

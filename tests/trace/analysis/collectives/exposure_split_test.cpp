@@ -232,7 +232,7 @@ std::int64_t count_waiting(const SyntheticRun& run, std::size_t rank, const mode
       if (t < call.start_ns || t >= call.end_ns) continue;
       communicates = true;
       const auto from = latest[call.sequence];
-      moves = moves || from >= call.end_ns || t >= from;
+      moves = moves || t >= from;
     }
     waiting += communicates && !computes && !moves;
   }

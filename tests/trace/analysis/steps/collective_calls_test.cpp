@@ -41,21 +41,25 @@ TEST(CollectiveCalls, AWaitThatClocksMayHaveMadeIsNone) {
 }
 
 TEST(CollectiveCalls, ARankThatHadLeftWaitedForNobodyAndMovedNothingWithTheLast) {
-  CollectivePart root = part(0, 0, 7, 0, 100);
+  CollectivePart root = part(0, 0, 7, 0, 100), other = part(0, 0, 7, 1, 130);
   root.end_ns = 120;  // a broadcast's root sends and goes on
-  CollectiveCalls calls({root, part(0, 0, 7, 1, 130)});
-  for (const std::int64_t error_ns : {0, 29}) {
+  root.function = other.function = model::CollectiveFunction::kBroadcast;
+  CollectiveCalls calls({root, other});
+  for (const std::int64_t error_ns : {0, 10}) {
     calls.doubt_waits(clocks_apart(error_ns));
     EXPECT_TRUE(calls.wait_of(root, 2).has_left);
     EXPECT_EQ(calls.wait_of(root, 2).wait_ns, 0);
     EXPECT_FALSE(calls.wait_of(root, 2).transfer_ns);
     EXPECT_EQ(calls.wait_of(root, 2).doubt, WaitDoubt::kNone);
-    EXPECT_FALSE(calls.wait_of(part(0, 0, 7, 1, 130), 2).has_left);
-    EXPECT_EQ(calls.wait_of(part(0, 0, 7, 1, 130), 2).transfer_ns, 10'000);
+    EXPECT_FALSE(calls.wait_of(other, 2).has_left);
+    EXPECT_EQ(calls.wait_of(other, 2).transfer_ns, 10'000);
   }
-  calls.doubt_waits(clocks_apart(30));
-  EXPECT_FALSE(calls.wait_of(root, 2).has_left) << "the other may have come with it";
-  EXPECT_FALSE(calls.wait_of(root, 2).wait_ns);
+  for (const std::int64_t error_ns : {11, 30}) {
+    calls.doubt_waits(clocks_apart(error_ns));
+    EXPECT_FALSE(calls.wait_of(root, 2).has_left) << "the other may have come before it left";
+    EXPECT_FALSE(calls.wait_of(root, 2).wait_ns);
+    EXPECT_EQ(calls.wait_of(root, 2).doubt, WaitDoubt::kClockError);
+  }
   calls.doubt_waits({});
   root.end_ns = 131;
   EXPECT_EQ(calls.wait_of(root, 2).wait_ns, 30);
@@ -85,6 +89,29 @@ TEST(CollectiveCalls, SayWhyAWaitIsNotKnown) {
   EXPECT_EQ(calls.wait_of(own, 3).doubt, WaitDoubt::kClocksUnknown);
   own.members = 1;
   EXPECT_EQ(calls.wait_of(own, 3).wait_ns, 0) << "alone in its group";
+}
+
+// Rank 1's clock is 700 µs ahead, by which it began the last call after rank 0 had ended it.
+TEST(CollectiveCalls, ARankCannotHaveLeftWhatEndsAfterAllBegan) {
+  constexpr std::int64_t kUs = 1000, kAhead = 700 * kUs;
+  ClockMeetings meetings;
+  for (std::int64_t at = 0; at < 64'000 * kUs; at += 1000 * kUs) {
+    meetings.add(model::CollectiveFunction::kAllReduce, {0, at, at + 100 * kUs},
+                 {1, at + kAhead, at + kAhead + 100 * kUs});
+  }
+  CollectivePart own = part(0, 0, 7, 0, 100), late = part(0, 0, 7, 1, 100 + 5'700 * kUs);
+  own.end_ns = own.start_ns + 5'100 * kUs;
+  late.end_ns = late.start_ns + 100 * kUs;
+  CollectiveCalls calls({own, late});
+  const std::vector<RankHost> hosts{{0, "a"}, {1, "b"}};
+  for (const HostClocks& clocks : {meetings.clocks(hosts), HostClocks{}}) {
+    calls.doubt_waits(clocks);
+    const CallWait wait = calls.wait_of(own, 2);
+    EXPECT_EQ(wait.wait_ns, 5'100 * kUs) << "no longer than it was in the call";
+    EXPECT_FALSE(wait.transfer_ns);
+    EXPECT_FALSE(wait.has_left);
+    EXPECT_EQ(wait.doubt, WaitDoubt::kNone);
+  }
 }
 
 // A wait that is longer than the clocks are apart is one; what lies between two clocks is no

@@ -29,6 +29,13 @@ model::Collective call(int rank, std::int64_t sequence, std::int64_t start, std:
   return c;
 }
 
+// Its root sends and goes on.
+model::Collective broadcast(int rank, std::int64_t sequence, std::int64_t start, std::int64_t end) {
+  model::Collective c = call(rank, sequence, start, end);
+  c.function = model::CollectiveFunction::kBroadcast;
+  return c;
+}
+
 StragglerFigures figures_of(const std::vector<model::Collective>& calls,
                             const std::vector<analysis::ProcessGroupFigures>& groups = {},
                             const analysis::HostClocks& clocks = {},
@@ -139,10 +146,9 @@ TEST(StragglerFigures, BlameNobodyWhereTwoCameTogether) {
   for (const auto& rank : figures.ranks) EXPECT_EQ(rank.times_last, 0);
 }
 
-// Rank 0 is a broadcast's root: it sends, and goes on.
 TEST(StragglerFigures, HoldUpNobodyWhoHadLeftBefore) {
   const auto figures =
-      figures_of({call(0, 7, 100, 160), call(1, 7, 130, 990), call(2, 7, 400, 980)});
+      figures_of({broadcast(0, 7, 100, 160), broadcast(1, 7, 130, 990), broadcast(2, 7, 400, 980)});
   const StragglerCall& only = figures.calls.front();
   EXPECT_TRUE(only.part_of(0)->has_left);
   EXPECT_EQ(only.part_of(0)->wait_ns, 0);
@@ -154,10 +160,21 @@ TEST(StragglerFigures, HoldUpNobodyWhoHadLeftBefore) {
   EXPECT_EQ(figures.ranks[2].caused_ns, 270);
   EXPECT_EQ(figures.ranks[2].alone_ns, 270);
   const auto all_left =
-      figures_of({call(0, 7, 100, 160), call(1, 7, 130, 200), call(2, 7, 400, 980)});
+      figures_of({broadcast(0, 7, 100, 160), broadcast(1, 7, 130, 200), broadcast(2, 7, 400, 980)});
   EXPECT_EQ(all_left.ranks[2].times_last, 1);
   EXPECT_EQ(all_left.ranks[2].caused_ns, 0);
   EXPECT_EQ(all_left.ranks[2].alone_ns, 0);
+}
+
+TEST(StragglerFigures, CountAllOfAnAllReduceThatSeemsToEndBeforeTheLastRankBegan) {
+  const auto figures = figures_of({call(0, 7, 100, 160), call(1, 7, 400, 980)});
+  const StragglerPart& early = *figures.calls.front().part_of(0);
+  EXPECT_FALSE(early.has_left);
+  EXPECT_EQ(early.wait_ns, 60);
+  EXPECT_FALSE(early.transfer_ns);
+  EXPECT_EQ(figures.ranks[0].waited_ns, 60);
+  EXPECT_EQ(figures.ranks[1].caused_ns, 60);
+  EXPECT_EQ(figures.ranks[1].alone_ns, 60);
 }
 
 TEST(StragglerFigures, LeaveOutWhatIsNotWholeAndCountIt) {
@@ -257,7 +274,7 @@ TEST(StragglerFigures, KeepFewerCallsOfManyRanksAndStillSumOverAll) {
 
 constexpr int kRandomCalls = 60;
 
-// Of some calls ranks are missing.
+// Of some calls ranks are missing; each second one is a broadcast.
 std::vector<model::Collective> random_calls(std::mt19937& random, int ranks) {
   std::vector<model::Collective> calls;
   for (int i = 0; i < kRandomCalls; ++i) {
@@ -265,7 +282,8 @@ std::vector<model::Collective> random_calls(std::mt19937& random, int ranks) {
     for (int rank = 0; rank < ranks; ++rank) {
       if (!whole && random() % 3 == 0) continue;
       const auto start = static_cast<std::int64_t>(1'000'000 + i * 10'000 + random() % 5000);
-      calls.push_back(call(rank, i, start, start + 1 + static_cast<std::int64_t>(random() % 9000)));
+      const auto end = start + 1 + static_cast<std::int64_t>(random() % 9000);
+      calls.push_back(i % 2 == 0 ? call(rank, i, start, end) : broadcast(rank, i, start, end));
     }
   }
   std::ranges::shuffle(calls, random);
@@ -285,8 +303,14 @@ struct Arrivals {
   std::int64_t second_ns = 0;  // the latest but one; equal to it where two came together
 };
 
-bool has_left(const model::Collective& c, const Arrivals& arrivals) {
+// Before the last one came, of which an all-reduce was all waiting.
+bool ended_before(const model::Collective& c, const Arrivals& arrivals) {
   return c.start_ns < arrivals.latest_ns && c.end_ns <= arrivals.latest_ns;
+}
+
+std::int64_t wait_in(const model::Collective& c, const Arrivals& arrivals) {
+  if (!ended_before(c, arrivals)) return arrivals.latest_ns - c.start_ns;
+  return c.function == model::CollectiveFunction::kBroadcast ? 0 : c.end_ns - c.start_ns;
 }
 
 Arrivals arrivals_of(const std::vector<model::Collective>& parts) {
@@ -310,12 +334,12 @@ void expect_as_defined(const StragglerCall& found, const std::vector<model::Coll
   const Arrivals arrivals = arrivals_of(parts);
   std::int64_t waits = 0, last_to_wait_ns = 0;
   for (const auto& c : parts) {
-    const std::int64_t wait = has_left(c, arrivals) ? 0 : arrivals.latest_ns - c.start_ns;
+    const std::int64_t wait = wait_in(c, arrivals);
     if (wait > 0) last_to_wait_ns = std::max(last_to_wait_ns, c.start_ns);
     const StragglerPart* part = found.part_of(c.rank);
     ASSERT_NE(part, nullptr);
     EXPECT_EQ(part->wait_ns, wait);
-    EXPECT_EQ(part->transfer_ns.has_value(), !has_left(c, arrivals));
+    EXPECT_EQ(part->transfer_ns.has_value(), !ended_before(c, arrivals));
     EXPECT_EQ(part->transfer_ns.value_or(0),
               std::max<std::int64_t>(0, c.end_ns - arrivals.latest_ns));
     waits += wait;
@@ -331,7 +355,7 @@ void expect_as_defined(const StragglerCall& found, const std::vector<model::Coll
   auto& blamed = ranks[last->rank];
   ++blamed.times_last;
   blamed.caused_ns += waits;
-  if (waits > 0) blamed.alone_ns += arrivals.latest_ns - last_to_wait_ns;
+  if (waits > 0) blamed.alone_ns += std::min(waits, arrivals.latest_ns - last_to_wait_ns);
 }
 
 void expect_equal(const StragglerRank& found, const StragglerRank& wanted) {
