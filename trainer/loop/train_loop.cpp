@@ -131,8 +131,9 @@ trace::base::Result<TrainOutcome> TrainLoop::run() {
           checkpoints_.is_due(step + 1) || (outcome.stopped && parts_.settings.checkpoint_on_stop);
       // Whoever stops it may not wait for an evaluation.
       if (saves && outcome.stopped) TRY(save_checkpoint(step));
-      TRY(evaluate_if_due(step, outcome.stopped));
-      if (saves && !outcome.stopped) TRY(save_checkpoint(step));
+      TRY_ASSIGN(const bool is_best, evaluate_if_due(step, outcome.stopped));
+      // What was saved before it does not know of it.
+      if (saves && (is_best || !outcome.stopped)) TRY(save_checkpoint(step));
       if (outcome.stopped) {
         parts_.log.info("stopped after step " + std::to_string(step) + ", as asked");
         return outcome;
@@ -313,8 +314,8 @@ bool TrainLoop::evaluates_after(std::int64_t step) const {
   return every > 0 && (step + 1) % every == 0;
 }
 
-trace::base::Result<void> TrainLoop::evaluate_if_due(std::int64_t step, bool is_stopped) {
-  if (!evaluates_after(step)) return {};
+trace::base::Result<bool> TrainLoop::evaluate_if_due(std::int64_t step, bool is_stopped) {
+  if (!evaluates_after(step)) return false;
   const evaluate::Evaluation result = evaluate_after(step);
   report_evaluation(step, result);
   // What puts it into words has been stopped, too.
@@ -367,7 +368,7 @@ std::string TrainLoop::evaluated_text(const evaluate::Evaluation& result) const 
          " targets";
 }
 
-trace::base::Result<void> TrainLoop::keep_if_best(std::int64_t step,
+trace::base::Result<bool> TrainLoop::keep_if_best(std::int64_t step,
                                                   const evaluate::Evaluation& result) {
   const trace::job::Settings& s = parts_.settings;
   const bool saves_best = s.save_model == trace::job::SaveModel::kBest;
@@ -377,7 +378,7 @@ trace::base::Result<void> TrainLoop::keep_if_best(std::int64_t step,
         "the evaluations before the run was resumed were of other text (data, ranks, batches): "
         "the best from here on is kept, whatever theirs was");
   }
-  if (!checkpoints_.is_best(result.loss)) return {};
+  if (!checkpoints_.is_best(result.loss)) return false;
   has_best_ = true;
   if (s.keep_best) {
     const PhaseMark mark(*this, step, Phase::kCheckpoint);
@@ -386,7 +387,8 @@ trace::base::Result<void> TrainLoop::keep_if_best(std::int64_t step,
       parts_.log.info("the best so far: checkpoint " + folder.string());
     }
   }
-  return saves_best ? save_model(step) : trace::base::Result<void>();
+  if (saves_best) TRY(save_model(step));
+  return true;
 }
 
 // A run that goes on may begin with a better loss than it reaches: then what it has is kept, and

@@ -91,11 +91,12 @@ class TrainLoop {
   void report_skipped(std::int64_t step, const StepAgreement& agreement);
   std::optional<model::ChunkedLossOptions> loss_chunks() const;
   trace::base::Result<void> check_finite(std::int64_t step, const StepAgreement& agreement);
-  trace::base::Result<void> evaluate_if_due(std::int64_t step, bool is_stopped);
+  // Whether it is the best so far.
+  trace::base::Result<bool> evaluate_if_due(std::int64_t step, bool is_stopped);
   evaluate::Evaluation evaluate_after(std::int64_t step);
   // Equal for evaluations whose losses can be compared.
   std::string evaluated_text(const evaluate::Evaluation& result) const;
-  trace::base::Result<void> keep_if_best(std::int64_t step, const evaluate::Evaluation& result);
+  trace::base::Result<bool> keep_if_best(std::int64_t step, const evaluate::Evaluation& result);
   void write_sample(std::int64_t step);
   void tell_sample(std::int64_t step, const evaluate::Sample& sample);
   trace::base::Result<void> save_at_end(std::int64_t step);

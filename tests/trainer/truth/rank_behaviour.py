@@ -5,6 +5,7 @@ rank_behaviour.py RANK_PROGRAM CASE
 import math
 import os
 import pathlib
+import re
 import shutil
 import signal
 import sqlite3
@@ -141,11 +142,15 @@ def stop_in_step(step, program, folder, **settings):
 
 
 def stop_where_something_is_due(program, folder):
-    job = stop_in_step(1, program, folder, steps=6, save_every=2, evaluate_every=2, loss_every=100)
+    job = stop_in_step(1, program, folder, steps=6, save_every=2, evaluate_every=2, loss_every=100, keep_best=True)
     expect("stopped after step 1" in job.log(0), job, "it was stopped elsewhere")
     saved = [path.name for path in (job.run / "checkpoints").glob("step_*")]
     expect(saved == ["step_000002"], job, f"saved {saved}")
-    expect("evaluation after step 1" in job.log(0), job, "a run that goes on does not make it")
+    loss = re.search(r"evaluation after step 1: loss ([\d.]+)", job.log(0))
+    expect(loss, job, "a run that goes on does not make the evaluation")
+    info = (job.run / "checkpoints" / "step_000002" / "checkpoint.yaml").read_text()
+    best = re.search(r'best_evaluation_loss"?: "?([\d.]+)', info)
+    expect(best and abs(float(best[1]) - float(loss[1])) < 1e-4, job, f"what goes on forgets it: {info}")
 
 
 def stop_in_last_step(program, folder):
