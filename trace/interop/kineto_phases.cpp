@@ -58,10 +58,11 @@ base::Phase phase_named(std::string_view name) {
 }
 
 // Whether counts come in turns, as of several optimizers: different ones, the same again after each
-// `period` steps. What is missing now and then comes in none. Of at least two; fewer than four do
-// not tell and are taken to.
+// `period` steps, of which at least two whole ones are there: of fewer a chance repeats the end.
+// What is missing now and then comes in none. Of at least two counts; fewer than four do not tell
+// and are taken to.
 bool are_in_turns(std::span<const std::ptrdiff_t> counts) {
-  for (std::size_t period = 2; period <= std::max<std::size_t>(2, counts.size() - 2); ++period) {
+  for (std::size_t period = 2; period <= std::max<std::size_t>(2, counts.size() / 2); ++period) {
     const auto repeated = counts.first(counts.size() - period);
     if (!std::ranges::equal(repeated, counts.subspan(period))) continue;
     if (counts.size() < 4 || std::set(repeated.begin(), repeated.end()).size() > 1) return true;

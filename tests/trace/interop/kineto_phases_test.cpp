@@ -161,6 +161,7 @@ TEST_F(KinetoPhasesTest, StepsMayAccumulateGradientsOfSeveralPasses) {
 TEST_F(KinetoPhasesTest, StepsMayLackAFewGradients) {
   for (const auto& gradients : Counts{{148, 148, 147, 296},
                                       {148, 148, 148, 147, 148, 148},
+                                      {148, 148, 147, 148, 148, 148, 148, 147},
                                       {148, 141, 148, 147, 139, 148, 148, 144}}) {
     take_updates(gradients);
     EXPECT_EQ(steps().size(), gradients.size());
