@@ -1,5 +1,6 @@
 #include "app/session/runs/library_scan.h"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -19,6 +20,9 @@ namespace {
 // A new folder is seen before its files are complete.
 constexpr int kLooksAfterChange = 4;
 
+// Until what could not be read is tried again: after each failure twice as long.
+constexpr std::chrono::seconds kFirstWait{1}, kLongestWait{300};
+
 // A damaged file may say what no memory suffices for; the other runs are still to be shown.
 trace::base::Result<LibraryRun> read_safely(const std::string& run) {
   try {
@@ -36,7 +40,7 @@ bool LibraryScan::is_due() {
   const auto time = fs::last_write_time(folders_.runs_dir, error);
   const auto before = std::exchange(runs_dir_time_, error ? fs::file_time_type{} : time);
   if (before != runs_dir_time_) looks_after_change_ = kLooksAfterChange;
-  if (looks_after_change_ == 0) return has_running_ || tries_again_;
+  if (looks_after_change_ == 0) return has_running_ || (tries_again_ && Clock::now() >= next_try_);
   --looks_after_change_;
   return true;
 }
@@ -46,6 +50,8 @@ bool LibraryScan::scan(const std::stop_token& stop, const std::function<void()>&
   seen_.clear();
   unread_.clear();
   has_running_ = tries_again_ = false;
+  tries_now_ = Clock::now() >= next_try_;
+  if (tries_now_) wait_ = std::min<Clock::duration>(2 * wait_, kLongestWait);
   const auto old_problems = std::exchange(problems_, {});
   bool changed = scan_folder(folders_.runs_dir, false, stop);
   if (!folders_.bundled_dir.empty()) changed |= scan_folder(folders_.bundled_dir, true, stop);
@@ -89,8 +95,10 @@ bool LibraryScan::look_at(const fs::path& run, bool bundled) {
   const auto stamp = trace::store::run_stamp(run);
   const auto known = entries_.find(folder);
   const bool is_same = known != entries_.end() && known->second.stamp == stamp;
-  if (const auto failed = failures_.find(folder);
-      failed != failures_.end() && failed->second.stamp == stamp) {
+  if (const auto failed = failures_.find(folder); failed != failures_.end() &&
+                                                  failed->second.stamp == stamp &&
+                                                  !(failed->second.may_pass && tries_now_)) {
+    tries_again_ = tries_again_ || failed->second.may_pass;
     problems_.push_back(failed->second.message);
     return false;
   }
@@ -127,18 +135,20 @@ bool LibraryScan::look_at(const fs::path& run, bool bundled) {
   return false;
 }
 
-// What lies with the file itself stays until that changes; too many open files, say, do not.
+// What lies with the file itself stays until that changes; too many open files, say, or a full disk
+// do not.
 void LibraryScan::note_failure(const std::string& folder, const trace::store::RunStamp& stamp,
                                const trace::base::Error& error) {
   using trace::base::ErrorKind;
   problems_.push_back(error.message);
-  const bool lasts = error.kind == ErrorKind::kDamaged || error.kind == ErrorKind::kForeign ||
-                     error.kind == ErrorKind::kOtherVersion || error.kind == ErrorKind::kDiskFull;
-  if (lasts) {
-    failures_[folder] = {stamp, error.message};
-  } else {
-    tries_again_ = true;
-  }
+  const bool may_pass = error.kind != ErrorKind::kDamaged && error.kind != ErrorKind::kForeign &&
+                        error.kind != ErrorKind::kOtherVersion;
+  const bool is_new =
+      failures_.insert_or_assign(folder, Failure{stamp, error.message, may_pass}).second;
+  if (!may_pass) return;
+  tries_again_ = true;
+  if (is_new) wait_ = kFirstWait;
+  if (is_new || tries_now_) next_try_ = Clock::now() + wait_;
 }
 
 bool LibraryScan::read_all(const std::stop_token& stop, const std::function<void()>& has_read) {
@@ -197,6 +207,7 @@ bool LibraryScan::take_in(Unread run, LibraryRun record) {
                          is_abandoned(record.pulse, trace::base::wall_clock_ns());
   if (abandoned) mark_as_cut_off(record.info);
   has_running_ = has_running_ || (says_running && !abandoned);
+  failures_.erase(folder);
   entries_[folder] = {run.stamp, run.info.status, std::move(record), false};
   return true;
 }

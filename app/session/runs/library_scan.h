@@ -2,6 +2,7 @@
 // read once. The library's thread.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -43,7 +44,8 @@ class LibraryScan {
   LibraryScan(LibraryFolders folders, std::function<Known()> known)
       : folders_(std::move(folders)), known_(std::move(known)) {}
 
-  // Whether a scan may find something: the folder's time has changed, or a run is being written.
+  // Whether a scan may find something: the folder's time has changed, a run is being written, or
+  // one that could not be read is to be tried again.
   bool is_due();
   // Looks at every folder, reads what is new. `has_looked`: all runs are known, none of the new
   // ones is read yet. `has_read`: one more is. True: something has changed.
@@ -64,6 +66,7 @@ class LibraryScan {
   std::uint64_t records_read() const { return records_read_; }
 
  private:
+  using Clock = std::chrono::steady_clock;
   struct Unread {
     trace::model::RunInfo info;
     trace::store::RunStamp stamp;
@@ -72,6 +75,7 @@ class LibraryScan {
   struct Failure {
     trace::store::RunStamp stamp;
     std::string message;
+    bool may_pass = false;  // tried again as it is, too
   };
 
   bool scan_folder(const std::filesystem::path& folder, bool bundled, const std::stop_token& stop);
@@ -88,7 +92,7 @@ class LibraryScan {
   const LibraryFolders folders_;
   std::function<Known()> known_;
   std::map<std::string, Entry> entries_;
-  std::map<std::string, Failure> failures_;  // by folder: not read again until they change
+  std::map<std::string, Failure> failures_;  // by folder
   std::set<std::string> seen_;
   std::vector<Unread> unread_;
   std::vector<std::string> problems_;
@@ -96,7 +100,10 @@ class LibraryScan {
   int looks_after_change_ = 0;
   bool loaded_ = false;
   bool has_running_ = false;
-  bool tries_again_ = false;  // what could not be read for the moment
+  bool tries_again_ = false;  // what could not be read for the moment, at `next_try_`
+  bool tries_now_ = true;     // in this scan
+  Clock::time_point next_try_{};
+  Clock::duration wait_{};  // from a try to the next
   std::uint64_t infos_read_ = 0, records_read_ = 0;
 };
 

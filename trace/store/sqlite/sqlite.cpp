@@ -79,7 +79,7 @@ base::Error holds_too_much(const std::string& file) {
 }
 
 base::Error reading_takes_too_long(const std::string& file) {
-  return {base::ErrorKind::kIo,
+  return {base::ErrorKind::kDamaged,
           "reading " + file +
               " takes longer than a file of its size can: it is damaged, or was "
               "made to do so; fetch it again from where it was recorded"};

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <stdexcept>
 
 #include "app/session/runs/listed_runs.h"
@@ -352,20 +353,41 @@ TEST_F(LibraryTest, ARunThatCannotBeReadIsNotReadAgainUntilItChanges) {
   EXPECT_EQ(library.state().ledger->problems.size(), 1u);
 }
 
-TEST_F(LibraryTest, ARunThatCannotBeReadForTheMomentIsReadOnceItCan) {
+// A library that may not read a run. From root nothing is withheld; its thread begins as another
+// user.
+struct WithheldRun : LibraryTest {
+  std::filesystem::path run_file = write_run(runs, "a", 4, kLongAgo) / trace::store::kRunFile;
+
+  std::unique_ptr<RunLibrary> library_of_nobody() {
+    using std::filesystem::perms;
+    std::filesystem::permissions(folder.path(), perms::all);
+    std::filesystem::permissions(run_file, perms::none);
+    constexpr int kNobody = 65534;
+    const int self = setfsuid(kNobody);
+    auto library = std::make_unique<RunLibrary>(LibraryFolders{runs, {}}, notice, [] {});
+    setfsuid(static_cast<uid_t>(self));
+    return library;
+  }
+};
+
+TEST_F(WithheldRun, IsReadOnceItCanBe) {
   using std::filesystem::perms;
-  const auto run_file = write_run(runs, "a", 4, kLongAgo) / trace::store::kRunFile;
-  std::filesystem::permissions(folder.path(), perms::all);
-  std::filesystem::permissions(run_file, perms::none);
-  // From root nothing is withheld; the library's thread begins as another user.
-  constexpr int kNobody = 65534;
-  const int self = setfsuid(kNobody);
-  const RunLibrary library({runs, {}}, notice, [] {});
-  setfsuid(static_cast<uid_t>(self));
-  ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
-  EXPECT_EQ(rows(library), 0u);
+  const auto library = library_of_nobody();
+  ASSERT_TRUE(eventually([&] { return library->state().loaded; }));
+  EXPECT_EQ(rows(*library), 0u);
   std::filesystem::permissions(run_file, perms::owner_all | perms::group_read | perms::others_read);
-  EXPECT_TRUE(eventually([&] { return rows(library) == 1; }));
+  EXPECT_TRUE(eventually([&] { return rows(*library) == 1; }));
+}
+
+TEST_F(WithheldRun, IsNotTriedWithEveryLook) {
+  const auto library = library_of_nobody();
+  ASSERT_TRUE(eventually([&] {
+    library->refresh();
+    return library->state().work.looks >= 20;
+  }));
+  EXPECT_GE(library->state().work.infos_read, 1u);
+  EXPECT_LE(library->state().work.infos_read, 5u);
+  EXPECT_EQ(library->state().ledger->problems.size(), 1u) << "it is told all the time";
 }
 
 TEST_F(LibraryTest, MarksBaselineAndShownRun) {
