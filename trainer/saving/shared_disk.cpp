@@ -21,16 +21,12 @@ namespace {
 
 constexpr const char* kTag = "shared disk";
 
-bool saves_checkpoints(const Settings& settings) {
-  return settings.save_every > 0 || settings.checkpoint_on_stop || settings.keep_best;
-}
-
 bool writes(const Settings& settings, const strategy::Strategy& strategy) {
   return std::ranges::any_of(
       strategy.local_parameters(), [&](const strategy::LocalParameter& part) {
         const bool is_in_checkpoints = !part.is_frozen || settings.lora_rank == 0;
-        return part.is_primary &&
-               ((saves_checkpoints(settings) && is_in_checkpoints) || saves_whole_model(settings));
+        return part.is_primary && ((trace::job::saves_checkpoints(settings) && is_in_checkpoints) ||
+                                   saves_whole_model(settings));
       });
 }
 
@@ -51,7 +47,7 @@ Result<void> look_for(const fs::path& folder) {
 Result<void> check_shared_disk(const Settings& settings, const fs::path& run_folder,
                                const strategy::Strategy& strategy,
                                comm::Communicator& communicator) {
-  const bool saves = saves_checkpoints(settings) || saves_whole_model(settings);
+  const bool saves = trace::job::saves_checkpoints(settings) || saves_whole_model(settings);
   if (!saves || communicator.world_size() == 1) return {};
   Result<std::string> made = std::string();
   if (communicator.rank() == 0) {

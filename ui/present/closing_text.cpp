@@ -53,8 +53,9 @@ ClosingText closing_text(const state::Snapshot& snapshot) {
   }
   if (runs) {
     out.effect =
-        snapshot.job.saves_when_stopped
-            ? "The run is stopped once its checkpoint is saved; what it has recorded is kept."
+        snapshot.job.saves_checkpoints
+            ? "The run is stopped once what is due is evaluated and saved; what it has recorded is "
+              "kept."
             : "The run is stopped; what it has recorded is kept.";
   }
   const auto add = [&](const std::string& text) {

@@ -123,7 +123,7 @@ struct JobState {
   std::string folder;                // of its run; "": it has none yet
   std::int64_t step = 0, steps = 0;  // done, those before a checkpoint included; of so many
   double seconds_left = -1;          // -1: not known
-  bool saves_when_stopped = false;   // a checkpoint
+  bool saves_checkpoints = false;
   struct Queued {
     std::uint64_t id = 0;
     std::string name;

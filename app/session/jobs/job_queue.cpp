@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "trace/job/settings/settings.h"
+
 namespace shardlens::app::session {
 
 using namespace std::chrono_literals;
@@ -283,7 +285,7 @@ void JobQueue::await_end() {
     return wake_.wait_for(
         lock, limit, [this] { return job_->poll().phase == launch::JobStatus::Phase::kEnded; });
   };
-  if (!job_->poll().run.settings.checkpoint_on_stop) {
+  if (!trace::job::saves_checkpoints(job_->poll().run.settings)) {
     ends_within(farewell_);
     return;
   }

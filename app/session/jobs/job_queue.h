@@ -50,7 +50,7 @@ class JobQueue {
   JobQueue(StartJob start, Notice& notice, std::function<void()> on_change,
            std::chrono::milliseconds farewell = std::chrono::seconds(3));
   // Stops the job and waits for it to leave in order, `farewell` at most, then kills it. One that
-  // saves when it is stopped has as long as that takes, unless a rank hangs.
+  // saves checkpoints has as long as what is due behind its step takes, unless a rank hangs.
   ~JobQueue();
   JobQueue(const JobQueue&) = delete;
   JobQueue& operator=(const JobQueue&) = delete;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "trace/job/settings/settings.h"
 #include "trace/model/run_info.h"
 #include "ui/present/job_text.h"
 
@@ -20,7 +21,7 @@ void add_progress(const trace::analysis::RunFigures& figures, ui::state::JobStat
   const bool is_told =
       trace::model::has_settings(figures.info) && figures.info.settings.epochs == 0;
   if (is_told) job.steps = figures.info.settings.steps;
-  job.saves_when_stopped = figures.info.settings.checkpoint_on_stop;
+  job.saves_checkpoints = trace::job::saves_checkpoints(figures.info.settings);
   const auto& steps = figures.steps;
   if (steps.size() < 2 || job.steps == 0) return;
   const auto window = std::min(kPaceSteps, steps.size() - 1);

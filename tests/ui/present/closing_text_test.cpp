@@ -40,9 +40,10 @@ TEST(ClosingText, NamesTheRunAndHowFarItIs) {
 
 TEST(ClosingText, SaysThatItWaitsForACheckpoint) {
   state::Snapshot snapshot = running();
-  snapshot.job.saves_when_stopped = true;
+  snapshot.job.saves_checkpoints = true;
   EXPECT_EQ(closing_text(snapshot).effect,
-            "The run is stopped once its checkpoint is saved; what it has recorded is kept.");
+            "The run is stopped once what is due is evaluated and saved; what it has recorded is "
+            "kept.");
 }
 
 TEST(ClosingText, SaysWhatBecomesOfRunsThatWait) {

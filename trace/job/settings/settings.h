@@ -138,6 +138,10 @@ struct Settings {
   bool operator==(const Settings&) const = default;
 };
 
+inline bool saves_checkpoints(const Settings& settings) {
+  return settings.save_every > 0 || settings.checkpoint_on_stop || settings.keep_best;
+}
+
 enum class KnobGroup : std::uint8_t {
   kModelAndData,
   kParallelism,

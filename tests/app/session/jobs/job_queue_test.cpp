@@ -230,19 +230,23 @@ TEST_F(QueueTest, AStopWhoseCheckpointWasLostIsTold) {
             "Run “a” was stopped by the user, but the checkpoint was not saved");
 }
 
-void start_job_that_saves(JobQueue& queue) {
+void start_job_that_saves(JobQueue& queue, bool when_stopped = true) {
   launch::JobRequest request = named("a");
-  request.settings.checkpoint_on_stop = true;
+  request.settings.checkpoint_on_stop = when_stopped;
+  request.settings.save_every = when_stopped ? 0 : 2;
   queue.start(request, false);
   EXPECT_TRUE(eventually([&] { return queue.state().phase == JobPhase::kRunning; }));
 }
 
-TEST(JobQueue, WaitsAtItsEndForAJobThatSavesWhenStopped) {
+class ClosedQueue : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(JobQueue, ClosedQueue, testing::Values(true, false));
+
+TEST_P(ClosedQueue, WaitsForAJobThatSavesWhenStoppedOrMayHaveACheckpointDue) {
   FakeJobs jobs;
   Notice notice;
   auto queue = std::make_unique<JobQueue>(
       jobs.starter(), notice, [] {}, 0ms);
-  start_job_that_saves(*queue);
+  start_job_that_saves(*queue, GetParam());
   const auto job = jobs.started().at(0);
   job->ends_when_stopped = false;
   std::jthread closing([&] { queue.reset(); });
