@@ -376,7 +376,8 @@ std::vector<predict::UpdatePlan::Sum> StepPlanner::norm_sums(const Settings& set
 void StepPlanner::add_agreements(const Settings& settings, predict::UpdatePlan& update) const {
   if (!model::has_settings(info_) || settings.ranks < 2) return;
   constexpr std::int64_t kOverflowBytes = 4;
-  const auto loss_bytes = [](std::int64_t ranks) { return 8 * (1 + 2 * ranks); };
+  // Other ranks exchange a few bytes more or less, on which what it takes does not depend.
+  const std::int64_t loss_bytes = 8 * (1 + 2 * recorded_.ranks);
   const predict::CollectiveKind recorded{model::CollectiveFunction::kAllReduce,
                                          static_cast<int>(recorded_.ranks)};
   const auto has = [&](std::int64_t bytes) {
@@ -386,14 +387,9 @@ void StepPlanner::add_agreements(const Settings& settings, predict::UpdatePlan& 
   if (job::scales_loss(settings) && has(kOverflowBytes)) {
     update.sums_before.insert(update.sums_before.begin(), {ranks, kOverflowBytes, "fp16 overflow"});
   }
-  if (has(loss_bytes(recorded_.ranks))) {
-    // What it takes hardly depends on its size: no reason to predict nothing.
-    const bool is_told = costs_
-                             .of(costs_.recorded(), recorded.function, {ranks},
-                                 static_cast<double>(loss_bytes(settings.ranks)))
-                             .has_value();
-    update.sums_behind.push_back({ranks, loss_bytes(is_told ? settings.ranks : recorded_.ranks),
-                                  "loss", 1 / static_cast<double>(settings.loss_every)});
+  if (has(loss_bytes)) {
+    update.sums_behind.push_back(
+        {ranks, loss_bytes, "loss", 1 / static_cast<double>(settings.loss_every)});
   }
 }
 

@@ -266,7 +266,7 @@ job::ModelShape give_model(RecordedJob& job) {
 }
 
 // Every step waits for it, whatever its buckets do.
-TEST(Predictor, ExchangesTheLossOnAnotherLinkAndNotOnOneRank) {
+TEST(Predictor, ExchangesTheLossOnAnotherLinkAndOfOtherRanks) {
   const auto difference_ns = [](std::int64_t loss_ns, const char* link, std::int64_t ranks) {
     RecordedJob job;
     job.loss_ns = loss_ns;
@@ -283,6 +283,8 @@ TEST(Predictor, ExchangesTheLossOnAnotherLinkAndNotOnOneRank) {
   const char* const link = "latency_us=100000,gbit_per_s=1000";
   EXPECT_NEAR(difference_ns(5 * kMs, link, 2) - difference_ns(0, link, 2), 95.0 * kMs, 0.1 * kMs);
   EXPECT_NEAR(difference_ns(5 * kMs, "off", 1) - difference_ns(0, "off", 1), -5.0 * kMs, 0.1 * kMs);
+  // A ring of four sends half as much again; nothing of what a bucket takes.
+  EXPECT_NEAR(difference_ns(kMs / 2, "off", 4) - difference_ns(0, "off", 4), 0.25 * kMs, 0.2 * kMs);
 }
 
 // Rank 0 owns the table, the other one all else.
