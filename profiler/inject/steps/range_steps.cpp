@@ -11,7 +11,9 @@ void RangeSteps::opened(std::string_view name, int depth, std::int64_t at_ns) {
     if (phase_depth_ == kNone) open_phase(*phase, depth, at_ns);
     return;
   }
-  if (mode_ == Mode::kPhaseRanges || step_is_open_ || !names_a_step(name)) return;
+  // Surer than a guess, of which an open one is not told.
+  const bool may_begin = told_to_ == &guesses_ || (mode_ != Mode::kPhaseRanges && !step_is_open_);
+  if (!may_begin || !names_a_step(name)) return;
   mode_ = Mode::kStepRanges;
   step_is_open_ = true;
   step_depth_ = depth;
@@ -67,6 +69,7 @@ void RangeSteps::finish() {
   if (mode_ == Mode::kPhaseRanges && step_is_open_ && saw_backward_) {
     told_to_->end_step(last_closed_ns_);
   }
+  told_to_ = nullptr;
   step_is_open_ = false;
   step_depth_ = phase_depth_ = kNone;
   mode_ = Mode::kPhaseRanges;

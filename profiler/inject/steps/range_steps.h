@@ -11,8 +11,8 @@ namespace shardlens::profiler::inject {
 // A range that names a step is one. Where there is none, a step begins with the first data or
 // forward range after an optimizer range, and goes on to the next; without ranges for the
 // optimizer, every forward after a backward begins one, once it has happened
-// kCyclesWithoutOptimizer times: these are guesses, for they may be micro-batches. Phases are the
-// outermost ranges that name one.
+// kCyclesWithoutOptimizer times: these are guesses, for they may be micro-batches, until a range
+// names a step. Phases are the outermost ranges that name one.
 class RangeSteps {
  public:
   static constexpr int kCyclesWithoutOptimizer = 8;

@@ -74,6 +74,25 @@ TEST_F(RangeStepsTest, WithoutAnOptimizerEveryForwardAfterABackwardIsAGuessInThe
   EXPECT_EQ(told_.phases.size(), 2u * RangeSteps::kCyclesWithoutOptimizer + 3);
 }
 
+// As with ranges of steps that begin after a warm-up.
+TEST_F(RangeStepsTest, ARangeThatNamesAStepTakesThePlaceOfGuesses) {
+  for (int i = 0; i <= RangeSteps::kCyclesWithoutOptimizer; ++i) {
+    range("forward");
+    range("backward");
+  }
+  ASSERT_EQ(guessed_.steps.size(), 1u);
+  for (const char* step : {"step 10", "step 11"}) {
+    open(step);
+    for (const char* name : {"forward", "backward", "forward", "backward"}) range(name);
+    close();
+  }
+  steps_.finish();
+  EXPECT_EQ(told_.ended(), "36-45 46-55");
+  EXPECT_EQ(told_.steps.at(0).number, 10);
+  EXPECT_EQ(guessed_.steps.size(), 1u);
+  EXPECT_EQ(guessed_.ended(), "") << "it was open";
+}
+
 TEST_F(RangeStepsTest, ManyMicroBatchesAreOneStep) {
   for (int step = 0; step < 3; ++step) {
     for (int batch = 0; batch < 2 * RangeSteps::kCyclesWithoutOptimizer; ++batch) {
