@@ -131,7 +131,8 @@ void ComparedTimelines::draw(const kit::Theme& theme, const state::Rect& rect, f
     const state::Rect row = rest.take_top(height, theme.px(kTimelineGap));
     // One of them obeys the keyboard, all move.
     draw_run(theme, row, view, i, takes_keys, commands);
-    if (step_of(view.runs[i], view.step) != nullptr) takes_keys = false;
+    const auto* shown = step_of(view.runs[i], view.step);
+    if (shown != nullptr && shown->has_detail) takes_keys = false;
   }
 }
 

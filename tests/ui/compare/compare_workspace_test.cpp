@@ -53,6 +53,12 @@ state::Snapshot compared_snapshot(std::size_t runs, int ranks = 2) {
   return snapshot;
 }
 
+// Of a run's step on screen.
+void take_detail(state::ComparisonView& view, std::size_t index) {
+  auto& bare = own_copy(own_copy(view.runs[index].run).timeline);
+  bare.has_detail = bare.awaits_detail = false;
+}
+
 state::ViewPreferences in_compare(state::ThemeKind theme = state::ThemeKind::kDark) {
   state::ViewPreferences preferences;
   preferences.workspace = state::kCompareWorkspace;
@@ -297,9 +303,9 @@ TEST(CompareWorkspace, TimelinesZoomTogether) {
   EXPECT_EQ(window.view().compare().runs().timelines().window().span_ns(), whole);
 }
 
-TEST(CompareWorkspace, MeasuresInEveryTimeline) {
+// In the second run's.
+void expect_measures(const state::Snapshot& snapshot) {
   HeadlessWindow window{1600, 1000, in_compare()};
-  const state::Snapshot snapshot = compared_snapshot(2);
   window.frames(snapshot, 3);
   const state::Rect plot = window.probe().find("compare/timeline/1/plot")->rect;
   const auto labels_above_plot = [&] { return texts_in(window.probe(), plot, 1).size(); };
@@ -320,6 +326,16 @@ TEST(CompareWorkspace, MeasuresInEveryTimeline) {
   window.press(snapshot, kit::Key::kEscape);
   window.frames(snapshot, 2);
   EXPECT_EQ(labels_above_plot(), before);
+}
+
+TEST(CompareWorkspace, MeasuresInEveryTimeline) { expect_measures(compared_snapshot(2)); }
+
+TEST(CompareWorkspace, KeysAreTheSecondTimelinesWhereTheFirstHasNoDetail) {
+  state::Snapshot snapshot = compared_snapshot(2);
+  auto view = std::make_shared<state::ComparisonView>(*snapshot.comparison);
+  take_detail(*view, 0);
+  snapshot.comparison = view;
+  expect_measures(snapshot);
 }
 
 TEST(CompareWorkspace, KeysAreNotThoseOfTheRunInTune) {
@@ -345,16 +361,9 @@ TEST(CompareWorkspace, KeysAreNotThoseOfTheRunInTune) {
 TEST(CompareWorkspace, TellsAStepWithoutDetailFromOneThatIsMissing) {
   state::Snapshot snapshot = compared_snapshot(2);
   auto& view = own_copy(snapshot.comparison);
-  const auto change = [&](std::size_t index) {
-    auto run = std::make_shared<state::RunView>(*view.runs[index].run);
-    view.runs[index].run = run;
-    return run;
-  };
-  view.step = change(0)->selected_step;
-  auto bare = std::make_shared<trace::timeline::StepPicture>(*view.runs[0].run->timeline);
-  bare->has_detail = bare->awaits_detail = false;
-  change(0)->timeline = bare;
-  change(1)->figures.steps.resize(100);
+  take_detail(view, 0);
+  view.step = view.runs[0].run->selected_step;
+  own_copy(view.runs[1].run).figures.steps.resize(100);
   const std::string number = std::to_string(view.step);
   HeadlessWindow window{1600, 1000, in_compare()};
   window.frames(snapshot, 3);
