@@ -91,6 +91,35 @@ TEST(ExposureSplit, NobodyLateIsAllTransfer) {
   EXPECT_GT(run.summary.exposed_ns, 0);
 }
 
+// Rank 0 is in the call for 30 ms, and 20 ms later rank 1 is, by their clocks.
+RunFigures run_whose_calls_do_not_meet(model::CollectiveFunction function) {
+  model::RunInfo info;
+  info.world_size = 2;
+  info.settings.skip_steps = 0;
+  RunAnalysis analysis(info);
+  for (std::int64_t index = 0; index < 4; ++index) {
+    const std::int64_t begin = 1000 * kMs + index * 200 * kMs;
+    for (int rank = 0; rank < 2; ++rank) {
+      model::Batch batch;
+      const auto enters = begin + 40 * kMs + rank * 50 * kMs;
+      model::Collective call = all_reduce(rank, index, enters, enters + 30 * kMs, 1000, 0, index);
+      call.function = call.executed = function;
+      batch.collectives.push_back(call);
+      batch.steps.push_back(step_of(rank, index, begin, begin + 200 * kMs));
+      analysis.add(batch);
+    }
+  }
+  return analysis.figures();
+}
+
+TEST(ExposureSplit, WhatEndsAfterAllBeganAndSeemsNotToWasAllWaiting) {
+  const auto reduced = run_whose_calls_do_not_meet(model::CollectiveFunction::kAllReduce);
+  EXPECT_EQ(reduced.steps.at(0).exposed_wait_of(0), 30 * kMs);
+  EXPECT_EQ(reduced.steps.at(0).exposed_wait_of(1), 0);
+  const auto sent = run_whose_calls_do_not_meet(model::CollectiveFunction::kBroadcast);
+  EXPECT_EQ(sent.steps.at(0).exposed_wait_of(0), 0) << "the root goes on";
+}
+
 // As above, without computing; before that both are in eight calls of 1 ms, so that clocks of two
 // hosts are known to be no more than 1 ms apart.
 RunFigures run_on_hosts(std::int64_t late_ns, const std::string& first, const std::string& second) {
