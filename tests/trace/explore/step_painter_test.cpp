@@ -146,8 +146,8 @@ TEST_F(StepPainterTest, SplitsCommunicationWhereItBecomesExposed) {
 TEST_F(StepPainterTest, ARankThatLeftBeforeTheLastOneCameWaitedForNobody) {
   for (auto& batch : rows) {
     batch.rank_info->host = "node-0";  // one clock: it is no clock's error
-    model::Collective& call = batch.collectives[1];
-    call.function = call.executed = model::CollectiveFunction::kBroadcast;
+    model::Collective& sent = batch.collectives[1];
+    sent.function = sent.executed = model::CollectiveFunction::kBroadcast;
   }
   rows[0].collectives[1].start_ns = kStepStart + 90 * kMs;  // rank 1 begins after rank 0 has ended
   rows[0].collectives[1].end_ns = kStepStart + 95 * kMs;

@@ -106,11 +106,11 @@ TEST(CollectiveCalls, ARankCannotHaveLeftWhatEndsAfterAllBegan) {
   const std::vector<RankHost> hosts{{0, "a"}, {1, "b"}};
   for (const HostClocks& clocks : {meetings.clocks(hosts), HostClocks{}}) {
     calls.doubt_waits(clocks);
-    const CallWait wait = calls.wait_of(own, 2);
-    EXPECT_EQ(wait.wait_ns, 5'100 * kUs) << "no longer than it was in the call";
-    EXPECT_FALSE(wait.transfer_ns);
-    EXPECT_FALSE(wait.has_left);
-    EXPECT_EQ(wait.doubt, WaitDoubt::kNone);
+    const CallWait told = calls.wait_of(own, 2);
+    EXPECT_EQ(told.wait_ns, 5'100 * kUs) << "no longer than it was in the call";
+    EXPECT_FALSE(told.transfer_ns);
+    EXPECT_FALSE(told.has_left);
+    EXPECT_EQ(told.doubt, WaitDoubt::kNone);
   }
 }
 
