@@ -21,7 +21,7 @@ namespace {
 constexpr int kLooksAfterChange = 4;
 
 // Until what could not be read is tried again: after each failure twice as long.
-constexpr std::chrono::seconds kFirstWait{1}, kLongestWait{300};
+constexpr std::chrono::seconds kFirstPause{1}, kLongestPause{300};
 
 // A damaged file may say what no memory suffices for; the other runs are still to be shown.
 trace::base::Result<LibraryRun> read_safely(const std::string& run) {
@@ -51,7 +51,7 @@ bool LibraryScan::scan(const std::stop_token& stop, const std::function<void()>&
   unread_.clear();
   has_running_ = tries_again_ = false;
   tries_now_ = Clock::now() >= next_try_;
-  if (tries_now_) wait_ = std::min<Clock::duration>(2 * wait_, kLongestWait);
+  if (tries_now_) wait_ = std::min<Clock::duration>(2 * wait_, kLongestPause);
   const auto old_problems = std::exchange(problems_, {});
   bool changed = scan_folder(folders_.runs_dir, false, stop);
   if (!folders_.bundled_dir.empty()) changed |= scan_folder(folders_.bundled_dir, true, stop);
@@ -147,7 +147,7 @@ void LibraryScan::note_failure(const std::string& folder, const trace::store::Ru
       failures_.insert_or_assign(folder, Failure{stamp, error.message, may_pass}).second;
   if (!may_pass) return;
   tries_again_ = true;
-  if (is_new) wait_ = kFirstWait;
+  if (is_new) wait_ = kFirstPause;
   if (is_new || tries_now_) next_try_ = Clock::now() + wait_;
 }
 
