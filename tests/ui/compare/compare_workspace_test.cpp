@@ -332,9 +332,7 @@ TEST(CompareWorkspace, MeasuresInEveryTimeline) { expect_measures(compared_snaps
 
 TEST(CompareWorkspace, KeysAreTheSecondTimelinesWhereTheFirstHasNoDetail) {
   state::Snapshot snapshot = compared_snapshot(2);
-  auto view = std::make_shared<state::ComparisonView>(*snapshot.comparison);
-  take_detail(*view, 0);
-  snapshot.comparison = view;
+  take_detail(own_copy(snapshot.comparison), 0);
   expect_measures(snapshot);
 }
 
