@@ -227,6 +227,7 @@ void DamagedRuns::check_query(std::uint64_t number) {
 void DamagedRuns::check_verify(const Damage& damage) {
   const auto report = store::verify_run(copy_);
   if (!report) return expect_explained(report.error());
+  EXPECT_LE(report->damage.size(), 1'000U);
   if (!damage.spares_rank_0) return;
   const auto rank = report->ranks.find(0);
   ASSERT_NE(rank, report->ranks.end());

@@ -2,9 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <random>
-
-#include "tests/trace/store/batches_in_range.h"
 #include "tests/trace/store/testing/store_fixture.h"
 #include "trace/store/read/run_reader.h"
 #include "trace/store/run/run_folder.h"
@@ -112,28 +109,6 @@ TEST(TraceFile, ThatIsTruncatedIsDamagedAtAnyLength) {
     EXPECT_NE(reader.error().message.find("rank_0.sqlite' is truncated"), std::string::npos)
         << reader.error().message;
   }
-}
-
-// Whatever the damage, reading ends with values or with an error.
-TEST(TraceFile, SurvivesRandomDamage) {
-  const Folder folder;
-  const auto run = test::record_run(folder.path(), "fuzz", 1, 20);
-  const auto file = rank_file(run, 0);
-  const auto size = fs::file_size(file);
-  const std::string whole = test::bytes_of(file);
-  std::mt19937 random(5);
-  int refused = 0;
-  constexpr int kTries = 150;
-  for (int i = 0; i < kTries; ++i) {
-    std::string damaged = whole;
-    for (int flips = 0; flips < 40; ++flips) {
-      damaged[100 + random() % (size - 100)] = static_cast<char>(random());
-    }
-    test::write_text(file, damaged);
-    auto reader = RunReader::open(run);
-    if (!reader || !(*reader)->poll() || !test::batches_in_range(**reader, 0, INT64_MAX)) ++refused;
-  }
-  EXPECT_GT(refused, kTries / 2);
 }
 
 TEST(TraceFile, IsNeverHalfVisible) {
