@@ -10,7 +10,6 @@
 
 #include "tests/trace/explore/testing/known_run.h"
 #include "trace/store/run/run_folder.h"
-#include "trace/store/run/trace_file.h"
 #include "trace/timeline/values/straggler_figures.h"
 
 namespace shardlens::trace::explore {
@@ -114,15 +113,14 @@ void expect_everywhere(const std::filesystem::path& folder, const Waits& expecte
 }
 
 void change_rank_0(const KnownRun& run, const std::string& sql) {
-  auto file = store::open_for_writing(store::rank_file(run.path(), 0));
-  ASSERT_TRUE(file && file->execute(sql));
+  test::change_file(store::rank_file(run.path(), 0), sql);
 }
 
 void make_a_broadcast(const KnownRun& run) {
   for (const int rank : {0, 1}) {
-    auto file = store::open_for_writing(store::rank_file(run.path(), rank));
-    ASSERT_TRUE(file && file->execute("update collective set function='broadcast', "
-                                      "executed='broadcast' where step=1"));
+    test::change_file(
+        store::rank_file(run.path(), rank),
+        "update collective set function='broadcast', executed='broadcast' where step=1");
   }
 }
 

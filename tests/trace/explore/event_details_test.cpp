@@ -5,7 +5,6 @@
 #include "tests/trace/explore/testing/known_run.h"
 #include "trace/explore/run_explorer.h"
 #include "trace/store/run/run_folder.h"
-#include "trace/store/run/trace_file.h"
 #include "trace/timeline/values/straggler_figures.h"
 
 namespace shardlens::trace::test {
@@ -183,10 +182,7 @@ class DetailsOfAChangedRun : public testing::Test {
   // What is done to a rank's file; then details of its all-reduce in step 1.
   timeline::EventDetails after(int rank, const std::string& sql) {
     run_.put_on_hosts({"node", "node"});  // which closes its files
-    {
-      auto file = store::open_for_writing(store::rank_file(run_.path(), rank));
-      EXPECT_TRUE(file && file->execute(sql));
-    }
+    change_file(store::rank_file(run_.path(), rank), sql);
     explorer_ = open_whole(run_.path());
     return of_step(1);
   }
@@ -210,8 +206,7 @@ TEST_F(DetailsOfAChangedRun, TellNoWaitWhereARanksFileIsMissingAndNobodyElseDoes
   EXPECT_TRUE(store::update_run(run_.path(), info));
   run_.put_on_hosts({"node", "node"});
   for (const int rank : {0, 1}) {
-    auto file = store::open_for_writing(store::rank_file(run_.path(), rank));
-    EXPECT_TRUE(file && file->execute("delete from process_group"));
+    change_file(store::rank_file(run_.path(), rank), "delete from process_group");
   }
   explorer_ = open_whole(run_.path());
   EXPECT_EQ(value(of_step(1), "Waiting for others"), "not known");

@@ -4,7 +4,6 @@
 #include "tests/trace/explore/testing/known_run.h"
 #include "trace/explore/run_explorer.h"
 #include "trace/store/run/run_folder.h"
-#include "trace/store/run/trace_file.h"
 #include "trace/store/write/row_writer.h"
 
 namespace shardlens::trace::test {
@@ -85,9 +84,8 @@ TEST(ExploredRun, GrowsWithALiveRun) {
 TEST(ExploredRun, TellsWhichPartsOfWhichRanksCannotBeRead) {
   const KnownRun run;
   for (const int rank : {0, 1}) {
-    auto file = store::open_for_writing(store::rank_file(run.path(), rank));
-    ASSERT_TRUE(file);
-    ASSERT_TRUE(file->execute("update chunk set data=zeroblob(length(data)) where kind='launch'"));
+    change_file(store::rank_file(run.path(), rank),
+                "update chunk set data=zeroblob(length(data)) where kind='launch'");
   }
   const auto explorer = open_whole(run.path());
   ASSERT_TRUE(explorer);

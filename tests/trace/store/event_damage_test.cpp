@@ -45,12 +45,8 @@ TEST_F(EventTables, FailOnlyWhereTheRowOfADamagedChunkWouldBeNeeded) {
         "lane = lane + (1 << 32)", "last_ns = first_ns - 1"}) {
     const fs::path copy = *folder_ / "headers.shardlens";
     fs::copy_file(packed_, copy, fs::copy_options::overwrite_existing);
-    {
-      auto database = Database::open(copy.string(), SQLITE_OPEN_READWRITE, "copy");
-      ASSERT_TRUE(database);
-      ASSERT_TRUE(database->execute("update chunk set " + damage +
-                                    " where rank = 1 and kind = 'kernel' and lane = 1"));
-    }
+    test::change_file(
+        copy, "update chunk set " + damage + " where rank = 1 and kind = 'kernel' and lane = 1");
     for (const char* sql : {"select count(*) from kernel", "select sum(duration_ns) from kernel",
                             "select name, count(*) from kernel group by name"}) {
       const auto failed = query_run(copy, sql);
@@ -87,13 +83,9 @@ TEST_F(EventTables, AnswerOrExplainWithAFlippedBitAnywhere) {
 TEST_F(EventTables, NameTheChunkThatIsDamagedAndReadTheOthers) {
   const fs::path copy = *folder_ / "damaged.shardlens";
   fs::copy_file(packed_, copy);
-  {
-    auto database = Database::open(copy.string(), SQLITE_OPEN_READWRITE, "copy");
-    ASSERT_TRUE(database);
-    ASSERT_TRUE(
-        database->execute("update chunk set data = zeroblob(50) where rank = 1 and "
-                          "kind = 'kernel' and lane = 1"));
-  }
+  test::change_file(copy,
+                    "update chunk set data = zeroblob(50) where rank = 1 and "
+                    "kind = 'kernel' and lane = 1");
   const auto failed = query_run(copy, "select sum(duration_ns) from kernel");
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().kind, base::ErrorKind::kDamaged);

@@ -11,7 +11,6 @@
 #include "tests/trace/explore/testing/snapshot_of_rows.h"
 #include "trace/explore/tally/duration_bins.h"
 #include "trace/store/run/run_folder.h"
-#include "trace/store/sqlite/sqlite.h"
 
 namespace shardlens::trace::explore {
 namespace {
@@ -208,12 +207,9 @@ TEST(RangeStatistics, GiveUpWhenNoLongerWanted) {
 
 TEST(RangeStatistics, LeaveOutWhatIsDamagedAndSaySo) {
   const RandomRun run({});
-  {
-    auto database = store::Database::open(store::rank_file(run.path(), 1).string(),
-                                          SQLITE_OPEN_READWRITE, "it");
-    ASSERT_TRUE(database && database->execute("update chunk set data = zeroblob(9) where "
-                                              "kind = 'kernel' and lane = 0"));
-  }
+  test::change_file(store::rank_file(run.path(), 1),
+                    "update chunk set data = zeroblob(9) where "
+                    "kind = 'kernel' and lane = 0");
   const auto store = store_of(run);
   const auto figures = range_statistics(test::snapshot_of(*store), whole(run));
   ASSERT_TRUE(figures);

@@ -6,7 +6,6 @@
 #include <array>
 
 #include "trace/store/run/run_folder.h"
-#include "trace/store/run/trace_file.h"
 
 namespace shardlens::trace::test {
 
@@ -186,29 +185,24 @@ void KnownRun::add_step() {
 void KnownRun::put_on_hosts(const std::array<const char*, 2>& names) {
   writers_.clear();
   for (const int rank : {0, 1}) {
-    auto file = store::open_for_writing(store::rank_file(path_, rank));
-    ASSERT_TRUE(file);
     const std::string name = names[static_cast<std::size_t>(rank)];
-    ASSERT_TRUE(file->execute("update rank set host='" + name + "'"));
+    change_file(store::rank_file(path_, rank), "update rank set host='" + name + "'");
   }
 }
 
 void KnownRun::turn_into_broadcasts() {
   writers_.clear();
   for (const int rank : {0, 1}) {
-    auto file = store::open_for_writing(store::rank_file(path_, rank));
-    ASSERT_TRUE(file);
-    ASSERT_TRUE(file->execute("update collective set function='broadcast', executed='broadcast'"));
+    change_file(store::rank_file(path_, rank),
+                "update collective set function='broadcast', executed='broadcast'");
   }
 }
 
 void KnownRun::let_clocks_contradict() {
   writers_.clear();
-  auto file = store::open_for_writing(store::rank_file(path_, 0));
-  ASSERT_TRUE(file);
-  ASSERT_TRUE(file->execute(
-      "update collective set start_ns = start_ns + 300000000 - 1000000000 * (step = 1),"
-      " end_ns = end_ns + 300000000"));
+  change_file(store::rank_file(path_, 0),
+              "update collective set start_ns = start_ns + 300000000 - 1000000000 * (step = 1),"
+              " end_ns = end_ns + 300000000");
 }
 
 std::unique_ptr<explore::RunExplorer> open_whole(const std::filesystem::path& run, bool is_live) {

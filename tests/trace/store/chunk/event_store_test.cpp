@@ -63,8 +63,7 @@ class EventStores : public EventTables {
   static fs::path damaged(const std::string& sql) {
     const fs::path copy = *folder_ / "store_damage.shardlens";
     fs::copy_file(packed_, copy, fs::copy_options::overwrite_existing);
-    auto database = Database::open(copy.string(), SQLITE_OPEN_READWRITE, "copy");
-    EXPECT_TRUE(database && database->execute(sql));
+    test::change_file(copy, sql);
     return copy;
   }
 };

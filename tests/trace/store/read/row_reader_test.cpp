@@ -105,13 +105,9 @@ TEST(RowReader, IdsFindTheRowsAgain) {
 TEST(RowReader, PassesOverARowThatMakesNoSenseAndTellsIt) {
   const Folder folder;
   const auto run = record_run(folder.path(), "nonsense", 1, 3);
-  {
-    auto database = store::open_for_writing(store::rank_file(run, 0));
-    ASSERT_TRUE(database);
-    ASSERT_TRUE(
-        database->execute("update span set phase='lunch' where row_id="
-                          "(select min(row_id) from span)"));
-  }
+  change_file(store::rank_file(run, 0),
+              "update span set phase='lunch' where row_id="
+              "(select min(row_id) from span)");
   auto file = store::TraceFile::open(store::rank_file(run, 0));
   ASSERT_TRUE(file);
   store::RowReader reader(0);

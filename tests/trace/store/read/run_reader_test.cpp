@@ -279,14 +279,11 @@ TEST(RunReader, TellsThePulseOfALiveRunWithoutTheRest) {
 TEST(RunReader, ALongRunComesInPartsAndItsRangesAreWhatAWholeScanFinds) {
   const Folder folder;
   const auto run = test::record_run(folder.path(), "long", 1, 280, true);
-  {
-    // As if each step had been committed a millisecond after its end.
-    auto database = open_for_writing(rank_file(run, 0));
-    ASSERT_TRUE(database) << database.error().message;
-    ASSERT_TRUE(database->execute(
-        "update batch set committed_ns = 1000000 + coalesce((select end_ns from step where "
-        "step.row_id = last_step), (select min(start_ns) from step))"));
-  }
+  // As if each step had been committed a millisecond after its end.
+  test::change_file(
+      rank_file(run, 0),
+      "update batch set committed_ns = 1000000 + coalesce((select end_ns from step where "
+      "step.row_id = last_step), (select min(start_ns) from step))");
   const auto reader = open(run);
   std::vector<model::Batch> all = poll(*reader);
   ASSERT_EQ(all.size(), 1u);
@@ -374,11 +371,7 @@ TEST(RunReader, OfManyRanksSomeComeAtATime) {
 TEST(RunReader, TellsOfADamagedRankOnceTheOthersHaveNothingLeft) {
   const Folder folder;
   const auto run = test::record_run(folder.path(), "damaged", 4, 4, true);
-  {
-    auto database = open_for_writing(rank_file(run, 1));
-    ASSERT_TRUE(database) << database.error().message;
-    ASSERT_TRUE(database->execute("update span set phase = 4711"));
-  }
+  test::change_file(rank_file(run, 1), "update span set phase = 4711");
   const auto reader = open(run);
   for (const int rank : {0, 2, 3}) {
     const auto some = reader->poll(INT64_MAX, 1);
@@ -392,11 +385,7 @@ TEST(RunReader, TellsOfADamagedRankOnceTheOthersHaveNothingLeft) {
 TEST(RunReader, ARankThatCannotBeReadDoesNotTakeTheOthersRowsAlong) {
   const Folder folder;
   const auto run = test::record_run(folder.path(), "damaged", 3, 4);
-  {
-    auto database = open_for_writing(rank_file(run, 1));
-    ASSERT_TRUE(database) << database.error().message;
-    ASSERT_TRUE(database->execute("update span set phase = 4711"));
-  }
+  test::change_file(rank_file(run, 1), "update span set phase = 4711");
   const auto reader = open(run);
   const auto batches = poll(*reader);
   ASSERT_EQ(batches.size(), 2u);
@@ -411,11 +400,7 @@ TEST(RunReader, ARankThatCannotBeReadDoesNotTakeTheOthersRowsAlong) {
 TEST(RunReader, ReadsEverythingThatIsLeft) {
   const Folder folder;
   const auto run = test::record_run(folder.path(), "left", 4, 4, true);
-  {
-    auto database = open_for_writing(rank_file(run, 1));
-    ASSERT_TRUE(database) << database.error().message;
-    ASSERT_TRUE(database->execute("update span set phase = 4711"));
-  }
+  test::change_file(rank_file(run, 1), "update span set phase = 4711");
   std::filesystem::resize_file(rank_file(run, 2), 700);  // cannot even be opened
   const auto reader = open(run);
   std::map<int, std::size_t> steps;
@@ -439,11 +424,7 @@ TEST(RunReader, ReadsEverythingThatIsLeft) {
 TEST(RunReader, RangesAndFactsLackRanksThatCannotBeRead) {
   const Folder folder;
   const auto run = test::record_run(folder.path(), "left", 3, 4, true);
-  {
-    auto database = open_for_writing(rank_file(run, 1));
-    ASSERT_TRUE(database) << database.error().message;
-    ASSERT_TRUE(database->execute("update span set phase = 4711; update log set level = 4711"));
-  }
+  test::change_file(rank_file(run, 1), "update span set phase = 4711; update log set level = 4711");
   std::filesystem::resize_file(rank_file(run, 2), 700);  // cannot even be opened
   const auto reader = open(run);
   std::vector<model::Batch> facts;
@@ -540,10 +521,7 @@ TEST(RunReader, FollowsAWriterThatComesBackAfterACheckpoint) {
 TEST(RunReader, ReportsADamagedChunkWithTheFile) {
   const Folder folder;
   const auto run = test::record_run(folder.path(), "damage", 1, 2);
-  {
-    auto database = Database::open(rank_file(run, 0), SQLITE_OPEN_READWRITE, "rank_0");
-    ASSERT_TRUE(database->execute("update chunk set data = zeroblob(length(data))"));
-  }
+  test::change_file(rank_file(run, 0), "update chunk set data = zeroblob(length(data))");
   const auto batches = open(run)->poll();
   ASSERT_FALSE(batches);
   EXPECT_EQ(batches.error().kind, base::ErrorKind::kDamaged);
@@ -553,10 +531,7 @@ TEST(RunReader, ReportsADamagedChunkWithTheFile) {
 TEST(RunReader, ReportsAValueThatNoVersionWrites) {
   const Folder folder;
   const auto run = test::record_run(folder.path(), "value", 1, 2);
-  {
-    auto database = Database::open(rank_file(run, 0), SQLITE_OPEN_READWRITE, "rank_0");
-    ASSERT_TRUE(database->execute("update span set phase = 'sideways'"));
-  }
+  test::change_file(rank_file(run, 0), "update span set phase = 'sideways'");
   const auto batches = open(run)->poll();
   ASSERT_FALSE(batches);
   EXPECT_NE(batches.error().message.find("sideways"), std::string::npos);

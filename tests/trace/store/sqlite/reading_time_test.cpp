@@ -13,7 +13,6 @@
 #include "tests/trace/store/testing/store_fixture.h"
 #include "trace/store/chunk/chunk_file.h"
 #include "trace/store/run/run_folder.h"
-#include "trace/store/run/trace_file.h"
 #include "trace/store/sql/query.h"
 #include "trace/store/sqlite/sqlite.h"
 
@@ -98,14 +97,11 @@ TEST(ReadingTime, KnowsThatAFileGrows) {
   const std::string reads_2_s =
       "select count(compute()) from (" + std::string(kThousandRows) + "i from n limit 400)";
   EXPECT_FALSE(database->integer(reads_2_s));
-  {
-    auto writer = open_for_writing(rank_file(run, 0));
-    ASSERT_TRUE(writer);
-    // 16 MB, which may take 4 s.
-    ASSERT_TRUE(writer->execute(
-        "insert into log select row_id + 100, rank, time_ns, level, hex(zeroblob(8000000)) from "
-        "log limit 1"));
-  }
+  // 16 MB, which may take 4 s.
+  test::change_file(
+      rank_file(run, 0),
+      "insert into log select row_id + 100, rank, time_ns, level, hex(zeroblob(8000000)) from "
+      "log limit 1");
   EXPECT_TRUE(database->integer(reads_2_s)) << "as large as it is now";
   EXPECT_TRUE(database->integer("select count(*) from log")) << "and it is read";
 }

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "trace/store/run/run_folder.h"
+#include "trace/store/run/trace_file.h"
 #include "trace/store/table/row_fields.h"
 #include "trace/store/table/row_io.h"
 #include "trace/store/write/batch_queue.h"
@@ -142,6 +143,13 @@ void wait_until_committed(const fs::path& file, std::int64_t steps) {
     ASSERT_LT(std::chrono::steady_clock::now(), give_up) << "step " << steps;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+}
+
+void change_file(const fs::path& file, const std::string& sql) {
+  auto database = store::open_for_writing(file);
+  ASSERT_TRUE(database) << database.error().message;
+  const auto changed = database->execute(sql);
+  ASSERT_TRUE(changed) << changed.error().message;
 }
 
 model::RunInfo run_info(const std::string& name, int ranks) {

@@ -23,6 +23,9 @@ std::vector<model::Event> operator_events(std::int64_t start_ns, std::size_t cou
 std::filesystem::path record_run(const std::filesystem::path& runs_dir, const std::string& name,
                                  int ranks, std::int64_t steps, bool commit_each_step = false);
 
+// Executes this on a trace.
+void change_file(const std::filesystem::path& file, const std::string& sql);
+
 // Until the file, which somebody writes, has as many.
 void wait_until_committed(const std::filesystem::path& file, std::int64_t steps);
 

@@ -10,7 +10,6 @@
 #include "tests/trace/store/testing/store_fixture.h"
 #include "trace/store/read/run_reader.h"
 #include "trace/store/run/run_folder.h"
-#include "trace/store/run/trace_file.h"
 #include "trace/store/sql/query.h"
 #include "trace/store/sqlite/sqlite.h"
 #include "trace/store/upkeep/pack.h"
@@ -147,11 +146,7 @@ TEST(ExportRows, AFullDiskIsToldAndLeavesNothingBehind) {
 TEST(ExportRows, ADamagedChunkIsNamedAndNothingIsWritten) {
   const Folder folder;
   const auto run = test::record_run(folder.path(), "damaged", 2, 3);
-  {
-    auto database = open_for_writing(rank_file(run, 1));
-    ASSERT_TRUE(database);
-    ASSERT_TRUE(database->execute("update chunk set checksum = checksum + 1"));
-  }
+  test::change_file(rank_file(run, 1), "update chunk set checksum = checksum + 1");
   fs::create_directory(folder / "out");
   const auto failed = export_rows(run, folder / "out" / "x.sqlite");
   ASSERT_FALSE(failed);

@@ -123,10 +123,7 @@ TEST(Redaction, KeepsFiguresAndWhatVerifyChecks) {
 TEST(Redaction, DoesNotHideThatARunWasDamagedBefore) {
   const Folder folder;
   const auto run = telling_run(folder);
-  {
-    auto database = open_for_writing(rank_file(run, 0));
-    ASSERT_TRUE(database->execute("update step set loss=1 where step=1"));
-  }
+  test::change_file(rank_file(run, 0), "update step set loss=1 where step=1");
   ASSERT_TRUE(pack_run(run, folder / "packed.shardlens"));
   const auto report = verify_run(folder / "packed.shardlens");
   ASSERT_TRUE(report);

@@ -23,6 +23,7 @@ namespace shardlens::trace::store {
 namespace {
 
 namespace fs = std::filesystem;
+using test::change_file;
 using test::Folder;
 using testing::HasSubstr;
 using testing::Not;
@@ -46,12 +47,6 @@ class VerifyRun : public testing::Test {
     }
     return text;
   }
-  static void change(const fs::path& file, const std::string& sql) {
-    auto database = open_for_writing(file);
-    ASSERT_TRUE(database);
-    const auto changed = database->execute(sql);
-    ASSERT_TRUE(changed) << changed.error().message;
-  }
 
   const Folder folder_;
 };
@@ -59,8 +54,8 @@ class VerifyRun : public testing::Test {
 // A file with the right name, out of the run before.
 TEST_F(VerifyRun, ARankOfAnotherRunIsToldAndNotRead) {
   const auto run = record("mixed"), other = record("other");
-  change(rank_file(other, 1),
-         "update step set start_ns=start_ns-100000000000, end_ns=end_ns-100000000000");
+  change_file(rank_file(other, 1),
+              "update step set start_ns=start_ns-100000000000, end_ns=end_ns-100000000000");
   fs::copy_file(rank_file(other, 1), rank_file(run, 1), fs::copy_options::overwrite_existing);
   EXPECT_THAT(all_text(verified(run)), HasSubstr("is of another run: its steps ended before"));
   auto reader = RunReader::open(run);
@@ -83,8 +78,8 @@ TEST_F(VerifyRun, ARankWhoseClockIsLessThanAMinuteOffIsNotOfAnotherRun) {
   for (const auto* change_by : {"-50000000000", "+100000000000"}) {
     SCOPED_TRACE(change_by);
     for (const int rank : {0, 1}) {
-      change(rank_file(run, rank), std::string("update step set start_ns=start_ns") + change_by +
-                                       ", end_ns=end_ns" + change_by);
+      change_file(rank_file(run, rank), std::string("update step set start_ns=start_ns") +
+                                            change_by + ", end_ns=end_ns" + change_by);
     }
     EXPECT_THAT(all_text(verified(run)), Not(HasSubstr("another run")));
     EXPECT_EQ(open_run_files(run)->size(), 4u);
@@ -215,7 +210,7 @@ class ChangedRows : public VerifyRun {
     SCOPED_TRACE(changed.sql);
     const fs::path good = folder_ / "good";
     fs::copy_file(file, good, fs::copy_options::overwrite_existing);
-    change(file, changed.sql);
+    change_file(file, changed.sql);
     const auto report = verified(run);
     fs::copy_file(good, file, fs::copy_options::overwrite_existing);
     ASSERT_FALSE(report.damage.empty());
@@ -273,8 +268,8 @@ TEST_F(VerifyRun, ARanksFileThatIsNoTraceIsToldOnce) {
 
 TEST_F(VerifyRun, RowsThatAreNotThereAreMissed) {
   const auto run = record("rows");
-  change(rank_file(run, 0), "delete from step where step = 1");
-  change(rank_file(run, 2), "delete from chunk");
+  change_file(rank_file(run, 0), "delete from step where step = 1");
+  change_file(rank_file(run, 2), "delete from chunk");
   const VerifyReport report = verified(run);
   EXPECT_THAT(all_text(report), HasSubstr("table step has 2 rows of 3"));
   EXPECT_THAT(all_text(report), HasSubstr("table chunk has 0 rows of"));
@@ -285,7 +280,7 @@ TEST_F(VerifyRun, EventsThatAreNeitherThereNorLostAreMissed) {
   const auto run = record("counts", 1, 4);
   // Recorded: 160 operators and 12 collectives; 17 are counted as lost.
   const auto tell_events = [&](const char* sum) {
-    change(rank_file(run, 0), std::string("update recorder_cost set events = ") + sum);
+    change_file(rank_file(run, 0), std::string("update recorder_cost set events = ") + sum);
     auto database = open_for_writing(rank_file(run, 0));
     ASSERT_TRUE(RowCheck(*database, 0).seal());
   };
@@ -304,7 +299,7 @@ TEST_F(VerifyRun, EventsThatAreNeitherThereNorLostAreMissed) {
 
 TEST_F(VerifyRun, NamesThatAreNotThereAreMissed) {
   const auto run = record("names", 1, 1);
-  change(rank_file(run, 0), "update string set id = 5000 where id = 13");
+  change_file(rank_file(run, 0), "update string set id = 5000 where id = 13");
   EXPECT_THAT(all_text(verified(run)), HasSubstr("name that table string lacks"));
 }
 
