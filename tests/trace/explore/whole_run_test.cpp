@@ -51,35 +51,10 @@ class WholeRuns : public testing::Test {
 
 void expect_same(const timeline::RangeTable& a, const timeline::RangeTable& b) {
   ASSERT_EQ(a.rows.size(), b.rows.size());
-  EXPECT_EQ(a.table, b.table);
-  EXPECT_EQ(a.group_by, b.group_by);
-  EXPECT_EQ(a.count, b.count);
-  EXPECT_EQ(a.total_ns, b.total_ns);
   for (std::size_t i = 0; i < a.rows.size(); ++i) {
-    const timeline::NameFigures &x = a.rows[i], &y = b.rows[i];
-    SCOPED_TRACE(x.name);
-    EXPECT_EQ(x.name, y.name);
-    EXPECT_EQ(x.piece_class, y.piece_class);
-    EXPECT_EQ(x.kernel_class, y.kernel_class);
-    EXPECT_EQ(x.count, y.count);
-    EXPECT_EQ(x.total_ns, y.total_ns);
-    EXPECT_EQ(x.share, y.share);
-    EXPECT_EQ(x.mean_ns, y.mean_ns);
-    EXPECT_EQ(x.median_ns, y.median_ns);
-    EXPECT_EQ(x.p99_ns, y.p99_ns);
-    EXPECT_EQ(x.least_ns, y.least_ns);
-    EXPECT_EQ(x.most_ns, y.most_ns);
-    EXPECT_EQ(x.bytes, y.bytes);
-    EXPECT_EQ(x.matched, y.matched);
-    EXPECT_EQ(x.wait_ns, y.wait_ns);
-    EXPECT_EQ(x.transfer_ns, y.transfer_ns);
-    EXPECT_EQ(x.algbw_bytes_per_s, y.algbw_bytes_per_s);
-    EXPECT_EQ(x.busbw_bytes_per_s, y.busbw_bytes_per_s);
-    EXPECT_EQ(x.algorithm, y.algorithm);
-    EXPECT_EQ(x.longest, y.longest);
-    EXPECT_EQ(x.longest_start_ns, y.longest_start_ns);
-    EXPECT_EQ(x.histogram.counts, y.histogram.counts);
+    EXPECT_EQ(a.rows[i], b.rows[i]) << a.rows[i].name;
   }
+  EXPECT_EQ(a, b);
 }
 
 void expect_same(const timeline::RangeFigures& a, const timeline::RangeFigures& b) {
@@ -90,19 +65,7 @@ void expect_same(const timeline::RangeFigures& a, const timeline::RangeFigures& 
   for (std::size_t i = 0; i < a.tables.size(); ++i) expect_same(a.tables[i], b.tables[i]);
   ASSERT_TRUE(a.stragglers && b.stragglers);
   EXPECT_EQ(a.stragglers->matched, b.stragglers->matched);
-  ASSERT_EQ(a.stragglers->calls.size(), b.stragglers->calls.size());
-  for (std::size_t i = 0; i < a.stragglers->calls.size(); ++i) {
-    const timeline::StragglerCall &x = a.stragglers->calls[i], &y = b.stragglers->calls[i];
-    EXPECT_EQ(x.tag, y.tag);
-    EXPECT_EQ(x.step, y.step);
-    EXPECT_EQ(x.last_rank, y.last_rank);
-    EXPECT_EQ(x.wait_ns, y.wait_ns);
-    ASSERT_EQ(x.parts.size(), y.parts.size());
-    for (std::size_t part = 0; part < x.parts.size(); ++part) {
-      EXPECT_EQ(x.parts[part].ref, y.parts[part].ref);
-      EXPECT_EQ(x.parts[part].wait_ns, y.parts[part].wait_ns);
-    }
-  }
+  EXPECT_EQ(a.stragglers->calls, b.stragglers->calls);
 }
 
 TEST_F(WholeRuns, AreCountedAsAnyRangeIs) {

@@ -45,6 +45,8 @@ inline constexpr int kHistogramBins = 48;
 struct DurationHistogram {
   double first_ns = 0, last_ns = 0;  // lowest and highest duration
   std::array<std::uint32_t, kHistogramBins> counts{};
+
+  bool operator==(const DurationHistogram&) const = default;
 };
 
 inline constexpr std::int64_t kUnknownNs = -1;
@@ -74,6 +76,8 @@ struct NameFigures {
   EventRef longest;                 // to be shown in the timeline
   std::int64_t longest_start_ns = 0;
   DurationHistogram histogram;
+
+  bool operator==(const NameFigures&) const = default;
 };
 
 struct RangeTable {
@@ -81,6 +85,8 @@ struct RangeTable {
   GroupBy group_by = GroupBy::kName;
   std::vector<NameFigures> rows;  // by total, the greatest first
   std::int64_t count = 0, total_ns = 0;
+
+  bool operator==(const RangeTable&) const = default;
 };
 
 struct StragglerFigures;

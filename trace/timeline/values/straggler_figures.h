@@ -24,6 +24,8 @@ struct StragglerPart {  // one rank's part in a call
   std::optional<std::int64_t> late_ns;  // own start − first start
   std::optional<std::int64_t> wait_ns, transfer_ns;
   EventRef ref;
+
+  bool operator==(const StragglerPart&) const = default;
 };
 
 struct StragglerCall {
@@ -38,6 +40,7 @@ struct StragglerCall {
   std::int64_t wait_ns = 0;          // sum over the ranks whose wait is known
   std::vector<StragglerPart> parts;  // by rank
 
+  bool operator==(const StragglerCall&) const = default;
   const StragglerPart* part_of(int rank) const;
   std::optional<std::int64_t> longest_wait_ns() const;
   std::optional<std::int64_t> transfer_ns() const;  // the longest over the ranks
