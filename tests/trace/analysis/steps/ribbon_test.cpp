@@ -1,56 +1,12 @@
-// The ribbon on random steps.
 #include "trace/analysis/steps/ribbon.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <random>
-
-#include "tests/trace/analysis/synthetic_run.h"
 
 namespace shardlens::trace::analysis {
 namespace {
-
-TEST(Ribbon, ExactPartitionSumsToTheBreakdown) {
-  SyntheticOptions options;
-  options.gpu = true;
-  const auto run = make_run(options);
-  const auto& batch = run.ranks[0];
-  for (const auto& step : batch.steps) {
-    std::vector<base::Interval> compute, communication, copies, optimizer;
-    for (const auto& events : batch.events) {
-      for (const auto& event : events.events) {
-        auto& target = events.kind == model::EventKind::kCopy ? copies : compute;
-        target.push_back({event.start_ns, event.end_ns()});
-      }
-    }
-    for (const auto& row : batch.collectives) communication.push_back({row.start_ns, row.end_ns});
-    for (const auto& span : batch.spans) {
-      if (span.phase == base::Phase::kOptimizer) optimizer.push_back({span.start_ns, span.end_ns});
-    }
-    compute = base::normalize(compute);
-    communication = base::normalize(communication);
-    copies = base::normalize(copies);
-    optimizer = base::normalize(optimizer);
-    std::map<base::TimeClass, std::int64_t> sums;
-    auto cursor = step.start_ns;
-    for (const auto& piece : exact_partition({compute, communication, copies, optimizer},
-                                             {step.start_ns, step.end_ns})) {
-      EXPECT_EQ(piece.time.start_ns, cursor);
-      cursor = piece.time.end_ns;
-      sums[piece.bar_class] += piece.time.length();
-    }
-    EXPECT_EQ(cursor, step.end_ns);
-    const auto counted = count_breakdown(batch, step);
-    EXPECT_EQ(sums[base::TimeClass::kOverlapped], counted.overlap_ns);
-    EXPECT_EQ(sums[base::TimeClass::kExposed], counted.exposed_ns);
-    EXPECT_EQ(sums[base::TimeClass::kCopy], counted.exposed_copy_ns);
-    EXPECT_EQ(sums[base::TimeClass::kIdle], counted.idle_ns);
-    EXPECT_EQ(sums[base::TimeClass::kCompute] + sums[base::TimeClass::kOptimizer],
-              counted.compute_ns - counted.overlap_ns);
-  }
-}
 
 TEST(Ribbon, SliversDisappearAndTheRestStaysCovered) {
   std::mt19937 random(3);
