@@ -57,12 +57,14 @@ TEST_F(QueryRun, UnitesTheRowsOfMoreRanksThanSqliteAttaches) {
 
 TEST_F(QueryRun, GroupsByNamesThatPeopleRead) {
   const auto all = result(
-      "select function, tag, avg(end_ns - start_ns), count(*) from collective group by 1, 2 order "
-      "by tag");
-  EXPECT_THAT(all.columns, ElementsAre("function", "tag", "avg(end_ns - start_ns)", "count(*)"));
+      "select function, tag, data_type, phase, avg(end_ns - start_ns), count(*) from collective "
+      "group by 1, 2, 3, 4 order by tag");
+  EXPECT_THAT(all.columns, ElementsAre("function", "tag", "data_type", "phase",
+                                       "avg(end_ns - start_ns)", "count(*)"));
   ASSERT_EQ(all.rows.size(), 4u);
   EXPECT_EQ(all.rows[0],
-            (std::vector<QueryValue>{std::string("all_reduce"), std::string("bucket 0"), 4999990.0,
+            (std::vector<QueryValue>{std::string("all_reduce"), std::string("bucket 0"),
+                                     std::string("float32"), std::string("backward"), 4999990.0,
                                      std::int64_t{48}}));
   EXPECT_EQ(std::get<std::string>(all.rows[2][1]), "loss");
   EXPECT_EQ(std::get<std::string>(all.rows[3][1]), "unit blocks.0 forward gather, prefetched");

@@ -6,7 +6,6 @@
 
 #include "tests/trace/store/testing/store_fixture.h"
 #include "trace/store/read/run_reader.h"
-#include "trace/store/run/run_folder.h"
 #include "trace/store/sqlite/sqlite.h"
 
 namespace shardlens::trace::store {
@@ -116,47 +115,6 @@ TEST(TraceWriter, NeedsAtMostTwelveBytesPerEventOnDisk) {
   std::printf("bytes per event on disk: %.2f\n",
               static_cast<double>(bytes) / static_cast<double>(kCommits * kEvents));
   EXPECT_LE(bytes, 12 * kCommits * kEvents);
-}
-
-TEST(TraceWriter, StoresNamesThatPeopleCanRead) {
-  const Folder folder;
-  const auto run = test::record_run(folder.path(), "readable", 1, 1);
-  auto database = Database::open(rank_file(run, 0), SQLITE_OPEN_READONLY, "rank_0");
-  ASSERT_TRUE(database);
-  auto statement =
-      database->prepare("select function, tag, data_type, phase from collective order by start_ns");
-  ASSERT_TRUE(statement);
-  ASSERT_TRUE(*statement->step());
-  EXPECT_EQ(statement->text(0), "all_reduce");
-  EXPECT_EQ(statement->text(1), "bucket 0");
-  EXPECT_EQ(statement->text(2), "float32");
-  EXPECT_EQ(statement->text(3), "backward");
-  ASSERT_TRUE(*statement->step());
-  ASSERT_TRUE(*statement->step());
-  EXPECT_EQ(statement->text(1), "loss");
-}
-
-TEST(TraceWriter, MakesEventsVisibleWithinTheCommitInterval) {
-  const Folder folder;
-  model::RunInfo info = test::run_info("live", 1);
-  const auto run = create_run(folder.path(), info, false);
-  ASSERT_TRUE(run);
-  auto writer = TraceWriter::create(rank_file(*run, 0), 0);
-  ASSERT_TRUE(writer);
-  auto reader = RunReader::open(*run);
-  ASSERT_TRUE(reader) << reader.error().message;
-  for (std::int64_t step = 0; step < 3; ++step) {
-    (*writer)->submit(test::step_batch(0, step));
-    std::size_t events = 0;
-    // Generous for a loaded machine; that it happens without close() is the point.
-    for (int i = 0; i < 500 && events == 0; ++i) {
-      const auto batches = (*reader)->poll();
-      ASSERT_TRUE(batches) << batches.error().message;
-      for (const model::Batch& batch : *batches) events += batch.events.front().events.size();
-      std::this_thread::sleep_for(10ms);
-    }
-    EXPECT_EQ(events, 40u);
-  }
 }
 
 }  // namespace
