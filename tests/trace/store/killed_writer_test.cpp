@@ -15,6 +15,7 @@
 #include "tests/trace/store/testing/store_fixture.h"
 #include "trace/store/read/run_reader.h"
 #include "trace/store/run/run_folder.h"
+#include "trace/store/write/batch_queue.h"
 #include "trace/store/write/trace_writer.h"
 
 namespace shardlens::trace::store {
@@ -105,9 +106,7 @@ TEST(KilledWriter, LosesAtMostTheLastMomentAndTheFileOpens) {
       ASSERT_EQ(batch.steps[static_cast<std::size_t>(step)].index, step);
     }
     EXPECT_EQ(batch.collectives.size(), static_cast<std::size_t>(3 * kept));
-    std::size_t events = 0;
-    for (const model::EventRun& run_of_events : batch.events) events += run_of_events.events.size();
-    EXPECT_EQ(events, static_cast<std::size_t>(40 * kept));
+    EXPECT_EQ(count_events(batch), 40 * kept);
     // 250 ms and one commit interval, where the machine had time for it: while it stands still
     // nothing is submitted.
     const auto lost_ns = std::min((submitted - kept) * 2'000'000,
@@ -166,9 +165,7 @@ std::string record_with_file_limit(const fs::path& file, const FileLimit& limit)
 
 std::int64_t events_per_step() {
   const model::Batch batch = test::step_batch(0, 0);
-  std::size_t count = batch.collectives.size();
-  for (const model::EventRun& run : batch.events) count += run.events.size();
-  return static_cast<std::int64_t>(count);
+  return count_events(batch) + static_cast<std::int64_t>(batch.collectives.size());
 }
 
 class FullDiskTest : public testing::TestWithParam<FileLimit> {};
@@ -187,12 +184,9 @@ TEST_P(FullDiskTest, StopsTheRecordingAndLeavesAReadableFile) {
   auto reader = RunReader::open(*run);
   ASSERT_TRUE(reader) << reader.error().message;
   std::vector<model::Batch> parts;
-  for (bool more = true; more;) {
-    auto batches = (*reader)->poll();
-    ASSERT_TRUE(batches) << batches.error().message;
-    more = !batches->empty();
-    for (model::Batch& part : *batches) parts.push_back(std::move(part));
-  }
+  const auto problems =
+      read_everything(**reader, [&](const model::Batch& part) { parts.push_back(part); });
+  ASSERT_TRUE(problems && problems->empty());
   const model::Batch batch = test::joined(parts, 0);
   // How many fit depends on how many a commit took.
   ASSERT_FALSE(batch.steps.empty());
@@ -201,7 +195,7 @@ TEST_P(FullDiskTest, StopsTheRecordingAndLeavesAReadableFile) {
   }
   // The file itself says that it is incomplete.
   std::int64_t lost = 0;
-  std::int64_t lost_steps = 0, lost_events = 0, without_time = 0, events = 0;
+  std::int64_t lost_steps = 0, lost_events = 0, without_time = 0;
   for (const model::Lost& row : batch.lost) {
     if (row.reason.starts_with("write failed")) lost += row.count;
     if (row.reason == "write failed: steps") lost_steps += row.count;
@@ -209,15 +203,13 @@ TEST_P(FullDiskTest, StopsTheRecordingAndLeavesAReadableFile) {
     // Where the machine has no time for the writer.
     if (row.reason == "writer queue full") without_time += row.count;
   }
-  for (const model::EventRun& of_lane : batch.events)
-    events += static_cast<std::int64_t>(of_lane.events.size());
   EXPECT_GT(lost, lost_steps + lost_events) << "phases, too";
   // To the last one: what was handed over is in the file, or counted in it.
   const std::int64_t handed_over = std::stoll(answer.substr(std::string("as expected: ").size()));
   EXPECT_EQ(static_cast<std::int64_t>(batch.steps.size()) + lost_steps, handed_over);
-  EXPECT_EQ(
-      events + static_cast<std::int64_t>(batch.collectives.size()) + lost_events + without_time,
-      handed_over * events_per_step());
+  EXPECT_EQ(count_events(batch) + static_cast<std::int64_t>(batch.collectives.size()) +
+                lost_events + without_time,
+            handed_over * events_per_step());
   const auto told = std::find_if(
       batch.log.begin(), batch.log.end(),
       [](const model::LogLine& line) { return line.text.starts_with("recording stopped"); });

@@ -14,6 +14,7 @@
 #include "trace/store/sql/query.h"
 #include "trace/store/sqlite/sqlite.h"
 #include "trace/store/upkeep/pack.h"
+#include "trace/store/write/batch_queue.h"
 #include "trace/store/write/trace_writer.h"
 
 namespace shardlens::trace::store {
@@ -29,17 +30,6 @@ constexpr auto kReadOnlyFolder = fs::perms::owner_read | fs::perms::owner_exec |
 constexpr auto kReadOnlyFile =
     fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read;
 
-void wait_for_steps(const fs::path& run, int steps) {
-  auto reader = RunReader::open(run);
-  ASSERT_TRUE(reader);
-  for (int seen = 0; seen < steps;) {
-    const auto batches = (*reader)->poll();
-    ASSERT_TRUE(batches);
-    for (const model::Batch& batch : *batches) seen += static_cast<int>(batch.steps.size());
-    std::this_thread::sleep_for(2ms);
-  }
-}
-
 // Copies the files of a writer in mid-flight, as a kill would leave them. `checkpointed`: all rows
 // are in the database file, which is still in WAL mode.
 void leave_behind(const fs::path& run, bool checkpointed) {
@@ -50,7 +40,7 @@ void leave_behind(const fs::path& run, bool checkpointed) {
   auto writer = TraceWriter::create(rank_file(*live, 0), 0, {1ms, INT64_MAX, 64});
   ASSERT_TRUE(writer);
   for (std::int64_t step = 0; step < 2; ++step) (*writer)->submit(test::step_batch(0, step));
-  wait_for_steps(*live, 2);
+  test::wait_until_committed(rank_file(*live, 0), 2);
   if (checkpointed) {
     ASSERT_TRUE(checkpoint_run(*live));
   }
@@ -73,10 +63,11 @@ std::string steps_read(const fs::path& run) {
   if (!reader) return reader.error().message;
   const auto batches = (*reader)->poll();
   if (!batches) return batches.error().message;
-  std::size_t steps = 0, events = 0;
+  std::size_t steps = 0;
+  std::int64_t events = 0;
   for (const model::Batch& batch : *batches) {
     steps += batch.steps.size();
-    for (const model::EventRun& run_of_events : batch.events) events += run_of_events.events.size();
+    events += count_events(batch);
   }
   const auto query = query_run(run, "select count(*) from step");
   if (!query) return query.error().message;
