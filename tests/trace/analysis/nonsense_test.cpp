@@ -109,22 +109,5 @@ TEST(Nonsense, NeverCrashesTheAnalysis) {
   }
 }
 
-TEST(Nonsense, AStepWithAnImpossibleIndexIsLeftOut) {
-  model::RunInfo info;
-  info.world_size = 1;
-  RunAnalysis analysis(info);
-  model::Batch batch;
-  for (const std::int64_t index : {std::int64_t{0}, std::int64_t{-1}, INT64_MAX}) {
-    model::Step step;
-    step.index = index;
-    step.start_ns = 1'000'000;
-    step.end_ns = 2'000'000;
-    batch.steps.push_back(step);
-  }
-  analysis.add(batch);
-  EXPECT_EQ(analysis.steps().size(), 1u);
-  EXPECT_EQ(analysis.figures().ignored_rows, 2);
-}
-
 }  // namespace
 }  // namespace shardlens::trace::analysis

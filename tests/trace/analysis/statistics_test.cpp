@@ -50,21 +50,6 @@ TEST(Traffic, FactorsAreThoseOfNcclTests) {
   EXPECT_DOUBLE_EQ(model::sent_factor(model::CollectiveFunction::kReceive, 4), 0);
 }
 
-// Rank 1 comes 700 ns late; the transfer itself takes 300 ns.
-TEST(CollectiveStatistics, AStragglerIsWaitingNotASlowLink) {
-  CollectiveStatistics statistics;
-  statistics.add(all_reduce(0, 5, 1000, 2000, 3000), "bucket 0", {0, 1});
-  statistics.add(all_reduce(1, 5, 1700, 2000, 3000), "bucket 0", {0, 1});
-  const auto rows = statistics.figures({});
-  ASSERT_EQ(rows.size(), 1u);
-  EXPECT_EQ(rows[0].wait_ns, 350);
-  EXPECT_EQ(rows[0].transfer_ns, 300);
-  EXPECT_DOUBLE_EQ(rows[0].algbw_bytes_per_s, 3000 / 300e-9);
-  EXPECT_DOUBLE_EQ(rows[0].busbw_bytes_per_s, rows[0].algbw_bytes_per_s);  // 2(n−1)/n = 1
-  EXPECT_EQ(rows[0].median_ns, 650);
-  EXPECT_EQ(statistics.unmatched(), 0u);
-}
-
 // Where no GPU was recorded: a row begins and ends with the host's call.
 TEST(CollectiveStatistics, WithoutTimesThereIsNoDurationTransferOrBandwidth) {
   CollectiveStatistics statistics;
@@ -112,16 +97,6 @@ TEST(CollectiveStatistics, NoTransferGivesNoBandwidth) {
   EXPECT_EQ(row.transfer_ns, 0);
   EXPECT_EQ(row.algbw_bytes_per_s, 0);
   EXPECT_EQ(row.busbw_bytes_per_s, 0);
-}
-
-TEST(CollectiveStatistics, GroupsWithTheSameIdOnOtherRanksAreOthers) {
-  CollectiveStatistics statistics;
-  statistics.add(all_reduce(0, 5, 1000, 2000, 64), "", {0, 1});
-  statistics.add(all_reduce(2, 5, 9000, 9900, 64), "", {2, 3});
-  statistics.add(all_reduce(1, 5, 1000, 2000, 64), "", {0, 1});
-  statistics.add(all_reduce(3, 5, 9000, 9900, 64), "", {2, 3});
-  EXPECT_EQ(statistics.figures({})[0].wait_ns, 0);
-  EXPECT_EQ(statistics.figures({})[0].transfer_ns, 950);
 }
 
 TEST(CollectiveStatistics, EachCallsBandwidthGoesByTheSizeOfItsOwnGroup) {
