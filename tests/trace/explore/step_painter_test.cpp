@@ -143,37 +143,12 @@ TEST_F(StepPainterTest, SplitsCommunicationWhereItBecomesExposed) {
   EXPECT_EQ(second[0].latest_start_ns, kStepStart + 55 * kMs) << "rank 1's";
 }
 
-TEST_F(StepPainterTest, ARankThatLeftBeforeTheLastOneCameWaitedForNobody) {
-  for (auto& batch : rows) {
-    batch.rank_info->host = "node-0";  // one clock: it is no clock's error
-    model::Collective& sent = batch.collectives[1];
-    sent.function = sent.executed = model::CollectiveFunction::kBroadcast;
-  }
-  rows[0].collectives[1].start_ns = kStepStart + 90 * kMs;  // rank 1 begins after rank 0 has ended
-  rows[0].collectives[1].end_ns = kStepStart + 95 * kMs;
-  SetUp();
-  EXPECT_EQ(parts(0, "bucket 1").at(0).latest_start_ns, kStepStart + 50 * kMs);
-  EXPECT_EQ(parts(1, "bucket 1").at(0).latest_start_ns, kStepStart + 90 * kMs);
-}
-
 TEST_F(StepPainterTest, WaitsAreNotKnownUntilAllRanksOfTheCallHaveRecordedIt) {
   rows[0].collectives.pop_back();  // of rank 1
   SetUp();
   EXPECT_EQ(parts(0, "bucket 0").at(0).latest_start_ns, kStepStart + 40 * kMs);
   EXPECT_EQ(parts(0, "bucket 1").at(0).latest_start_ns, 0);
   EXPECT_EQ(call(0, "bucket 1").wait.doubt, analysis::WaitDoubt::kRecordsMissing);
-}
-
-TEST_F(StepPainterTest, WaitsThatClocksOfHostsCouldMakeUpAreNotKnown) {
-  // Bucket 0 tells that clocks are 10 ms apart at most; bucket 1's wait is 5 ms.
-  rows[0].rank_info->host = "node-1";
-  rows[1].rank_info->host = "node-0";
-  SetUp();
-  EXPECT_EQ(parts(0, "bucket 1").at(0).latest_start_ns, 0);
-  EXPECT_EQ(call(0, "bucket 1").wait.doubt, analysis::WaitDoubt::kClockError);
-  rows[0].rank_info->host = "node-0";
-  SetUp();
-  EXPECT_EQ(parts(0, "bucket 1").at(0).latest_start_ns, kStepStart + 55 * kMs) << "one clock";
 }
 
 TEST_F(StepPainterTest, MarksWhenBucketsWereReadyAndWhatReducesThem) {
