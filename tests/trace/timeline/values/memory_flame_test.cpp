@@ -99,6 +99,14 @@ void expect_true_heights(const StepAllocations& step, const FlameOptions& option
     highest = std::max(highest, bottom);
   }
   EXPECT_EQ(flame.highest_bytes, highest);
+  std::int64_t constant = 0;
+  for (const StepAllocation& one : step.all) constant += one.is_constant() ? one.bytes : 0;
+  EXPECT_EQ(flame.constant_bytes, options.hides_constant ? constant : 0);
+  for (const auto& band : flame.bands) {
+    const auto points = flame.points_of(band);
+    EXPECT_EQ(std::ranges::adjacent_find(points, {}, &MemoryFlame::Point::offset), points.end())
+        << "a point where nothing moves";
+  }
 }
 
 TEST(MemoryFlame, IsAsHighAsWhatIsAliveAtEveryMoment) {
@@ -113,18 +121,6 @@ TEST(MemoryFlame, IsAsHighAsWhatIsAliveAtEveryMoment) {
     expect_true_heights(step, options);
     if (HasFatalFailure()) return;
   }
-}
-
-TEST(MemoryFlame, MovesABandDownWhenOneBelowItIsFreed) {
-  const StepAllocations step =
-      step_of({allocation(100, 500, 10), allocation(200, 900, 20), allocation(300, 800, 30)});
-  const MemoryFlame flame = layout_flame(step);
-  ASSERT_EQ(flame.bands.size(), 3u);
-  const auto points = flame.points_of(flame.bands[2]);
-  ASSERT_EQ(points.size(), 2u);
-  EXPECT_EQ(points[0].offset, 30);
-  EXPECT_EQ(points[1].time_ns, kStart + 500);
-  EXPECT_EQ(points[1].offset, 20);
 }
 
 TEST(MemoryFlame, PutsWhatWasThereAtTheBottomByCategory) {
@@ -149,15 +145,6 @@ TEST(MemoryFlame, JoinsWhatIsLessThanARowIntoOneBandOnTop) {
   EXPECT_EQ(highest->bytes, 500);
   EXPECT_EQ(highest->count, 50);
   EXPECT_EQ(highest->offset, 100'000);
-}
-
-TEST(MemoryFlame, LeavesOutWhatNeverChangesWhereItIsAsked) {
-  const StepAllocations step =
-      step_of({allocation(0, 1'000'000, 1'000), allocation(0, 400, 7), allocation(100, 200, 5)});
-  const MemoryFlame flame = layout_flame(step, {.hides_constant = true});
-  EXPECT_EQ(flame.constant_bytes, 1'000);
-  EXPECT_EQ(flame.highest_bytes, 12);
-  EXPECT_EQ(flame.bands.size(), 2u);
 }
 
 TEST(MemoryFlame, FindsWhatLiesUnderAPoint) {
@@ -200,12 +187,6 @@ TEST(MemoryPeak, IsTheHighestMomentWithWhatWasAliveThen) {
       ASSERT_LT(live_at(step, peak.time_ns - 1), highest) << "the first such moment";
     }
   }
-}
-
-TEST(MemoryPeak, GivesMemoryThatIsFreedAndAllocatedAtOnceNotTwice) {
-  const MemoryPeak peak =
-      find_peak(std::vector{allocation(0, 500, 100), allocation(500, 900, 100)});
-  EXPECT_EQ(peak.bytes, 100);
 }
 
 TEST(MemoryFlame, OfNothingIsEmpty) {
