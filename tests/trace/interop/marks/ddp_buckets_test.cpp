@@ -57,15 +57,6 @@ TEST(DdpBuckets, AreNotWhatTellsOfUnusedParameters) {
   EXPECT_THAT(find_ddp_buckets(std::vector{backward}).why_none, HasSubstr("at one gradient"));
 }
 
-TEST(DdpBuckets, AreNotKnownWhereGradientsAreSparse) {
-  DdpBackward backward = backward_of({3, 4});
-  reduce(backward, 11, 3);
-  reduce(backward, 22, 4);
-  EXPECT_EQ(find_ddp_buckets(std::vector{backward}).why_none, "");
-  backward.reductions.back().is_sparse = true;
-  EXPECT_THAT(find_ddp_buckets(std::vector{backward}).why_none, HasSubstr("are sparse"));
-}
-
 TEST(DdpBuckets, AreAskedForInTheLastMicroBatchOnly) {
   DdpBackward reduced = backward_of({3, 4}), other = reduced;
   reduce(reduced, 22, 7);
@@ -105,17 +96,6 @@ TEST(DdpBuckets, AreNotGuessedWhereSumsDiffer) {
   backward = backward_of({INT64_MAX, INT64_MAX});
   backward.reductions.push_back({22, INT64_MAX, 8, 0});
   EXPECT_THAT(find_ddp_buckets(std::vector{backward}).why_none, HasSubstr("how large"));
-}
-
-TEST(DdpBuckets, AreKnownByTheirBytesWhereShapesWereNotRecorded) {
-  DdpBackward backward = backward_of({-1, -1});
-  reduce(backward, 22, 7);
-  const auto found = find_ddp_buckets(std::vector{backward});
-  ASSERT_EQ(found.plans.size(), 1u);
-  EXPECT_EQ(found.plans[0][0].bytes, 28) << "as reduced";
-  EXPECT_TRUE(found.plans[0][0].gradients.empty());
-  backward.reductions[0].bytes = -1;
-  EXPECT_THAT(find_ddp_buckets(std::vector{backward}).why_none, HasSubstr("does not tell"));
 }
 
 }  // namespace
