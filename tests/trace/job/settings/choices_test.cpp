@@ -38,14 +38,6 @@ TEST(ChoiceNames, OfDataAndDevices) {
 }
 
 TEST(ChoiceNames, OfParallelism) {
-  expect_names<Strategy>("sharding_strategy", &Settings::sharding_strategy,
-                         {{"ddp", Strategy::kDdp},
-                          {"zero1", Strategy::kZero1},
-                          {"no_shard", Strategy::kNoShard},
-                          {"shard_grad_op", Strategy::kShardGradOp},
-                          {"full_shard", Strategy::kFullShard},
-                          {"hybrid_shard", Strategy::kHybridShard},
-                          {"hybrid_shard_zero2", Strategy::kHybridShardZero2}});
   expect_names<CommunicationHook>("communication_hook", &Settings::communication_hook,
                                   {{"none", CommunicationHook::kNone},
                                    {"fp16_compress", CommunicationHook::kFp16Compress},
@@ -73,21 +65,14 @@ TEST(ChoiceNames, OfPrecision) {
   expect_names<Precision>(
       "precision", &Settings::precision,
       {{"fp32", Precision::kFp32}, {"bf16", Precision::kBf16}, {"fp16", Precision::kFp16}});
-  expect_names<DataType>("param_dtype", &Settings::param_dtype,
-                         {{"auto", DataType::kAuto},
-                          {"fp32", DataType::kFp32},
-                          {"bf16", DataType::kBf16},
-                          {"fp16", DataType::kFp16}});
-  expect_names<DataType>("reduce_dtype", &Settings::reduce_dtype,
-                         {{"auto", DataType::kAuto},
-                          {"fp32", DataType::kFp32},
-                          {"bf16", DataType::kBf16},
-                          {"fp16", DataType::kFp16}});
-  expect_names<DataType>("buffer_dtype", &Settings::buffer_dtype,
-                         {{"auto", DataType::kAuto},
-                          {"fp32", DataType::kFp32},
-                          {"bf16", DataType::kBf16},
-                          {"fp16", DataType::kFp16}});
+  const std::initializer_list<std::pair<std::string_view, DataType>> types{
+      {"auto", DataType::kAuto},
+      {"fp32", DataType::kFp32},
+      {"bf16", DataType::kBf16},
+      {"fp16", DataType::kFp16}};
+  expect_names("param_dtype", &Settings::param_dtype, types);
+  expect_names("reduce_dtype", &Settings::reduce_dtype, types);
+  expect_names("buffer_dtype", &Settings::buffer_dtype, types);
   expect_names<BaseType>("base_dtype", &Settings::base_dtype,
                          {{"auto", BaseType::kAuto},
                           {"fp32", BaseType::kFp32},
