@@ -109,21 +109,6 @@ TEST(CollectiveTables, SumWaitsAndTransfersOfCallsWhoseLastRankIsKnown) {
   }
 }
 
-TEST(CollectiveTables, KnowNoWaitWithoutTheOtherRanks) {
-  std::vector<model::Collective> rows(3);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    rows[i].end_ns = 100;
-    rows[i].sequence = static_cast<std::int64_t>(i);
-  }
-  RunSnapshot run;
-  test::add_rank(run, test::rows_of(0, rows));
-  test::match_calls(run);
-  const auto tables = collective_tables(run, {0, 1000, {}});
-  ASSERT_EQ(tables[0].rows.size(), 1u);
-  EXPECT_EQ(tables[0].rows[0].matched, 0);
-  EXPECT_EQ(tables[0].rows[0].transfer_ns, 0);
-}
-
 TEST(CollectiveTables, OfARankAloneInItsGroupAllIsTransfer) {
   model::Collective row;
   row.function = model::CollectiveFunction::kAllReduce;

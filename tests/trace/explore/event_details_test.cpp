@@ -218,6 +218,7 @@ TEST_F(DetailsOfAChangedRun, TellNoWaitWhereARanksFileIsMissingAndNobodyElseDoes
   for (const timeline::RangeTable& table : figures->tables) {
     if (table.table != timeline::StatisticsTable::kCollectives) continue;
     EXPECT_EQ(table.rows.at(0).matched, 0);
+    EXPECT_EQ(table.rows.at(0).transfer_ns, 0);
   }
 }
 
