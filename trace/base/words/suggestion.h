@@ -9,10 +9,6 @@
 
 namespace shardlens::trace::base {
 
-// The least number of insertions, deletions, substitutions and swaps of neighbours, with no letter
-// touched twice (optimal string alignment); of ASCII letters whatever their case.
-std::size_t edit_distance(std::string_view a, std::string_view b);
-
 // The `count` names that are nearest to what was written, nearest first. A name is as near as its
 // nearest beginning or part between “_” or “-”, so that “buket” finds “bucket_cap_mb”; of equals
 // the one that is nearer as a whole. Views of `names`.
