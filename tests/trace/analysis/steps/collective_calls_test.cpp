@@ -138,6 +138,15 @@ TEST(CollectiveCalls, OfClocksThatCallsContradictTellWaitsButNoTransfer) {
   EXPECT_EQ(calls.wait_of(own, 2).transfer_ns, 10'000);
 }
 
+TEST(CollectiveCalls, AreNoSendsAndReceives) {
+  for (const auto function :
+       {model::CollectiveFunction::kSend, model::CollectiveFunction::kReceive}) {
+    CollectivePart own = part(0, 0, 7, 0, 100), other = part(0, 0, 7, 1, 130);
+    own.function = other.function = function;
+    EXPECT_TRUE(CollectiveCalls({own, other}).same_call(own).empty());
+  }
+}
+
 TEST(CollectiveCalls, SayNothingWhereNoOtherRankIsKnown) {
   const CollectiveCalls calls({part(0, 0, 8, 0, 200), part(0, 0, -1, 0, 5), part(0, 0, -1, 1, 6)});
   EXPECT_FALSE(wait(calls, part(0, 0, 8, 0, 200)));
