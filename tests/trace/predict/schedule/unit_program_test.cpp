@@ -55,29 +55,6 @@ TEST(UnitProgram, WithoutPrefetchGathersWhenAUnitIsUsed) {
              "(a reduce)", "r reduce", "(r reduce)"}));
 }
 
-TEST(UnitProgram, PrefetchesBeforeOrBehindABackward) {
-  EXPECT_EQ(deeds(unit_program(plan_of(BackwardPrefetch::kPre))),
-            (Names{"r forward gather", "(r forward gather)", "a forward gather",
-                   "(a forward gather)", "b forward gather", "(b forward gather)",
-                   "b backward gather, prefetched", "(b backward gather, prefetched)",
-                   "a backward gather, prefetched", "b reduce", "(a backward gather, prefetched)",
-                   "(b reduce)", "a reduce", "(a reduce)", "r reduce", "(r reduce)"}));
-  const Names post = deeds(unit_program(plan_of(BackwardPrefetch::kPost)));
-  EXPECT_EQ((Names{post.begin() + 6, post.begin() + 10}),
-            (Names{"b backward gather", "(b backward gather)", "a backward gather, prefetched",
-                   "b reduce"}));
-}
-
-TEST(UnitProgram, PrefetchesTheNextForwardInTheOrderOfTheStepBefore) {
-  UnitProgramPlan plan = plan_of(BackwardPrefetch::kNone);
-  plan.schedule.forward_prefetch = true;
-  const Names names = deeds(unit_program(plan));
-  EXPECT_EQ((Names{names.begin(), names.begin() + 6}),
-            (Names{"r forward gather", "(r forward gather)", "a forward gather, prefetched",
-                   "(a forward gather, prefetched)", "b forward gather, prefetched",
-                   "(b forward gather, prefetched)"}));
-}
-
 TEST(UnitProgram, ReducesLateGradientsBehindTheNextUnit) {
   UnitProgramPlan plan = plan_of(BackwardPrefetch::kPre);
   plan.are_gradients_late = true;
@@ -87,21 +64,6 @@ TEST(UnitProgram, ReducesLateGradientsBehindTheNextUnit) {
             (Names{"b backward gather, prefetched", "(b backward gather, prefetched)",
                    "a backward gather, prefetched", "(a backward gather, prefetched)", "b reduce",
                    "(b reduce)", "a reduce", "(a reduce)", "r reduce", "(r reduce)"}));
-}
-
-TEST(UnitProgram, KeepsUnitsWhereForwardFreesNone) {
-  UnitProgramPlan plan = plan_of(BackwardPrefetch::kPre);
-  plan.schedule.frees_after_forward = false;
-  plan.micro_batches = 2;
-  const StepProgram program = unit_program(plan);
-  EXPECT_EQ(deeds(program, 0),
-            (Names{"r forward gather", "(r forward gather)", "a forward gather",
-                   "(a forward gather)", "b forward gather", "(b forward gather)"}));
-  EXPECT_EQ(deeds(program, 1),
-            (Names{"b reduce", "(b reduce)", "a reduce", "(a reduce)", "r reduce", "(r reduce)"}))
-      << "all are still gathered";
-  plan.reduces_each = true;
-  EXPECT_EQ(deeds(unit_program(plan), 0), deeds(unit_program(plan), 1));
 }
 
 TEST(UnitProgram, OfReplicasReducesOverThemBehindTheScatter) {
