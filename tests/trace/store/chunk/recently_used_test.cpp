@@ -4,23 +4,10 @@
 
 #include <algorithm>
 #include <random>
-#include <string>
 #include <vector>
 
 namespace shardlens::trace::store {
 namespace {
-
-TEST(RecentlyUsed, DropsWhatWasNotUsedForLongest) {
-  RecentlyUsed<int, std::string> kept(2);
-  kept.keep(1, "one");
-  kept.keep(2, "two");
-  ASSERT_NE(kept.use(1), nullptr);
-  kept.keep(3, "three");
-  EXPECT_EQ(kept.use(2), nullptr);
-  ASSERT_NE(kept.use(1), nullptr);
-  EXPECT_EQ(*kept.use(1), "one");
-  EXPECT_EQ(*kept.use(3), "three");
-}
 
 TEST(RecentlyUsed, KeepsTheFewestHoweverHeavy) {
   RecentlyUsed<int, int> none(10), one(10, 1);
