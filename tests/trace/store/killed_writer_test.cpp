@@ -217,8 +217,8 @@ TEST_P(FullDiskTest, StopsTheRecordingAndLeavesAReadableFile) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Limits, FullDiskTest,
-                         testing::Values(FileLimit{250'000}, FileLimit{1'000'000},
-                                         FileLimit{4'200'000}, FileLimit{1'000'000, true}),
+                         testing::Values(FileLimit{250'000}, FileLimit{4'200'000},
+                                         FileLimit{1'000'000, true}),
                          [](const auto& of) {
                            return (of.param.is_quota ? "Quota" : "Files") +
                                   std::to_string(of.param.bytes);
