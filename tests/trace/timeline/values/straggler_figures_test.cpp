@@ -228,14 +228,19 @@ struct Arrivals {
   std::int64_t second_ns = 0;  // the latest but one; equal to it where two came together
 };
 
-// Before the last one came, of which an all-reduce was all waiting.
+// Before the last one came.
 bool ended_before(const model::Collective& c, const Arrivals& arrivals) {
   return c.start_ns < arrivals.latest_ns && c.end_ns <= arrivals.latest_ns;
 }
 
+// An all-reduce was all waiting then.
+bool has_left(const model::Collective& c, const Arrivals& arrivals) {
+  return ended_before(c, arrivals) && c.function == model::CollectiveFunction::kBroadcast;
+}
+
 std::int64_t wait_in(const model::Collective& c, const Arrivals& arrivals) {
-  if (!ended_before(c, arrivals)) return arrivals.latest_ns - c.start_ns;
-  return c.function == model::CollectiveFunction::kBroadcast ? 0 : c.end_ns - c.start_ns;
+  if (has_left(c, arrivals)) return 0;
+  return std::min(arrivals.latest_ns, c.end_ns) - c.start_ns;
 }
 
 Arrivals arrivals_of(const std::vector<model::Collective>& parts) {
