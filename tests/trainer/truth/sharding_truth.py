@@ -1,7 +1,8 @@
-"""Every strategy = one rank = PyTorch's own fully_shard and ZeroRedundancyOptimizer: losses and collectives.
+"""Every strategy = one rank = PyTorch's own DDP, fully_shard and ZeroRedundancyOptimizer: losses and collectives.
 
-sharding_truth.py RANK_PROGRAM: six steps of fp32 AdamW from the same weights and text, within 1e-5; and the collectives
-of one step, in order, with their sizes. And the sum of many like gradients of micro-batches in bf16.
+sharding_truth.py RANK_PROGRAM: six steps of fp32 AdamW from the same weights and text, within 1e-5; the type in which DDP
+sends its buckets, and the collectives of one step of the others, in order, with their sizes. And the sum of many like
+gradients of micro-batches in bf16.
 """
 import pathlib
 import sys
@@ -19,28 +20,50 @@ ACCUMULATION = dict(gradient_accumulation_steps=2)
 # PyTorch's fully_shard gathers again in every micro-batch, FSDP's no_sync() keeps what it has; we do the latter.
 KEEPS_BETWEEN_MICRO_BATCHES = ("shard_grad_op, accumulation",)
 
-RANKS = 4  # they have groups and neighbours that differ
+GROUPS = dict(shard_group_size=2, ranks=4)
 CASES = {
+    "ddp": dict(sharding_strategy="ddp"),
+    "ddp, cap 1": dict(sharding_strategy="ddp", bucket_cap_mb=1),
+    "ddp, unused parameters": dict(sharding_strategy="ddp", bucket_cap_mb=1, find_unused_parameters=True),
+    "ddp, fp16 hook": dict(sharding_strategy="ddp", bucket_cap_mb=1, communication_hook="fp16_compress"),
+    "ddp, static graph, bucket views, bf16 hook": dict(
+        sharding_strategy="ddp", bucket_cap_mb=1, static_graph=True, gradient_as_bucket_view=True,
+        communication_hook="bf16_compress"),
     "zero1": dict(sharding_strategy="zero1"),
     "shard_grad_op": dict(sharding_strategy="shard_grad_op"),
-    "full_shard": dict(sharding_strategy="full_shard"),
+    "full_shard": dict(sharding_strategy="full_shard", ranks=4),  # whose neighbours differ
     "full_shard, accumulation": dict(sharding_strategy="full_shard", **ACCUMULATION),
     "full_shard, reduced each time": dict(sharding_strategy="full_shard", sync_each_batch=True, **ACCUMULATION),
     "shard_grad_op, accumulation": dict(sharding_strategy="shard_grad_op", **ACCUMULATION),
-    "hybrid_shard": dict(sharding_strategy="hybrid_shard", shard_group_size=2),
-    "hybrid_shard_zero2": dict(sharding_strategy="hybrid_shard_zero2", shard_group_size=2),
+    "hybrid_shard": dict(sharding_strategy="hybrid_shard", **GROUPS),
+    "hybrid_shard_zero2": dict(sharding_strategy="hybrid_shard_zero2", **GROUPS),
 }
 for case in CASES.values():
-    case["batch_per_rank"] = SAMPLES // RANKS // case.get("gradient_accumulation_steps", 1)
+    case.setdefault("ranks", 2)
+    case["batch_per_rank"] = SAMPLES // case["ranks"] // case.get("gradient_accumulation_steps", 1)
 
 # A sum in bf16 has eight places and ends at 256 to 512 like summands.
 MICRO_BATCHES = 448
-NARROW = dict(sharding_strategy="full_shard", param_dtype="bf16", reduce_dtype="fp32", batch_per_rank=1,
-              gradient_accumulation_steps=MICRO_BATCHES)
+NARROW = dict(sharding_strategy="full_shard", param_dtype="bf16", reduce_dtype="fp32", ranks=1, batch_per_rank=1,
+              gradient_accumulation_steps=MICRO_BATCHES, sequence_length=4, steps=1, warmup_steps=0, record="none")
 
 
-def train(program, folder, name, count, settings):
-    return truth_jobs.train(program, folder, name, count, {**COMMON, **settings})
+def train(program, folder, name, case, data=None):
+    settings = {**COMMON, **case}
+    return truth_jobs.train(program, folder, name, settings.pop("ranks"), settings, data)
+
+
+def losses_of(run, ranks):
+    curves = [rank_jobs.losses(run, rank) for rank in range(ranks)]
+    assert all(curve == curves[0] for curve in curves), f"{run.name}: ranks recorded different losses"
+    return curves[0]
+
+
+def check_wire_type(run, hook):
+    """A hook that is never called would not change the loss visibly; what is sent tells."""
+    expected = {None: "float32", "fp16_compress": "float16", "bf16_compress": "bfloat16"}[hook]
+    sent = {t for (t,) in rank_jobs.query(run, 0, "select distinct data_type from collective where tag_kind = 'bucket'")}
+    assert sent == {expected}, f"{run.name}: buckets were sent as {sent}"
 
 
 def collectives_of(run):
@@ -76,15 +99,9 @@ def same_collectives(name, ours, theirs):
     return ours == theirs
 
 
-def same_sums(program, folder):
-    """Of a text in which all blocks are the same, so that all micro-batches are."""
-    folder.mkdir()
-    (folder / "text.txt").write_text("abcd" * 5000)
-    settings = {**COMMON, "sequence_length": 4, "steps": 1, "warmup_steps": 0, "record": "none"}
-    theirs = truth_jobs.reference("sharding_reference.py", program, folder, settings, ranks=1, observed_step=0,
-                                  cases={"narrow": NARROW})["narrow"]["norms"][0]
-    run = truth_jobs.train(program, folder, "narrow", 1, {**settings, **NARROW})
-    ours = rank_jobs.query(run, 0, "select gradient_norm from step")[0][0]
+def same_sums(program, folder, text, expected):
+    run = train(program, folder, "narrow", NARROW, text)
+    ours, theirs = rank_jobs.query(run, 0, "select gradient_norm from step")[0][0], expected["norms"][0]
     print(f"{MICRO_BATCHES} gradients in bf16{'':24s} norm {ours:.4f}, PyTorch {theirs:.4f}", flush=True)
     return abs(ours - theirs) < 0.02 * theirs
 
@@ -94,18 +111,24 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         rank_jobs.write_text(folder / "text.txt")
-        expected = truth_jobs.reference("sharding_reference.py", program, folder, COMMON, ranks=RANKS,
-                                        cases=CASES, observed_step=OBSERVED_STEP)
-        single = rank_jobs.losses(train(program, folder, "single", 1, dict(batch_per_rank=SAMPLES)))
+        alike = folder / "alike.txt"  # all of its blocks are the same, so that all micro-batches are
+        alike.write_text("abcd" * 5000)
+        expected = truth_jobs.reference("sharding_reference.py", program, folder, COMMON, observed_step=OBSERVED_STEP,
+                                        cases={**CASES, "narrow": {**NARROW, "text": str(alike)}})
+        single = losses_of(train(program, folder, "single", dict(ranks=1, batch_per_rank=SAMPLES)), 1)
         assert single[-1] < single[0] - 0.5, f"nothing was learnt: {single}"
         good = []
-        for case, settings in CASES.items():
-            run = train(program, folder, case, RANKS, settings)
-            losses = rank_jobs.losses(run)
-            good.append(same_losses(case + ", PyTorch", losses, expected[case]["losses"]))
-            good.append(same_losses(case + ", 1 rank", losses, single))
-            good.append(same_collectives(case, collectives_of(run), expected[case]["collectives"]))
-        good.append(same_sums(program, folder / "alike"))
+        for name, case in CASES.items():
+            run = train(program, folder, name, case)
+            losses = losses_of(run, case["ranks"])
+            good.append(same_losses(name + ", PyTorch", losses, expected[name]["losses"]))
+            if "communication_hook" not in case:
+                good.append(same_losses(name + ", 1 rank", losses, single))
+            if case["sharding_strategy"] == "ddp":
+                check_wire_type(run, case.get("communication_hook"))
+            else:
+                good.append(same_collectives(name, collectives_of(run), expected[name]["collectives"]))
+        good.append(same_sums(program, folder, alike, expected["narrow"]))
     sys.exit(0 if all(good) else 1)
 
 

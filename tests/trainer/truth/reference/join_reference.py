@@ -62,8 +62,7 @@ def make(job, case, ranks):
     return replica, optimizer, [replica], Place(ranks)
 
 
-def run_case(common, case, rank, ranks):
-    job = {**common, **case}
+def run_case(job, case, rank, ranks):
     replica, optimizer, joinables, place = make(job, case, ranks)
     blocks = reference_training.training_blocks(job)
     losses = []

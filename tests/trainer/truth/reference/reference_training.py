@@ -108,7 +108,7 @@ def run_rank(rank, job, store, run_case):
     torch.set_num_threads(1)
     ranks = job["ranks"]
     dist.init_process_group("gloo", init_method="file://" + store, rank=rank, world_size=ranks)
-    results = {name: run_case(job, case, rank, ranks) for name, case in job["cases"].items()}
+    results = {name: run_case({**job, **case}, case, rank, ranks) for name, case in job["cases"].items()}
     if rank == 0:
         pathlib.Path(store + ".json").write_text(json.dumps(results))
     dist.barrier()
@@ -119,8 +119,8 @@ def run_rank(rank, job, store, run_case):
 
 
 def run_cases(run_case):
-    """Prints {case: what run_case(job, case, rank, ranks) returned on rank 0} for the job on standard input. A case may
-    have a number of ranks of its own."""
+    """Prints {case: what run_case(job, case, rank, ranks) returned on rank 0} for the job on standard input. What a case
+    says for itself, its number of ranks too, takes the place of the job's."""
     os.environ["GLOO_SOCKET_IFNAME"] = "lo"
     job = json.load(sys.stdin)
     parts = {}

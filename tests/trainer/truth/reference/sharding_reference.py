@@ -1,4 +1,4 @@
-"""Trains with PyTorch's own fully_shard or ZeroRedundancyOptimizer and prints losses and collectives as JSON.
+"""Trains with PyTorch's own DDP, fully_shard or ZeroRedundancyOptimizer and prints losses and collectives as JSON.
 
 Reads a JSON job from standard input: weights, text, settings shared by all cases, ranks, cases. Each case's result is
 {"losses": [...], "norms": [...], "collectives": [[function, bytes], ...]}: of gradients before they are clipped, and those
@@ -6,10 +6,14 @@ of the step `observed_step`, as rank 0 asked for them.
 """
 import torch
 import torch.distributed as dist
+from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
 from torch.nn.parallel import DistributedDataParallel
 
 import reference_strategies
 import reference_training
+
+HOOKS = {"fp16_compress": default_hooks.fp16_compress_hook, "bf16_compress": default_hooks.bf16_compress_hook}
+DDP_OPTIONS = ("bucket_cap_mb", "find_unused_parameters", "gradient_as_bucket_view", "static_graph")
 
 
 class Observer(reference_training.Watch):
@@ -54,18 +58,30 @@ class Observer(reference_training.Watch):
         self.notes = False
 
 
-def sharded(job, case, ranks):
+def replicated(model, case):
+    replica = DistributedDataParallel(model, **{name: case[name] for name in DDP_OPTIONS if name in case})
+    if "communication_hook" in case:
+        replica.register_comm_hook(None, HOOKS[case["communication_hook"]])
+    return replica
+
+
+def prepared(job, case, ranks):
+    """What trains, and its optimizer."""
+    strategy = case["sharding_strategy"]
     model = reference_training.fresh_model(job)
-    if case["sharding_strategy"] == "zero1":
-        replica = DistributedDataParallel(model)
-        return replica, reference_strategies.shard_optimizer(reference_training.parameter_groups(job, model))
-    reference_strategies.shard_fully(model, case, ranks)
+    if strategy in ("ddp", "zero1"):
+        trained = replicated(model, case)
+    else:
+        trained = reference_strategies.shard_fully(model, case, ranks)
+    groups = reference_training.parameter_groups(job, model)
+    if strategy == "zero1":
+        return trained, reference_strategies.shard_optimizer(groups)
     # One operator for all parameters: each costs a walk through DTensor, a third of what this program computes.
-    return model, torch.optim.AdamW(reference_training.parameter_groups(job, model), foreach=True)
+    return trained, torch.optim.AdamW(groups, foreach=True)
 
 
 def run_case(job, case, rank, ranks):
-    model, optimizer = sharded(job, case, ranks)
+    model, optimizer = prepared(job, case, ranks)
     observer = Observer(job["observed_step"])
     losses = reference_training.train(job, case, rank, ranks, model, optimizer, observer)
     observer.unwrap()
