@@ -1,19 +1,14 @@
 """A disk that gets full while a job records and stays full to the end, whatever room is given back: the job goes on, and who
 runs it says what is missing."""
 import json
-import os
 import pathlib
 import re
 import subprocess
 import sys
-import textwrap
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from support import harness  # noqa: E402
 
-PYTHON = pathlib.Path(os.environ.get('SHARDLENS_TORCH_PYTHON',
-                                     harness.ROOT / '.deps' / 'venv' / 'bin' / 'python3'))
 # A disk of its own, seen by nobody else.
 ALONE = ['unshare', '--user', '--map-root-user', '--mount']
 # Runs a command with the disk $0, which has less room than the command needs, and which somebody fills as soon as a rank has
@@ -42,17 +37,6 @@ exit $code
 # The same with room for many runs, filled once a second one has begun.
 FILLING_THE_SECOND = FILLING.replace('2500k', '64m').replace('is_time() { [ $(written) -ge 1000000 ]; }',
                                                              'is_time() { [ $(ls "$0"/*/run.sqlite 2>/dev/null | wc -l) -ge 2 ]; }')
-
-MARKED = '''
-import time, torch
-span = torch.cuda.nvtx.range
-for step in range(150):
-    with span(f"step {step}"):
-        for _ in range(400):
-            with span("forward"):
-                pass
-        time.sleep(0.02)
-'''
 
 
 class FullDisk(harness.ShardlensTest):
@@ -121,12 +105,9 @@ class FullDisk(harness.ShardlensTest):
         self.assertEqual((found['runs'][0]['run'], found['runs'][0]['why']), (first['runs'][0]['run'], None))
         self.assertEqual(self.json('report', first['runs'][0]['run'])['run']['folder'], kept)
 
-    @unittest.skipUnless(PYTHON.exists(), 'there is no PyTorch')
     def test_a_program_that_is_recorded_goes_on_and_what_is_missing_is_counted(self):
-        script = self.folder / 'train.py'
-        script.write_text(textwrap.dedent(MARKED))
-        reason = self.with_filling_disk('record', '--name', 'full', '--runs-dir', str(self.runs), '--', str(PYTHON),
-                                        str(script))
+        reason = self.with_filling_disk('record', '--name', 'full', '--runs-dir', str(self.runs), '--',
+                                        str(harness.BIN / 'nvtx_program'), 'steps', '0', '150', '20', '400')
         report = self.assert_what_was_recorded_is_whole('full')
         missing = int(re.search(r'([\d,]+) records? could not be written', reason)[1].replace(',', ''))
         spans = json.loads(self.shardlens('query', 'full', 'select count(*) from span', '--format', 'json').stdout)['rows'][0][0]

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from support import harness  # noqa: E402
@@ -250,6 +249,9 @@ with torch.cuda.nvtx.range("step"):
 print("took", begin.elapsed_time(end), flush=True)
 '''
 
+# Knows NVTX and nothing else: PyTorch takes seconds to import.
+NVTX_PROGRAM = str(harness.BIN / 'nvtx_program')
+
 
 @functools.cache
 def has_gpus():
@@ -271,9 +273,9 @@ def torchrun(ranks):
             '--master-port', '0', '--rdzv-backend', 'c10d', '--rdzv-endpoint', 'localhost:0']
 
 
-def start_ranks(count):
+def start_ranks(count, program=str(PYTHON)):
     """As torchrun's, whose own import of PyTorch takes as long as a rank's."""
-    return [sys.executable, str(harness.ROOT / 'tests/e2e/support/start_ranks.py'), str(count), str(PYTHON)]
+    return [sys.executable, str(harness.ROOT / 'tests/e2e/support/start_ranks.py'), str(count), program]
 
 
 class Record(harness.ShardlensTest):
@@ -370,10 +372,8 @@ class Record(harness.ShardlensTest):
         self.assertEqual(len(self.json('report', 'crashes')['steps']), 5)
 
     def test_a_stopped_program_is_kept(self):
-        script = self.script('import torch, time\nwhile True:\n'
-                             '    with torch.cuda.nvtx.range("step"): time.sleep(0.01)')
         process = subprocess.Popen([harness.SHARDLENS, 'record', '--name', 'endless', '--runs-dir', str(self.runs),
-                                    '--', str(PYTHON), script], stdout=subprocess.DEVNULL,
+                                    '--', NVTX_PROGRAM, 'steps', '-', '1000000', '10'], stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL, cwd=self.folder)
         self.addCleanup(process.kill)
         harness.wait_until(lambda: list(self.runs.glob('*/rank_0.sqlite')), 60, 'the recording')
@@ -410,62 +410,48 @@ class Record(harness.ShardlensTest):
         self.record('precious', 'true', options=['--overwrite'], code=1)
         self.assertEqual(self.run_folders(), before)
         self.shardlens('verify', 'precious')
-        self.record('precious', str(PYTHON), self.script(
-            'import torch\nfor i in range(5):\n    with torch.cuda.nvtx.range("step"): pass'), options=['--overwrite'])
+        self.record('precious', NVTX_PROGRAM, 'steps', '-', '5', '0', options=['--overwrite'])
         [run] = self.run_folders()
         self.assertNotIn(run, before)
 
-    @unittest.skipUnless((harness.BIN / 'nvtx_program').exists(), 'the profiler\'s tests are not built')
     def test_what_was_to_be_replaced_is_kept_once_it_is_renamed(self):
         self.shardlens('generate', 'precious', '--ranks', '1', '--events', '1000')
         [old] = self.run_folders()
         rename = [harness.SHARDLENS, 'runs', old, '--rename', 'kept', '--runs-dir', self.runs]
-        self.record('precious', 'sh', '-c', f'{shlex.join(map(str, rename))} && {harness.BIN}/nvtx_program',
+        self.record('precious', 'sh', '-c', f'{shlex.join(map(str, rename))} && {NVTX_PROGRAM}',
                     options=['--overwrite'])
         self.assertEqual(len(self.run_folders()), 2)
         self.shardlens('verify', 'kept')
         self.shardlens('verify', 'precious')
 
     def test_a_program_that_leaves_without_its_end_has_lost_something(self):
-        script = self.script('import os, torch\nfor i in range(100, 108):\n'
-                             '    with torch.cuda.nvtx.range(f"step {i}"): pass\nos._exit(0)')
-        done = self.record('left', str(PYTHON), script, options=['--json'], code=1)
+        done = self.record('left', NVTX_PROGRAM, 'leave', '100', '8', '0', options=['--json'], code=1)
         report = json.loads(done.stdout)
         self.assertEqual(report['run']['status'], 'incomplete')
         self.assertIn('os._exit', report['run']['reason'])
         self.assertIsNone(report['recorder']['lost'])
 
     def test_steps_have_the_numbers_of_their_ranges(self):
-        script = self.script('import torch\nfor i in range(100, 108):\n    with torch.cuda.nvtx.range(f"step {i}"): pass')
-        self.assertNotIn('warning', self.record('some', str(PYTHON), script, options=['--steps', '103']).stderr)
+        program = [NVTX_PROGRAM, 'steps', '100', '8', '0']
+        self.assertNotIn('warning', self.record('some', *program, options=['--steps', '103']).stderr)
         steps = [row['step'] for row in self.query('some', 'select step from step order by step')]
         self.assertEqual(steps, list(range(100, 108)))
-        done = self.record('none', str(PYTHON), script, options=['--steps', '2..4'])
+        done = self.record('none', *program, options=['--steps', '2..4'])
         self.assertIn('steps 100 to 107, none of which is among --steps 2..4', done.stderr)
-        done = self.record('later', str(PYTHON), script, options=['--steps', '200..'])
+        done = self.record('later', *program, options=['--steps', '200..'])
         self.assertIn('none of which is among --steps 200..: nothing', done.stderr)
         self.assertIn('first..last', self.record('bad', 'true', options=['--steps', '4-8'], code=2).stderr)
 
     def test_ranks_that_count_their_steps_apart_are_named(self):
-        script = self.script('import os, torch\nfor i in range(5000, 5005):\n'
-                             '    name = f"step {i}" if os.environ["RANK"] == "0" else "step"\n'
-                             '    with torch.cuda.nvtx.range(name): pass')
-        done = self.record('apart', *torchrun(2), script, code=1)
+        first = '$([ $RANK = 0 ] && echo 5000 || echo -)'
+        done = self.record('apart', *start_ranks(2, 'sh'), '-c', f'exec {NVTX_PROGRAM} steps {first} 5 0', code=1)
         self.assertIn('rank 1 counts its steps from 0, rank 0 from 5000', done.stderr)
         self.assertEqual(self.json('report', 'apart')['run']['status'], 'incomplete')
 
     def test_the_step_in_which_a_program_is_stopped_is_not_measured(self):
-        script = self.script('''
-            import time, torch
-            for i in range(8):
-                with torch.cuda.nvtx.range(f"step {i}"):
-                    if i == 7:
-                        print("hangs", flush=True)
-                        time.sleep(600)
-        ''')
         process = subprocess.Popen([harness.SHARDLENS, 'record', '--name', 'hung', '--runs-dir', str(self.runs), '--',
-                                    str(PYTHON), script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   cwd=self.folder, stdin=subprocess.DEVNULL)
+                                    NVTX_PROGRAM, 'hang', '0', '8', '0'], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True, cwd=self.folder, stdin=subprocess.DEVNULL)
         self.assertEqual(process.stdout.readline(), 'hangs\n')
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
@@ -503,8 +489,8 @@ class Record(harness.ShardlensTest):
 
     def test_an_unmarked_program_on_a_gpu(self):
         script = self.script(UNMARKED)
-        for strategy, launcher in (('ddp', torchrun(2)), ('fully_shard', start_ranks(2))):
-            report = json.loads(self.record(strategy, *launcher, script, strategy,
+        for strategy in ('ddp', 'fully_shard'):
+            report = json.loads(self.record(strategy, *start_ranks(2), script, strategy,
                                             options=['--json'], env=with_gpus()).stdout)
             self.assertEqual(report['run']['device'], 'cuda')
             # The first step is only known to have been one when it has ended.

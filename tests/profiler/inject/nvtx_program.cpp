@@ -2,12 +2,17 @@
 // (the default), "fork" (a child with ranges of its own), "abort", "fault" (which it mends: it goes
 // on and ends well). "ahead": others have named phases before. "phases": three steps by their
 // phases alone, while another thread names iterations of its own.
+//
+// nvtx_program steps|hang|leave FIRST COUNT MILLISECONDS [RANGES]: nothing but so many steps,
+// numbered from FIRST unless that is -, of so many phases each. "hang": says so in the last step,
+// and stays there until SIGINT. "leave": ends by _exit().
 #include <nvtx3/nvToolsExt.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -88,10 +93,40 @@ void prefetch() {
   }).join();
 }
 
+volatile sig_atomic_t interrupted = 0;
+
+void hang() {
+  signal(SIGINT, [](int) { interrupted = 1; });
+  std::puts("hangs");
+  std::fflush(stdout);
+  while (interrupted == 0) work();
+}
+
+void steps_as_told(const std::string& how, int argc, char** argv) {
+  const bool numbered = std::strcmp(argv[2], "-") != 0;
+  const int first = std::atoi(argv[2]), count = std::atoi(argv[3]);
+  const int ranges = argc > 5 ? std::atoi(argv[5]) : 0;
+  for (int i = 0; i < count; ++i) {
+    nvtxRangePushA(numbered ? ("step " + std::to_string(first + i)).c_str() : "step");
+    for (int range = 0; range < ranges; ++range) {
+      nvtxRangePushA("forward");
+      nvtxRangePop();
+    }
+    usleep(1000 * std::atoi(argv[4]));
+    if (how == "hang" && i + 1 == count) hang();
+    nvtxRangePop();
+  }
+  if (how == "leave") _exit(0);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const char* how = argc > 1 ? argv[1] : "exit";
+  if (argc > 4) {
+    steps_as_told(how, argc, argv);
+    return 0;
+  }
   if (std::strcmp(how, "fault") == 0) mend_faults();
   if (std::strcmp(how, "phases") == 0) {
     for (int i = 0; i < 3; ++i) {
