@@ -107,12 +107,17 @@ def chat_model(pre_tokenizer, normalizer=None):
     return lambda lines: byte_level(lines, pre_tokenizer, ["<|endoftext|>", "<|im_start|>", "</think>"], normalizer=normalizer)
 
 
-def sentence_piece(lines, legacy, bytes_too=True, fuse=True):
-    """As converted from SentencePiece: bytes after the special tokens, then what was trained."""
+@functools.cache  # the training takes seconds
+def trained_pairs(lines):
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always", split=True)
     tokenizer.train_from_iterator(lines, trainers.BpeTrainer(vocab_size=2500, show_progress=False, limit_alphabet=300))
-    definition = json.loads(tokenizer.to_str())
+    return tokenizer.to_str()
+
+
+def sentence_piece(lines, legacy, bytes_too=True, fuse=True):
+    """As converted from SentencePiece: bytes after the special tokens, then what was trained."""
+    definition = json.loads(trained_pairs(tuple(lines)))
     special = ["<unk>", "<s>", "</s>"]
     tokens = special + [f"<0x{byte:02X}>" for byte in range(256)] * bytes_too
     tokens += [token for token in definition["model"]["vocab"] if token not in tokens]
@@ -172,7 +177,7 @@ def end_of_word(lines):
     return tokenizer
 
 
-@functools.cache  # the training takes seconds
+@functools.cache
 def trained_unigram(lines):
     tokenizer = Tokenizer(models.Unigram())
     tokenizer.normalizer = normalizers.Sequence([normalizers.Nmt(), normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")])
