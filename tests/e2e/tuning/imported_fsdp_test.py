@@ -157,15 +157,11 @@ class ImportedFsdp(torch_traces.UnitTracesTest):
 
     def test_a_predicted_schedule_is_that_which_pytorch_runs(self):
         others = {name: asked for name, asked in ASKED.items() if name not in ('original', 'halved', 'recomputed')}
-        measured = {name: self.json('report', name)['summary']['step_ms']['mean'] for name in others}
-        rows = [('from', 'to', 'predicted', 'measured')]
         for name in ('full', 'post', 'ahead', 'kept_accumulated'):
             for other, asked in others.items():
                 answer, scheduled = self.scheduled(name, *settings(asked))
                 self.assertEqual(scheduled, calls(**asked), f'{name} → {other}')
                 if name == other: self.assertEqual(answer['changed'], {}, 'as recorded')
-                rows.append((name, other, f"{answer['step_ms']['mean']:.1f}", f'{measured[other]:.1f}'))
-        for row in rows: print('  '.join(cell.ljust(16) for cell in row))
 
     def test_a_root_without_parameters_prefetches_nothing(self):
         for name in ('bare', 'bare_ahead'):
@@ -216,7 +212,8 @@ class ImportedFsdpGroups(torch_traces.UnitTracesTest):
 
     def test_a_predicted_schedule_is_that_which_pytorch_runs(self):
         for name in self.said:
-            for other in self.said:
+            # From other prefetches as without groups, above.
+            for other in self.said if name in ('full', 'kept', 'accumulated') else [name]:
                 answer, scheduled = self.scheduled(name, *self.settings(other))
                 self.assertEqual(scheduled, self.calls(other), f'{name} → {other}')
                 if name == other: self.assertEqual(answer['changed'], {}, 'as recorded')

@@ -67,18 +67,16 @@ class ImportedPrediction(torch_traces.TorchTracesTest):
                 phases = report['summary']['phase_ms']
                 self.assertGreater(min(phases['forward'], phases['backward'], phases['optimizer']), 0)
         self.assertEqual(sum(self.said['views']), sum(self.said['quarter']))
-        rows = [('from', 'to', 'predicted', 'measured')]
+        predicted = 0
         for name in ('default', 'views', 'one', 'quarter'):
             for other, (cap, first) in CAPS.items():
                 changes = [f'bucket_cap_mb={cap}', f'first_bucket_mb={first}']
                 answer = self.shardlens_answer(name, changes)
                 if answer is None: continue
                 self.assertEqual(self.bucket_bytes(answer), self.said[other], f'{name} → {other}')
-                measured = self.json('report', other)['summary']['step_ms']['mean']
-                rows.append((name, other, f"{answer['step_ms']['mean']:.1f}", f'{measured:.1f}'))
+                predicted += 1
                 if name == other: self.assertEqual(answer['changed'], {}, 'as recorded')
-        for row in rows: print('  '.join(cell.ljust(9) for cell in row))
-        self.assertGreaterEqual(len(rows), 11)
+        self.assertGreaterEqual(predicted, 10)
 
     def shardlens_answer(self, run, changes):
         """None where the run moved no sizes that tell what those would take, which is the only reason."""

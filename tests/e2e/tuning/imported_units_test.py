@@ -127,15 +127,11 @@ class ImportedUnits(torch_traces.UnitTracesTest):
                 self.assertEqual(ready, [[STEPS * sum(tag.endswith(' reduce') for tag in expected)]])
 
     def test_a_predicted_schedule_is_that_which_pytorch_runs(self):
-        rows = [('from', 'to', 'predicted', 'measured')]
         for name in ('full', 'kept', 'accumulated'):
             for other, changes in SETTINGS.items():
                 answer, scheduled = self.scheduled(name, *AS_RECORDED, *changes)
                 self.assertEqual(scheduled, CALLS[other], f'{name} → {other}')
                 if name == other: self.assertEqual(answer['changed'], {}, 'as recorded')
-                measured = self.json('report', other)['summary']['step_ms']['mean']
-                rows.append((name, other, f"{answer['step_ms']['mean']:.1f}", f'{measured:.1f}'))
-        for row in rows: print('  '.join(cell.ljust(11) for cell in row))
 
     def test_what_a_trace_does_not_tell_is_refused_by_name(self):
         for knob in ('batch_per_rank=4', 'ranks=4', 'bucket_cap_mb=4', 'wrap_policy=size', 'precision=bf16'):
