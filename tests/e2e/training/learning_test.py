@@ -43,6 +43,8 @@ class Learning(harness.ShardlensTest):
         self.assertLess(rows[-1]['loss'], rows[0]['loss'] - 0.5)
         stored = self.query(report, 'select step, loss from evaluation order by step')
         self.assertEqual([loss for _, loss in stored], [row['loss'] for row in rows])
+        spans = self.query(report, "select rank, count(*) from span where phase = 'evaluation' group by rank order by rank")
+        self.assertEqual(spans, [[0, 6], [1, 6]], 'of evaluations and samples')
         samples = re.findall(r'sample after step (\d+): the quick → .', self.log(report))
         self.assertEqual(samples, ['3', '7', '11'])
         # Nobody waits in the next step for the rank that puts it into words.

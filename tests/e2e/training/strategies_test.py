@@ -1,4 +1,5 @@
 """Sharding strategies through the real programs: what is recorded, what is refused, how ranks die."""
+import json
 import pathlib
 import sys
 
@@ -6,8 +7,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from support import harness  # noqa: E402
 
 # Where those who stay wait in other collectives than after another phase or with another strategy.
-LEAVES_IN = {'ddp': ['data', 'forward', 'backward', 'optimizer'], 'zero1': ['backward', 'optimizer'], 'no_shard': ['backward'],
-             'shard_grad_op': ['forward', 'backward'], 'full_shard': ['data', 'forward', 'backward', 'optimizer'],
+LEAVES_IN = {'ddp': ['backward', 'optimizer'], 'zero1': ['backward', 'optimizer'], 'no_shard': ['backward'],
+             'shard_grad_op': ['forward', 'backward'], 'full_shard': ['forward', 'backward', 'optimizer'],
              'hybrid_shard': ['forward', 'backward']}
 HYBRID = ['--set', 'sharding_strategy=hybrid_shard', '--set', 'shard_group_size=2']
 
@@ -24,14 +25,17 @@ class Strategies(harness.ShardlensTest):
         self.text.write_text(''.join(f'{i * i} is the square of {i}\n' for i in range(2000)))
 
     def run_ranks(self, name, *settings, ranks='2', steps='6', code=0):
-        return self.json('run', *harness.QUICK, '--set', f'data={self.text}', '--ranks', ranks, '--steps', steps,
-                         '--name', name, *settings, code=code)
+        return self.shardlens('run', *harness.QUICK, '--set', f'data={self.text}', '--ranks', ranks, '--steps', steps,
+                              '--name', name, *settings, '--json', code=code)
+
+    def train(self, name, *settings, **options):
+        return json.loads(self.run_ranks(name, *settings, **options).stdout)
 
     def query(self, name, sql):
         return self.json('query', name, sql)['rows']
 
     def test_full_shard_halves_what_is_kept_tags_collectives_with_their_unit_and_prefetches(self):
-        full = self.run_ranks('full', '--set', 'zero_stage=3')
+        full = self.train('full', '--set', 'zero_stage=3')
         for category, numbers in (('parameters', 1), ('optimizer', 2)):
             ratio = full['ranks'][1]['memory_by_category'][category] / (4 * numbers * full['run']['parameters'])
             self.assertAlmostEqual(ratio, 0.5, delta=0.01, msg=category)
@@ -50,7 +54,7 @@ class Strategies(harness.ShardlensTest):
         self.assertIn('blocks.4', self.shardlens('report', 'full').stdout)
 
     def test_hybrid_shards_in_groups_and_sums_over_replicas(self):
-        report = self.run_ranks('hybrid', *HYBRID, ranks='4')
+        report = self.train('hybrid', *HYBRID, ranks='4')
         self.assertEqual({u['shard_count'] for u in report['units']}, {2})
         groups = {tuple(row) for row in self.query('hybrid', 'select rank, name, ranks from process_group')}
         for rank, shard, replicate in ((0, '0,1', '0,2'), (1, '0,1', '1,3'), (2, '2,3', '0,2'), (3, '2,3', '1,3')):
@@ -91,12 +95,17 @@ class Strategies(harness.ShardlensTest):
     def check_that_leaving_ends_the_run(self, name, phase):
         ranks, settings = (4, HYBRID) if name == 'hybrid_shard' else (2, strategy(name))
         job = f'{name} {phase}'
-        victim = ranks - 1 if phase in ('data', 'backward') else 0
-        report = self.run_ranks(job, *settings, '--set', f'inject=rank={victim},step=3,phase={phase},exit', ranks=str(ranks),
-                                steps='40', code=1)
+        victim = ranks - 1 if phase == 'backward' else 0
+        done = self.run_ranks(job, *settings, '--set', f'inject=rank={victim},step=3,phase={phase},exit', ranks=str(ranks),
+                              steps='40', code=1)
+        report = json.loads(done.stdout)
         self.assertEqual(report['run']['status'], 'failed', job)
-        self.assertIn(f'rank {victim}', report['run']['reason'], job)
+        for said in (report['run']['reason'], done.stderr):
+            self.assertIn(f'rank {victim}', said, job)
         self.assertGreaterEqual(len(report['steps']), 3, job)
+        if ranks == 2:
+            log = (self.folder / report['run']['folder'] / f'rank_{1 - victim}.log').read_text()
+            self.assertIn('another rank closed its connection', log, job)
 
 
 if __name__ == '__main__':

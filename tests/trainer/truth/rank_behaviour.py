@@ -83,15 +83,14 @@ def nonfinite(program, folder):
     codes = job.wait()
     expect(codes == [1, 1], job, f"exit codes {codes}")
     for line in job.last_lines():
-        expect(line.startswith("error: step 1: the loss of rank 1 is not finite. Lower learning_rate"), job, line)
+        expect(line.startswith("error: step 1: the loss of rank 1 is not finite. Lower learning_rate or max_grad_norm, or"), job, line)
     marked = [ranks.query(job.run, r, "select step from step where nonfinite") for r in range(2)]
     expect(marked == [[], [(1,)]], job, f"marked steps {marked}")
 
-    for norm, advice in (("1", "Lower learning_rate or max_grad_norm, or"), ("0", "Lower learning_rate, set max_grad_norm, or")):
-        job = start(program, folder, 1, f"clipped at {norm}", inject='"rank=0,step=1,nan"', max_grad_norm=norm)
-        expect(job.wait() == [1], job, "exit codes")
-        for line in job.last_lines():
-            expect(advice in line, job, line)
+    job = start(program, folder, 1, "not clipped", inject='"rank=0,step=1,nan"', max_grad_norm=0)
+    expect(job.wait() == [1], job, "exit codes")
+    for line in job.last_lines():
+        expect("Lower learning_rate, set max_grad_norm, or" in line, job, line)
 
     job = start(program, folder, 1, "at once", inject='"rank=0,step=0,nan"')
     expect(job.wait() == [1], job, "exit codes")
@@ -104,23 +103,22 @@ def nonfinite(program, folder):
 
 
 def nonfinite_norms(program, folder):
-    for phase in ("backward", "optimizer"):
-        fault = f'"rank=1,step=1,phase={phase},nan"'
-        job = start(program, folder, name=f"{phase} stop", inject=fault)
-        codes = job.wait()
-        expect(codes == [1, 1], job, f"exit codes {codes}")
-        for line in job.last_lines():
-            expect(line.startswith("error: step 1: the gradient norm of rank 1 is not finite"), job, line)
-        last = [ranks.query(job.run, r, "select max(step) from step") for r in range(2)]
-        expect(last == [[(1,)], [(1,)]], job, f"last steps {last}")
-        marked = [ranks.query(job.run, r, "select step from step where nonfinite") for r in range(2)]
-        expect(marked == [[], [(1,)]], job, f"marked steps {marked}")
+    fault = '"rank=1,step=1,phase=backward,nan"'
+    job = start(program, folder, name="stop", inject=fault)
+    codes = job.wait()
+    expect(codes == [1, 1], job, f"exit codes {codes}")
+    for line in job.last_lines():
+        expect(line.startswith("error: step 1: the gradient norm of rank 1 is not finite"), job, line)
+    last = [ranks.query(job.run, r, "select max(step) from step") for r in range(2)]
+    expect(last == [[(1,)], [(1,)]], job, f"last steps {last}")
+    marked = [ranks.query(job.run, r, "select step from step where nonfinite") for r in range(2)]
+    expect(marked == [[], [(1,)]], job, f"marked steps {marked}")
 
-        job = start(program, folder, name=f"{phase} on", inject=fault, on_nonfinite="continue")
-        expect(job.wait() == [0, 0], job, "on_nonfinite: continue must train on")
-        expect(len(ranks.losses(job.run)) == 3, job, "steps are missing")
-        warning = "warning: step 1: the gradient norm of rank 1 is not finite"
-        expect([warning in job.log(r) for r in range(2)] == [False, True], job, "who warns")
+    job = start(program, folder, name="on", inject=fault, on_nonfinite="continue")
+    expect(job.wait() == [0, 0], job, "on_nonfinite: continue must train on")
+    expect(len(ranks.losses(job.run)) == 3, job, "steps are missing")
+    warning = "warning: step 1: the gradient norm of rank 1 is not finite"
+    expect([warning in job.log(r) for r in range(2)] == [False, True], job, "who warns")
 
     everywhere = '"rank=0,step=1,phase=optimizer,nan;rank=1,step=1,phase=optimizer,nan"'
     job = start(program, folder, name="everywhere", inject=everywhere)
@@ -230,32 +228,6 @@ def out_of_memory(program, folder):
     expect("failed" in ranks.status(job.run).values(), job, f"status {ranks.status(job.run)}")
 
 
-def leaves(program, folder):
-    job = start(program, folder, inject='"rank=1,step=1,phase=forward,exit"')
-    codes = job.wait()
-    expect(codes == [1, 1], job, f"exit codes {codes}")
-    expect("another rank closed its connection" in job.last_lines()[0], job, job.last_lines()[0])
-
-
-def evaluation(program, folder):
-    job = start(program, folder, evaluate_every=2, steps=4)
-    expect(job.wait() == [0, 0], job, "failed")
-    lines = [text for (text,) in ranks.query(job.run, 0, "select text from log where text like 'evaluation after%'")]
-    expect(len(lines) == 2, job, f"evaluations: {lines}")
-    words = lines[-1].replace(",", "").split()
-    loss, perplexity = float(words[words.index("loss") + 1]), float(words[words.index("perplexity") + 1])
-    expect(abs(math.exp(loss) - perplexity) < 0.01 * perplexity, job, lines[-1])
-    spans = ranks.query(job.run, 1, "select count(*) from span where phase = 'evaluation'")
-    expect(spans == [(2,)], job, f"spans {spans}")
-
-    single = start(program, folder, 1, "single", evaluate_every=2, steps=4, batch_per_rank=4)
-    expect(single.wait() == [0], single, "failed")
-    alone = [text for (text,) in ranks.query(single.run, 0, "select text from log where text like 'evaluation after%'")]
-    for ours, theirs in zip(lines, alone, strict=True):
-        (ours_loss, ours_count), (loss, count) = evaluated(ours), evaluated(theirs)
-        expect(ours_count == count and abs(ours_loss - loss) < 2e-4, single, f"{ours}, alone {theirs}")
-
-
 def dropout(program, folder):
     (folder / "same.txt").write_text("abcdefgh" * 4000)  # every sequence is the same, so is every rank's loss
 
@@ -269,12 +241,6 @@ def dropout(program, folder):
     assert curve("evaluated", 2, evaluate_every=1) == two, "other losses with evaluation"
     # With the same masks on both ranks their mean would be what one rank alone has.
     assert abs(curve("alone", 1)[0] - two[0]) > 1e-4, "both ranks drop the same values"
-
-
-def evaluated(line):
-    """"evaluation after step 3: loss 5.1, perplexity 164.0 (7 sequences)" as (5.1, 7)."""
-    words = line.replace(",", "").replace("(", "").split()
-    return float(words[words.index("loss") + 1]), int(words[-2])
 
 
 def phases(program, folder):
