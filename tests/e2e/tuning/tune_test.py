@@ -97,7 +97,7 @@ class Tune(harness.ShardlensTest):
                 break
         search.send_signal(signal.SIGINT)
         search.communicate(timeout=60)
-        found = self.tune(*arguments[1 + len(JOB):-1])
+        found = self.tune(*arguments[1 + len(JOB):-1], '--budget', '1s')
         self.assertEqual(found['status'], 'done')
         self.assertEqual(found['runs'][0]['why'], None, 'the start is not run again')
         names = [run['name'] for run in self.json('runs')]
