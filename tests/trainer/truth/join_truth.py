@@ -20,7 +20,7 @@ import torch
 import ranks as rank_jobs
 import truth_jobs
 
-RANKS, BATCH, LENGTH, EVEN_STEPS, EPOCHS = 4, 2, 32, 5, 3
+RANKS, BATCH, LENGTH, EVEN_STEPS, EPOCHS = 4, 2, 32, 5, 2
 STEPS = EVEN_STEPS + 1  # of an epoch
 COMMON = dict(model="tiny", device="cpu", sequence_length=LENGTH, batch_per_rank=BATCH, evaluation_fraction=0,
               lr_schedule="constant", max_grad_norm=0, seed=3, threads_per_rank=1)
