@@ -3,7 +3,6 @@
 accelerate_truth.py RANK_PROGRAM SHARDLENS
 """
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -24,11 +23,6 @@ CASES = {
     "hybrid_shard": dict(sharding_strategy="hybrid_shard", shard_group_size=2, ranks=4),
     "hybrid_shard_zero2": dict(sharding_strategy="hybrid_shard_zero2", shard_group_size=2, ranks=4),
 }
-
-
-def exported(shardlens, run):
-    return subprocess.run([shardlens, "export", run, "--format", "accelerate"], check=True, text=True,
-                          stdout=subprocess.PIPE).stdout
 
 
 def expected_plugin(case):
@@ -62,7 +56,8 @@ def main():
         for case, settings in CASES.items():
             every = {**COMMON, **settings}
             runs[case] = truth_jobs.train(program, folder, case, every["ranks"], every)
-        cases = {case: {**settings, "batch_per_rank": COMMON["batch_per_rank"], "yaml": exported(shardlens, runs[case])}
+        cases = {case: {**settings, "batch_per_rank": COMMON["batch_per_rank"],
+                        "yaml": truth_jobs.exported(shardlens, runs[case], "accelerate")}
                  for case, settings in CASES.items()}
         theirs = truth_jobs.reference("accelerate_reference.py", program, folder, COMMON, cases=cases)
         started = started_by(cases["ddp bf16"]["yaml"], folder)

@@ -5,7 +5,6 @@ deepspeed_truth.py RANK_PROGRAM SHARDLENS
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -87,8 +86,7 @@ def main():
         rank_jobs.write_text(folder / "text.txt", 3000)
         for i, (settings, expected, behind) in enumerate(CASES):
             run = truth_jobs.train(program, folder, f"case {i}", 1, {**COMMON, **settings})
-            text = subprocess.run([shardlens, "export", run, "--format", "deepspeed"], check=True, text=True,
-                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+            text = truth_jobs.exported(shardlens, run, "deepspeed")
             config = json.loads(text)
             ours = [rate for rate, in rank_jobs.query(run, 0, "select learning_rate from step order by step")]
             wrong = {key: (value, {**PLAIN, **expected}[key]) for key, value in held(config).items()

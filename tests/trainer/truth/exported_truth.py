@@ -5,7 +5,6 @@ exported_truth.py RANK_PROGRAM SHARDLENS [SEED [COUNT]]: COUNT combinations of e
 import copy
 import pathlib
 import random
-import subprocess
 import sys
 import tempfile
 
@@ -60,11 +59,6 @@ def same_losses(name, case, ours, theirs):
     if not any("bf16" in text for text in texts):
         return truth_jobs.same_losses(name, ours, theirs, COMMON["steps"])
     return truth_jobs.same_losses(name, ours[:3], theirs[:3], 3, tolerance=1e-3)
-
-
-def exported(shardlens, run):
-    return subprocess.run([shardlens, "export", run, "--format", "pytorch"], check=True, text=True,
-                          stdout=subprocess.PIPE).stdout
 
 
 def same_schedule(name, case, code):
@@ -141,8 +135,8 @@ def main():
     cases["ddp recomputed"] = drawn(chooser, "ddp") | {"activation_checkpointing": 1, "communication_hook": "none"}
     for i, case in enumerate(cases.values()):
         case["lr_schedule"] = SCHEDULES[i % len(SCHEDULES)]
-    # Its decay begins within the warm-up.
-    cases["ddp early decay"] = cases["ddp recomputed"] | {"lr_schedule": "warmup_stable_decay", "lr_decay_steps": 39}
+    # Its decay begins within the warm-up; the others have all the schedules.
+    cases["ddp recomputed"] |= {"lr_schedule": "warmup_stable_decay", "lr_decay_steps": 39}
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         rank_jobs.write_text(folder / "text.txt")
@@ -150,7 +144,7 @@ def main():
         for case, settings in cases.items():
             every = {**COMMON, **settings}
             runs[case] = truth_jobs.train(program, folder, case, every["ranks"], every)
-            settings["code"] = exported(shardlens, runs[case])
+            settings["code"] = truth_jobs.exported(shardlens, runs[case], "pytorch")
         theirs = truth_jobs.reference("exported_reference.py", program, folder, COMMON, cases=cases)
         good = [recomputes_decoders(cases["ddp recomputed"]["code"])]
         for case, settings in cases.items():

@@ -34,6 +34,10 @@ def reference(script, program, folder, settings, **job):
     return ask(script, {**settings, **job, "weights": str(weights), "text": str(folder / "text.txt")})
 
 
+def exported(shardlens, run, kind):
+    return subprocess.run([shardlens, "export", run, "--format", kind], check=True, text=True, stdout=subprocess.PIPE).stdout
+
+
 def same_losses(name, ours, theirs, steps, tolerance=TOLERANCE):
     assert len(ours) == len(theirs) == steps, (name, len(ours), len(theirs))
     worst = max(abs(a - b) / abs(b) for a, b in zip(ours, theirs))
