@@ -108,3 +108,14 @@ def make(family, config, save, folder):
 def load(family, folder):
     _, trained = classes(family, {})
     return trained.from_pretrained(folder, dtype=torch.float32)
+
+
+class Logits(torch.nn.Module):
+    """Of tokens alone."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, tokens):
+        return self.model(input_ids=tokens, use_cache=False).logits

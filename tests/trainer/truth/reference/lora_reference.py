@@ -55,22 +55,13 @@ def adapted(base, weights, case):
     return model
 
 
-class Logits(torch.nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-
-    def forward(self, tokens):
-        return self.model(input_ids=tokens, use_cache=False).logits
-
-
 def run_case(job, case, rank, ranks):
     weights = torch.load(case["weights"], weights_only=False)
     weights = dict(weights.items())
     model = adapted(base_model(weights, case), weights, case)
     trained = [p for p in model.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(trained, lr=job["learning_rate"], weight_decay=job["weight_decay"])
-    losses = reference_training.train(job, case, rank, ranks, DistributedDataParallel(Logits(model)), optimizer)
+    losses = reference_training.train(job, case, rank, ranks, DistributedDataParallel(families.Logits(model)), optimizer)
     if rank == 0:
         model.save_pretrained(case["folder"])
     return losses
