@@ -215,6 +215,29 @@ TEST_F(CheckpointsOfAJob, OfClassesInTheOlderFormGoOn) {
   });
 }
 
+// BaseFingerprint.* tells them apart.
+TEST_F(CheckpointsOfAJob, OfAdaptersBesideOtherFrozenWeightsAreRefused) {
+  const optimizer::GradScalerOptions options{.enabled = false};
+  comm::on_ranks(1, [&](comm::Communicator& communicator, profiler::recorder::Recorder&) {
+    const auto adapters_of = [&](trace::job::Settings settings) {
+      settings.lora_rank = 4;
+      return std::make_unique<SmallJob>(settings, folder_.path(), options, communicator);
+    };
+    const auto saved = adapters_of(small_settings())->checkpoints().save(3);
+    ASSERT_TRUE(saved) << saved.error().message;
+    EXPECT_TRUE(adapters_of(going_on())->checkpoints().resume());
+    auto info = trace::job::read_checkpoint_info(*saved);
+    ASSERT_TRUE(info) << info.error().message;
+    info->notes.at("base") = "of others";
+    std::ofstream(*saved / trace::job::kCheckpointFile)
+        << trace::job::checkpoint_info_to_yaml(*info);
+    const auto done = adapters_of(going_on())->checkpoints().resume();
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().kind, trace::base::ErrorKind::kUsage);
+    EXPECT_THAT(done.error().message, HasSubstr("belong to other frozen weights"));
+  });
+}
+
 TEST_F(CheckpointsOfAJob, SayWhyNoneIsTheBest) {
   const optimizer::GradScalerOptions options{.enabled = false};
   comm::on_ranks(1, [&](comm::Communicator& communicator, profiler::recorder::Recorder&) {
