@@ -6,6 +6,8 @@ namespace shardlens::trainer {
 
 namespace {
 
+using enum model::ModelLayout;
+
 void as_qwen2(model::ModelShape& shape) { shape.qkv_bias = true; }
 void with_all_biases(model::ModelShape& shape) {
   shape.qkv_bias = shape.output_bias = shape.mlp_bias = true;
@@ -32,23 +34,32 @@ void as_encoder(model::ModelShape& shape) {
   shape.labels = 3;
 }
 
-MemoryCase recomputed(const char* name, model::ModelLayout layout,
-                      void (*change)(model::ModelShape&), const char* adapters,
-                      const char* precision = "fp32", const char* base = "auto") {
+MemoryCase partly_frozen(const char* name, model::ModelLayout layout,
+                         void (*change)(model::ModelShape&), const char* adapters,
+                         const char* precision = "fp32", const char* base = "auto") {
   return {.name = name,
           .layout = layout,
-          .tied = layout == model::ModelLayout::kGpt2,
+          .tied = layout == kGpt2,
           .precision = precision,
-          .recompute = 1,
           .change = change,
           .adapters = adapters,
           .base = base};
 }
 
+MemoryCase recomputed(MemoryCase tried) {
+  tried.recompute = 1;
+  return tried;
+}
+
+MemoryCase frozen(std::int64_t blocks, MemoryCase tried) {
+  tried.frozen_blocks = blocks;
+  return tried;
+}
+
 MemoryCase wide(const char* name, const char* precision, std::int64_t loss_chunk,
                 const char* base) {
   return {.name = name,
-          .layout = model::ModelLayout::kGpt2,
+          .layout = kGpt2,
           .precision = precision,
           .loss_chunk = loss_chunk,
           .change = with_large_vocabulary,
@@ -63,7 +74,7 @@ model::ModelShape shape_of(const MemoryCase& tried) {
   shape.layers = 4;
   shape.width = 96;
   shape.heads = 6;
-  shape.kv_heads = tried.layout == model::ModelLayout::kGpt2 ? 6 : 2;
+  shape.kv_heads = tried.layout == kGpt2 ? 6 : 2;
   shape.mlp_width = 256;
   shape.vocabulary = 640;
   shape.context = 128;
@@ -103,104 +114,64 @@ trace::predict::PlannedJob job_of(const MemoryCase& tried) {
 
 std::vector<MemoryCase> model_cases() {
   return {
-      {"Gpt2", model::ModelLayout::kGpt2},
-      {"Gpt2Autocast", model::ModelLayout::kGpt2, true, "bf16"},
-      {"Gpt2Dropout", model::ModelLayout::kGpt2, true, "fp32", 0.1},
-      {"Gpt2AutocastDropout", model::ModelLayout::kGpt2, true, "bf16", 0.1},
-      {"Gpt2Recompute", model::ModelLayout::kGpt2, true, "fp32", 0, 1},
-      {"Gpt2RecomputeFewTokens", model::ModelLayout::kGpt2, true, "fp32", 0, 1, false, 0,
-       with_small_vocabulary},
-      {"Llama", model::ModelLayout::kLlama, false},
-      {"LlamaTied", model::ModelLayout::kLlama, true},
-      {"LlamaAutocast", model::ModelLayout::kLlama, false, "bf16"},
-      {"LlamaDropout", model::ModelLayout::kLlama, false, "fp32", 0.1},
-      {"LlamaRecompute", model::ModelLayout::kLlama, false, "fp32", 0, 2},
-      {"LlamaAutocastRecompute", model::ModelLayout::kLlama, false, "bf16", 0, 1},
-      {"Gpt2Chunks", model::ModelLayout::kGpt2, true, "fp32", 0, 0, false, 128},
-      {"Gpt2OneChunk", model::ModelLayout::kGpt2, true, "fp32", 0, 0, false, 512},
-      {"Gpt2AutocastChunks", model::ModelLayout::kGpt2, true, "bf16", 0, 0, false, 128},
-      {"Gpt2Untied", model::ModelLayout::kGpt2, false},
-      {"LlamaChunks", model::ModelLayout::kLlama, false, "fp32", 0, 0, false, 128},
-      {"LlamaAutocastOneChunk", model::ModelLayout::kLlama, false, "bf16", 0, 0, false, 512},
-      {"LlamaChunksRecompute", model::ModelLayout::kLlama, false, "fp32", 0, 2, false, 256},
-      {"Qwen2", model::ModelLayout::kLlama, false, "fp32", 0, 0, false, 0, as_qwen2},
-      {"LlamaWithBiases", model::ModelLayout::kLlama, true, "fp32", 0, 0, false, 0,
-       with_all_biases},
-      {"LlamaWithBiasesAutocast", model::ModelLayout::kLlama, true, "bf16", 0, 0, false, 0,
-       with_all_biases},
-      {"Qwen3", model::ModelLayout::kLlama, false, "fp32", 0, 0, false, 0, as_qwen3},
-      {"Qwen3Recompute", model::ModelLayout::kLlama, false, "fp32", 0, 1, false, 0, as_qwen3},
-      {"Mistral", model::ModelLayout::kLlama, false, "fp32", 0, 0, false, 0, as_mistral},
-      {"Bert", model::ModelLayout::kBert, false, "fp32", 0, 0, false, 0, as_encoder},
-      {"BertDropout", model::ModelLayout::kBert, false, "fp32", 0.1, 0, false, 0, as_encoder},
-      {"BertRecompute", model::ModelLayout::kBert, false, "fp32", 0, 1, false, 0, as_encoder},
-      {"BertAutocast", model::ModelLayout::kBert, false, "bf16", 0, 0, false, 0, as_encoder},
-      {"Roberta", model::ModelLayout::kRoberta, false, "fp32", 0, 0, false, 0, as_encoder},
+      {"Gpt2", kGpt2},
+      {"Gpt2Autocast", kGpt2, true, "bf16"},
+      {"Gpt2Dropout", kGpt2, true, "fp32", 0.1},
+      {"Gpt2AutocastDropout", kGpt2, true, "bf16", 0.1},
+      {"Gpt2Recompute", kGpt2, true, "fp32", 0, 1},
+      {"Gpt2RecomputeFewTokens", kGpt2, true, "fp32", 0, 1, false, 0, with_small_vocabulary},
+      {"Llama", kLlama, false},
+      {"LlamaTied", kLlama, true},
+      {"LlamaAutocast", kLlama, false, "bf16"},
+      {"LlamaDropout", kLlama, false, "fp32", 0.1},
+      {"LlamaRecompute", kLlama, false, "fp32", 0, 2},
+      {"LlamaAutocastRecompute", kLlama, false, "bf16", 0, 1},
+      {"Gpt2Chunks", kGpt2, true, "fp32", 0, 0, false, 128},
+      {"Gpt2OneChunk", kGpt2, true, "fp32", 0, 0, false, 512},
+      {"Gpt2AutocastChunks", kGpt2, true, "bf16", 0, 0, false, 128},
+      {"Gpt2Untied", kGpt2, false},
+      {"LlamaChunks", kLlama, false, "fp32", 0, 0, false, 128},
+      {"LlamaAutocastOneChunk", kLlama, false, "bf16", 0, 0, false, 512},
+      {"LlamaChunksRecompute", kLlama, false, "fp32", 0, 2, false, 256},
+      {"Qwen2", kLlama, false, "fp32", 0, 0, false, 0, as_qwen2},
+      {"LlamaWithBiases", kLlama, true, "fp32", 0, 0, false, 0, with_all_biases},
+      {"LlamaWithBiasesAutocast", kLlama, true, "bf16", 0, 0, false, 0, with_all_biases},
+      {"Qwen3", kLlama, false, "fp32", 0, 0, false, 0, as_qwen3},
+      {"Qwen3Recompute", kLlama, false, "fp32", 0, 1, false, 0, as_qwen3},
+      {"Mistral", kLlama, false, "fp32", 0, 0, false, 0, as_mistral},
+      {"Bert", kBert, false, "fp32", 0, 0, false, 0, as_encoder},
+      {"BertDropout", kBert, false, "fp32", 0.1, 0, false, 0, as_encoder},
+      {"BertRecompute", kBert, false, "fp32", 0, 1, false, 0, as_encoder},
+      {"BertAutocast", kBert, false, "bf16", 0, 0, false, 0, as_encoder},
+      {"Roberta", kRoberta, false, "fp32", 0, 0, false, 0, as_encoder},
       // The second chunk is smaller than the first.
-      {"Gpt2WideChunks", model::ModelLayout::kGpt2, true, "fp32", 0, 0, false, 384,
-       with_large_vocabulary},
-      {"LlamaWideAutocastChunks", model::ModelLayout::kLlama, false, "bf16", 0, 0, false, 384,
-       with_large_vocabulary},
+      {"Gpt2WideChunks", kGpt2, true, "fp32", 0, 0, false, 384, with_large_vocabulary},
+      {"LlamaWideAutocastChunks", kLlama, false, "bf16", 0, 0, false, 384, with_large_vocabulary},
   };
 }
 
 std::vector<MemoryCase> model_in_16_bits_cases() {
   return {
-      {"Gpt2In16Bits", model::ModelLayout::kGpt2, true, "fp32", 0, 0, true},
-      {"LlamaIn16Bits", model::ModelLayout::kLlama, false, "fp32", 0, 0, true},
-      {"LlamaIn16BitsChunks", model::ModelLayout::kLlama, false, "fp32", 0, 0, true, 128},
+      {"Gpt2In16Bits", kGpt2, true, "fp32", 0, 0, true},
+      {"LlamaIn16Bits", kLlama, false, "fp32", 0, 0, true},
+      {"LlamaIn16BitsChunks", kLlama, false, "fp32", 0, 0, true, 128},
   };
 }
 
 std::vector<MemoryCase> adapter_cases() {
   return {
-      {.name = "Gpt2", .layout = model::ModelLayout::kGpt2, .adapters = "auto"},
-      {.name = "Gpt2All", .layout = model::ModelLayout::kGpt2, .adapters = "all-linear"},
-      {.name = "Gpt2Nf4",
-       .layout = model::ModelLayout::kGpt2,
-       .adapters = "all-linear",
-       .base = "nf4"},
-      {.name = "Gpt2Chunks",
-       .layout = model::ModelLayout::kGpt2,
-       .loss_chunk = 128,
-       .adapters = "all-linear"},
-      {.name = "Gpt2Autocast",
-       .layout = model::ModelLayout::kGpt2,
-       .precision = "bf16",
-       .adapters = "all-linear"},
-      {.name = "Gpt2AutocastFp32",
-       .layout = model::ModelLayout::kGpt2,
-       .precision = "bf16",
-       .adapters = "all-linear",
-       .base = "fp32"},
-      {.name = "BertAutocastFp32",
-       .layout = model::ModelLayout::kBert,
-       .tied = false,
-       .precision = "bf16",
-       .change = as_encoder,
-       .adapters = "all-linear",
-       .base = "fp32"},
-      {.name = "Llama", .layout = model::ModelLayout::kLlama, .tied = false, .adapters = "auto"},
-      {.name = "LlamaAll",
-       .layout = model::ModelLayout::kLlama,
-       .tied = false,
-       .adapters = "all-linear"},
-      {.name = "LlamaNf4Autocast",
-       .layout = model::ModelLayout::kLlama,
-       .tied = false,
-       .precision = "bf16",
-       .adapters = "all-linear",
-       .base = "nf4"},
-      {.name = "LlamaBf16",
-       .layout = model::ModelLayout::kLlama,
-       .tied = false,
-       .adapters = "auto",
-       .base = "bf16"},
-      {.name = "BertAll",
-       .layout = model::ModelLayout::kBert,
-       .tied = false,
-       .change = as_encoder,
-       .adapters = "all-linear"},
+      partly_frozen("Gpt2", kGpt2, nullptr, "auto"),
+      partly_frozen("Gpt2All", kGpt2, nullptr, "all-linear"),
+      partly_frozen("Gpt2Nf4", kGpt2, nullptr, "all-linear", "fp32", "nf4"),
+      {.name = "Gpt2Chunks", .layout = kGpt2, .loss_chunk = 128, .adapters = "all-linear"},
+      partly_frozen("Gpt2Autocast", kGpt2, nullptr, "all-linear", "bf16"),
+      partly_frozen("Gpt2AutocastFp32", kGpt2, nullptr, "all-linear", "bf16", "fp32"),
+      partly_frozen("BertAutocastFp32", kBert, as_encoder, "all-linear", "bf16", "fp32"),
+      partly_frozen("Llama", kLlama, nullptr, "auto"),
+      partly_frozen("LlamaAll", kLlama, nullptr, "all-linear"),
+      partly_frozen("LlamaNf4Autocast", kLlama, nullptr, "all-linear", "bf16", "nf4"),
+      partly_frozen("LlamaBf16", kLlama, nullptr, "auto", "fp32", "bf16"),
+      partly_frozen("BertAll", kBert, as_encoder, "all-linear"),
   };
 }
 
@@ -213,72 +184,49 @@ std::vector<MemoryCase> wide_adapter_cases() {
 }
 
 std::vector<MemoryCase> recomputed_adapter_cases() {
-  constexpr auto kGpt2 = model::ModelLayout::kGpt2, kLlama = model::ModelLayout::kLlama;
-  constexpr auto kBert = model::ModelLayout::kBert;
   return {
-      recomputed("Llama", kLlama, with_small_vocabulary, "auto"),
-      recomputed("LlamaAll", kLlama, with_small_vocabulary, "all-linear"),
-      recomputed("LlamaNf4", kLlama, with_small_vocabulary, "all-linear", "fp32", "nf4"),
+      recomputed(partly_frozen("Llama", kLlama, with_small_vocabulary, "auto")),
+      recomputed(partly_frozen("LlamaAll", kLlama, with_small_vocabulary, "all-linear")),
+      recomputed(
+          partly_frozen("LlamaNf4", kLlama, with_small_vocabulary, "all-linear", "fp32", "nf4")),
       {.name = "LlamaNf4EverySecond",
        .layout = kLlama,
        .tied = false,
        .recompute = 2,
        .adapters = "all-linear",
        .base = "nf4"},
-      recomputed("LlamaAutocast", kLlama, with_small_vocabulary, "all-linear", "bf16"),
-      recomputed("LlamaNf4Autocast", kLlama, with_small_vocabulary, "all-linear", "bf16", "nf4"),
-      recomputed("Qwen3", kLlama, as_qwen3, "all-linear"),
-      recomputed("Gpt2", kGpt2, with_small_vocabulary, "auto"),
-      recomputed("Gpt2All", kGpt2, with_small_vocabulary, "all-linear"),
-      recomputed("Gpt2Nf4", kGpt2, with_small_vocabulary, "all-linear", "fp32", "nf4"),
-      recomputed("Gpt2Autocast", kGpt2, with_small_vocabulary, "all-linear", "bf16"),
-      recomputed("Gpt2Head", kGpt2, nullptr, "all-linear"),
-      recomputed("Bert", kBert, as_encoder, "auto"),
-      recomputed("BertAll", kBert, as_encoder, "all-linear"),
-      recomputed("BertMlp", kBert, as_encoder, "intermediate.dense"),
-      recomputed("BertAutocast", kBert, as_encoder, "all-linear", "bf16"),
+      recomputed(
+          partly_frozen("LlamaAutocast", kLlama, with_small_vocabulary, "all-linear", "bf16")),
+      recomputed(partly_frozen("LlamaNf4Autocast", kLlama, with_small_vocabulary, "all-linear",
+                               "bf16", "nf4")),
+      recomputed(partly_frozen("Qwen3", kLlama, as_qwen3, "all-linear")),
+      recomputed(partly_frozen("Gpt2", kGpt2, with_small_vocabulary, "auto")),
+      recomputed(partly_frozen("Gpt2All", kGpt2, with_small_vocabulary, "all-linear")),
+      recomputed(
+          partly_frozen("Gpt2Nf4", kGpt2, with_small_vocabulary, "all-linear", "fp32", "nf4")),
+      recomputed(partly_frozen("Gpt2Autocast", kGpt2, with_small_vocabulary, "all-linear", "bf16")),
+      recomputed(partly_frozen("Gpt2Head", kGpt2, nullptr, "all-linear")),
+      recomputed(partly_frozen("Bert", kBert, as_encoder, "auto")),
+      recomputed(partly_frozen("BertAll", kBert, as_encoder, "all-linear")),
+      recomputed(partly_frozen("BertMlp", kBert, as_encoder, "intermediate.dense")),
+      recomputed(partly_frozen("BertAutocast", kBert, as_encoder, "all-linear", "bf16")),
   };
 }
 
 std::vector<MemoryCase> frozen_cases() {
+  MemoryCase tied =
+      partly_frozen("LlamaBf16Recompute", kLlama, with_small_vocabulary, "", "fp32", "bf16");
+  tied.tied = true;
   return {
-      {.name = "Gpt2", .layout = model::ModelLayout::kGpt2, .frozen_blocks = 2},
-      {.name = "Gpt2Bf16", .layout = model::ModelLayout::kGpt2, .base = "bf16", .frozen_blocks = 2},
-      {.name = "Gpt2Bf16Recompute",
-       .layout = model::ModelLayout::kGpt2,
-       .recompute = 1,
-       .change = with_small_vocabulary,
-       .base = "bf16",
-       .frozen_blocks = 4},
-      {.name = "LlamaBf16Recompute",
-       .layout = model::ModelLayout::kLlama,
-       .recompute = 1,
-       .change = with_small_vocabulary,
-       .base = "bf16",
-       .frozen_blocks = 4},
-      {.name = "BertRecompute",
-       .layout = model::ModelLayout::kBert,
-       .tied = false,
-       .recompute = 1,
-       .change = as_encoder,
-       .frozen_blocks = 4},
-      {.name = "LlamaBf16",
-       .layout = model::ModelLayout::kLlama,
-       .tied = false,
-       .base = "bf16",
-       .frozen_blocks = 3},
-      {.name = "LlamaBf16Autocast",
-       .layout = model::ModelLayout::kLlama,
-       .tied = false,
-       .precision = "bf16",
-       .base = "bf16",
-       .frozen_blocks = 3},
-      {.name = "BertBf16",
-       .layout = model::ModelLayout::kBert,
-       .tied = false,
-       .change = as_encoder,
-       .base = "bf16",
-       .frozen_blocks = 2},
+      frozen(2, partly_frozen("Gpt2", kGpt2, nullptr, "")),
+      frozen(2, partly_frozen("Gpt2Bf16", kGpt2, nullptr, "", "fp32", "bf16")),
+      frozen(4, recomputed(partly_frozen("Gpt2Bf16Recompute", kGpt2, with_small_vocabulary, "",
+                                         "fp32", "bf16"))),
+      frozen(4, recomputed(tied)),
+      frozen(4, recomputed(partly_frozen("BertRecompute", kBert, as_encoder, ""))),
+      frozen(3, partly_frozen("LlamaBf16", kLlama, nullptr, "", "fp32", "bf16")),
+      frozen(3, partly_frozen("LlamaBf16Autocast", kLlama, nullptr, "", "bf16", "bf16")),
+      frozen(2, partly_frozen("BertBf16", kBert, as_encoder, "", "fp32", "bf16")),
   };
 }
 
