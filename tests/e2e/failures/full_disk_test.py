@@ -110,7 +110,7 @@ class FullDisk(harness.ShardlensTest):
                                         str(harness.BIN / 'nvtx_program'), 'steps', '0', '150', '20', '400')
         report = self.assert_what_was_recorded_is_whole('full')
         missing = int(re.search(r'([\d,]+) records? could not be written', reason)[1].replace(',', ''))
-        spans = json.loads(self.shardlens('query', 'full', 'select count(*) from span', '--format', 'json').stdout)['rows'][0][0]
+        [[spans]] = self.rows('full', 'select count(*) from span')
         self.assertGreaterEqual(missing + spans + len(report['steps']), 150 * 401)
 
 

@@ -3,7 +3,6 @@ import gzip
 import json
 import pathlib
 import sys
-import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from support import harness  # noqa: E402
@@ -25,9 +24,6 @@ class ChromeExport(harness.ShardlensTest):
 
     def export(self, run, output, *options):
         return self.json('export', str(run), '--format', 'chrome', '-o', str(output), *options)
-
-    def rows(self, run, sql):
-        return json.loads(self.shardlens('query', str(run), sql, '--format', 'json').stdout)
 
     def report(self, run):
         return json.loads(self.shardlens('report', str(run), '--format', 'json').stdout)
@@ -75,7 +71,7 @@ class ChromeExport(harness.ShardlensTest):
                         ends.append(event['ts'] + event['dur'])
                 for category, table in (('kernel', 'kernel'), ('cpu_op', 'op')):
                     durations = sum(event['dur'] for event in slices if event['cat'] == category)
-                    [[count, total_ns]] = self.rows(self.example(name), f'select count(*), coalesce(sum(duration_ns), 0) from {table}')['rows']
+                    [[count, total_ns]] = self.rows(self.example(name), f'select count(*), coalesce(sum(duration_ns), 0) from {table}')
                     self.assertEqual(sum(event['cat'] == category for event in slices), count)
                     self.assertAlmostEqual(durations * 1000, total_ns, delta=1e-3 * count + 1)
                 self.check_arrows(events, slices)

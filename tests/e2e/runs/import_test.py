@@ -19,7 +19,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from support import harness  # noqa: E402
 
 SAMPLES = pathlib.Path(os.environ.get('SHARDLENS_SAMPLES', '/nonexistent'))
-PYTHON = os.environ.get('SHARDLENS_TORCH_PYTHON', harness.ROOT / '.deps' / 'venv' / 'bin' / 'python3')
 KERNEL, COPY = ('kernel', 'Kernel'), ('gpu_memcpy', 'Memcpy', 'gpu_memset', 'Memset')
 
 
@@ -152,7 +151,7 @@ class Import(harness.ShardlensTest):
         return str(file)
 
     def test_what_pytorch_exported_shows_steps_phases_and_communication(self):
-        subprocess.run([PYTHON, self.program('ddp.py', DDP_PROGRAM), str(self.folder)],
+        subprocess.run([harness.TORCH_PYTHON, self.program('ddp.py', DDP_PROGRAM), str(self.folder)],
                        check=True, capture_output=True, timeout=300)
         files = [self.folder / f'rank{rank}.json' for rank in range(2)]
         imported = self.json('import', *map(str, files), '--name', 'ddp')
@@ -174,7 +173,7 @@ class Import(harness.ShardlensTest):
         report = self.json('report', 'from python')
         self.assertEqual(len(report['steps']), 3)
         self.assertGreater(report['summary']['phase_ms']['forward'], 0)
-        names = {name for [name] in self.json('query', 'from python', 'select text from string')['rows']}
+        names = {name for [name] in self.rows('from python', 'select text from string')}
         self.assertIn('aten::mm', names)
 
     def program(self, name, text):
@@ -225,7 +224,7 @@ class Import(harness.ShardlensTest):
         self.assertIsNone(report['recorder']['events'])
         self.assertIsNone(report['collectives'][0]['bytes'])
         self.assertEqual(set(report['ranks'][1]['totals'].values()), {None}, 'its file was not given')
-        self.assertEqual(self.json('query', 'little', 'select key, value from setting')['rows'], [['skip_steps', '0']])
+        self.assertEqual(self.rows('little', 'select key, value from setting'), [['skip_steps', '0']])
         for table, columns in self.UNTOLD.items():
             answer = self.json('query', 'little', f"select {', '.join(columns)} from {table}")
             self.assertGreater(len(answer['rows']), 0, table)
@@ -255,7 +254,7 @@ class Import(harness.ShardlensTest):
         self.assertIsNone(report['summary']['bytes_sent_per_step'])
         self.assertIsNone(report['summary']['exposed_wait_ms'])
         self.assertEqual({row['wait_us'] for row in report['collectives']}, {None})
-        groups = self.json('query', name, 'select distinct process_group, sequence from collective')['rows']
+        groups = self.rows(name, 'select distinct process_group, sequence from collective')
         self.assertEqual(groups, [[None, None]])
         text = self.shardlens('report', name).stdout
         self.assertIn('! ' + why, text)

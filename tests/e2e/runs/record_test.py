@@ -14,8 +14,7 @@ import textwrap
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from support import harness  # noqa: E402
 
-PYTHON = pathlib.Path(os.environ.get('SHARDLENS_TORCH_PYTHON',
-                                     harness.ROOT / '.deps' / 'venv' / 'bin' / 'python3'))
+PYTHON = harness.TORCH_PYTHON
 
 # Writes what it measured itself: begin and end of every step in ns since 1970.
 MARKED = '''
@@ -269,11 +268,11 @@ def with_gpus():
 
 
 def torchrun(ranks):
-    return [str(PYTHON), '-m', 'torch.distributed.run', '--nproc-per-node', str(ranks),
+    return [PYTHON, '-m', 'torch.distributed.run', '--nproc-per-node', str(ranks),
             '--master-port', '0', '--rdzv-backend', 'c10d', '--rdzv-endpoint', 'localhost:0']
 
 
-def start_ranks(count, program=str(PYTHON)):
+def start_ranks(count, program=PYTHON):
     """As torchrun's, whose own import of PyTorch takes as long as a rank's."""
     return [sys.executable, str(harness.ROOT / 'tests/e2e/support/start_ranks.py'), str(count), program]
 
@@ -320,7 +319,7 @@ class Record(harness.ShardlensTest):
         self.shardlens('verify', 'ddp')
 
     def test_who_only_asks_for_gpus_does_not_compute_on_them(self):
-        report = json.loads(self.record('asks', str(PYTHON), self.script(
+        report = json.loads(self.record('asks', PYTHON, self.script(
             'import time, torch\nassert torch.cuda.is_available()\nfor i in range(5):\n'
             '    with torch.cuda.nvtx.range(f"step {i}"): time.sleep(0.01)'),
             options=['--json'], env=with_gpus()).stdout)
@@ -330,7 +329,7 @@ class Record(harness.ShardlensTest):
 
     def test_spawned_workers_have_the_ranks_of_their_communicator(self):
         told = self.folder / 'process'
-        report = json.loads(self.record('spawned', str(PYTHON), self.script(SPAWNED), str(told), options=['--json'],
+        report = json.loads(self.record('spawned', PYTHON, self.script(SPAWNED), str(told), options=['--json'],
                                         env=with_gpus()).stdout)
         self.assertEqual(report['run']['world_size'], 2)
         self.assertGreater(len(report['steps']), 10)
@@ -343,7 +342,7 @@ class Record(harness.ShardlensTest):
         self.shardlens('verify', 'spawned')
 
     def test_a_program_that_fails_is_kept_and_its_end_is_told(self):
-        done = self.record('fails', str(PYTHON), self.script(
+        done = self.record('fails', PYTHON, self.script(
             'import torch, sys\nfor i in range(5):\n'
             '    with torch.cuda.nvtx.range("step"): pass\nsys.exit(3)'), code=1)
         self.assertIn('the program ended with exit code 3', done.stderr)
@@ -364,7 +363,7 @@ class Record(harness.ShardlensTest):
         self.assertEqual(list(self.runs.glob('*/*.restarted')), [])
 
     def test_a_crash_is_reported_by_pythons_own_handler_and_what_came_before_is_kept(self):
-        done = self.record('crashes', str(PYTHON), '-X', 'faulthandler', self.script(
+        done = self.record('crashes', PYTHON, '-X', 'faulthandler', self.script(
             'import ctypes, torch\nfor i in range(5):\n'
             '    with torch.cuda.nvtx.range("step"): pass\nctypes.string_at(0)'), code=1)
         self.assertIn('Fatal Python error: Segmentation fault', done.stderr)
@@ -562,7 +561,7 @@ class Record(harness.ShardlensTest):
 
     def test_kernels_take_as_long_as_cuda_events_say(self):
         # One that computes nothing never waits for its host.
-        done = self.record('timed', str(PYTHON), self.script(TIMED), env=dict(with_gpus(), FAKE_GPU_HOST_AHEAD='1'))
+        done = self.record('timed', PYTHON, self.script(TIMED), env=dict(with_gpus(), FAKE_GPU_HOST_AHEAD='1'))
         took_ms = next(float(line.split()[1]) for line in done.stdout.splitlines() if line.startswith('took '))
         kernels = self.query('timed', 'select count(*) as n, sum(k.duration_ns) / 1e6 as ms from kernel k '
                                       'join step s on k.start_ns between s.start_ns and s.end_ns '

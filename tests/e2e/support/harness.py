@@ -14,6 +14,7 @@ import unittest
 BIN = pathlib.Path(sys.argv[1]).resolve()
 ROOT = pathlib.Path(sys.argv[2]).resolve()
 SHARDLENS = str(BIN / 'shardlens')
+TORCH_PYTHON = os.environ.get('SHARDLENS_TORCH_PYTHON', str(ROOT / '.deps' / 'venv' / 'bin' / 'python3'))
 # A shell's & has it ignored, and by whatever is started here, too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 QUICK = ['--device', 'cpu', '--set', 'batch_per_rank=2', '--set', 'sequence_length=32']
@@ -21,6 +22,12 @@ QUICK = ['--device', 'cpu', '--set', 'batch_per_rank=2', '--set', 'sequence_leng
 
 def main():
     unittest.main(argv=sys.argv[:1], verbosity=2)
+
+
+def settings(changes):
+    """Options of the command line: of knobs and their values, or of 'knob=value'."""
+    each = (f'{knob}={value}' for knob, value in changes.items()) if isinstance(changes, dict) else changes
+    return [part for change in each for part in ('--set', change)]
 
 
 def fake_gpu(**variables):
@@ -99,6 +106,13 @@ class ShardlensTest(unittest.TestCase):
 
     def json(self, *arguments, code=0, **options):
         return json.loads(self.shardlens(*arguments, '--json', code=code, **options).stdout)
+
+    def rows(self, run, sql):
+        return self.json('query', str(run), sql)['rows']
+
+    def log(self, report):
+        """Of its first rank."""
+        return (self.folder / report['run']['folder'] / 'rank_0.log').read_text()
 
     def run_folders(self):
         return [path for path in self.runs.iterdir() if (path / 'run.sqlite').exists()]

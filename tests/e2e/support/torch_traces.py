@@ -8,8 +8,6 @@ import tempfile
 
 from support import harness
 
-PYTHON = os.environ.get('SHARDLENS_TORCH_PYTHON', harness.ROOT / '.deps' / 'venv' / 'bin' / 'python3')
-
 
 class TorchTracesTest(harness.ShardlensTest):
     """`PROGRAM` of a subclass, by traced_job, writes NAME.rankR.json of its ranks for each of its jobs into the folder that it is given,
@@ -24,7 +22,7 @@ class TorchTracesTest(harness.ShardlensTest):
         program = cls.traces / 'jobs.py'
         program.write_text(cls.PROGRAM)
         support = str(pathlib.Path(__file__).parent)  # with traced_job
-        subprocess.run([PYTHON, str(program), str(cls.traces)], check=True, capture_output=True, timeout=600,
+        subprocess.run([harness.TORCH_PYTHON, str(program), str(cls.traces)], check=True, capture_output=True, timeout=600,
                        env=os.environ | {'PYTHONPATH': support, 'PYTHONDONTWRITEBYTECODE': '1'})
         cls.said = json.loads((cls.traces / 'said.json').read_text())
 
@@ -39,18 +37,14 @@ class TorchTracesTest(harness.ShardlensTest):
         shutil.copytree(self.runs, library)
 
     def refused(self, run, *changes):
-        options = [part for change in changes for part in ('--set', change)]
-        return self.shardlens('predict', run, *options, code=2).stderr
+        return self.shardlens('predict', run, *harness.settings(changes), code=2).stderr
 
     def predicted(self, run, *changes):
-        return self.json('predict', run, *(part for change in changes for part in ('--set', change)))
+        return self.json('predict', run, *harness.settings(changes))
 
 
 class UnitTracesTest(TorchTracesTest):
     """Of programs that shard."""
-
-    def rows(self, run, sql):
-        return self.json('query', run, sql)['rows']
 
     def calls_of_steps(self, run):
         """Tags of rank 0's unit collectives, by step, in the order in which they were asked for."""

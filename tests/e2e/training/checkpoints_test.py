@@ -84,10 +84,10 @@ class Checkpoints(harness.ShardlensTest):
         saved = self.resumed('saved', first, last, 'full_shard', 2, *none_left, '--set', 'save_model=end')
         self.assertEqual([saved['run']['status'], saved['steps']], ['done', []])
         self.assertTrue((pathlib.Path(saved['run']['saved_model']) / 'model.safetensors').exists())
-        self.assertIn('no step of epochs: 2 is left', (self.folder / saved['run']['folder'] / 'rank_0.log').read_text())
+        self.assertIn('no step of epochs: 2 is left', self.log(saved))
 
     def samples(self, name):
-        return self.json('query', name, 'select sum(samples) from step')['rows'][0][0]
+        return self.rows(name, 'select sum(samples) from step')[0][0]
 
     def test_what_is_not_finite_takes_no_checkpoints_place(self):
         failed = self.train('spoilt', 'ddp', 2, '--set', 'save_every=2', '--set', 'loss_every=100', '--set',

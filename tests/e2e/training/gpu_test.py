@@ -9,8 +9,6 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from support import harness  # noqa: E402
 
-PYTHON = pathlib.Path(os.environ.get('SHARDLENS_TORCH_PYTHON', harness.ROOT / '.deps' / 'venv' / 'bin' / 'python3'))
-
 JOB = ['--set', 'device=cuda', '--set', 'batch_per_rank=2', '--set', 'sequence_length=32', '--set', 'evaluation_fraction=0.1']
 # GPT-2's shape at a size at which activations, the optimizer and what is communicated all count.
 LARGE = ['--set', 'device=cuda', '--set', 'model=gpt-162m', '--set', 'batch_per_rank=8', '--set', 'sequence_length=1024',
@@ -48,9 +46,9 @@ class Gpu(harness.ShardlensTest):
         self.text.write_text(''.join(f'{i * i} is the square of {i}\n' for i in range(40000)))
 
     def run_job(self, name, settings, job=JOB, ranks=2, steps=6, **variables):
-        options = [part for key, value in settings.items() for part in ('--set', f'{key}={value}')]
         return self.json('run', *job, '--set', f'data={self.text}', '--ranks', str(ranks), '--steps', str(steps), '--name', name,
-                         *options, env=harness.fake_gpu(FAKE_GPU_COUNTERS=str(self.folder / name), **variables))
+                         *harness.settings(settings),
+                         env=harness.fake_gpu(FAKE_GPU_COUNTERS=str(self.folder / name), **variables))
 
     def counted(self, name, rank=0):
         """What the GPU of a rank was asked for."""
@@ -58,7 +56,7 @@ class Gpu(harness.ShardlensTest):
         return dict(zip(COUNTERS, struct.unpack(f'{len(COUNTERS)}q', file.read_bytes()), strict=True))
 
     def value(self, name, sql):
-        return self.json('query', name, sql)['rows'][0][0]
+        return self.rows(name, sql)[0][0]
 
     def check_recording(self, name):
         """Nothing is lost, no kernel is missing or longer or shorter than it was; every kernel of NCCL belongs to a
@@ -154,7 +152,7 @@ class Gpu(harness.ShardlensTest):
         self.assertLess(asked, 90)
         self.assertIn('driver 580.95.05 for CUDA 13.0, CUDA 13.0, NCCL 2.28', self.shardlens('report', 'a').stdout)
         for rank in (0, 1):
-            rows = self.json('query', 'a', f'select distinct name from counter where rank = {rank}')['rows']
+            rows = self.rows('a', f'select distinct name from counter where rank = {rank}')
             self.assertGreaterEqual({row[0] for row in rows}, {'GPU utilization', 'GPU power', 'GPU temperature'})
 
     def test_memory_is_what_was_estimated_and_no_more_than_pytorchs(self):
@@ -181,8 +179,7 @@ class Gpu(harness.ShardlensTest):
         for name, settings in {'compressed': dict(sharding_strategy='ddp', communication_hook='bf16_compress'),
                                'fp16': dict(sharding_strategy='full_shard', precision='fp32', param_dtype='fp16')}.items():
             with self.subTest(name):
-                options = [part for key, value in settings.items() for part in ('--set', f'{key}={value}')]
-                plan = self.json('plan', *LARGE, *options, '--gpus-per-node', '2')
+                plan = self.json('plan', *LARGE, *harness.settings(settings), '--gpus-per-node', '2')
                 [estimated] = [row['memory']['total_bytes'] for row in plan['strategies']
                                if row['strategy'] == settings['sharding_strategy']]
                 peak = self.peak_of(name, settings, since=2)
@@ -207,7 +204,7 @@ class Gpu(harness.ShardlensTest):
 
     def check_sources(self, name, device, record):
         memory = {'cuda': "memory: CUDA's caching allocator; power", 'cpu': 'memory: CPU allocator'}[device]
-        for [sources] in self.json('query', name, 'select sources from rank')['rows']:
+        for [sources] in self.rows(name, 'select sources from rank'):
             self.assertIn(memory, sources)
             for source in ('operators: ', 'collectives: '):
                 self.assertEqual(source in sources, record != 'none', sources)
@@ -257,13 +254,13 @@ class Gpu(harness.ShardlensTest):
         self.assertGreater(hidden, 0.99)
         # The root and two blocks, as in backward.
         held = self.value('a', 'select max(gathered_parameters_highest_bytes) from memory')
-        sizes = dict(self.json('query', 'a', 'select name, bytes from unit')['rows'])
+        sizes = dict(self.rows('a', 'select name, bytes from unit'))
         self.assertEqual(held, sizes['root'] + 2 * sizes['blocks.0'])
 
     def hidden_part(self, name, which, rank=0, step=3):
         """Of the time of a step's collectives, the part in which the device computes."""
         def spans(table, condition):
-            return self.json('query', name, f'select start_ns, end_ns from {table} where rank = {rank} and {condition}')['rows']
+            return self.rows(name, f'select start_ns, end_ns from {table} where rank = {rank} and {condition}')
         computed = spans('kernel', 'is_compute')
         collectives = spans('collective', f'step = {step} and {which}')
         self.assertEqual(len(collectives), 11)
@@ -282,8 +279,8 @@ class Gpu(harness.ShardlensTest):
         (folder / 'job.json').write_text(json.dumps(job))
         common = dict(WORLD_SIZE='2', LOCAL_WORLD_SIZE='2', SHARDLENS_STORE_FILE=str(folder / 'store'),
                       FAKE_GPU_COUNTERS=str(folder / 'counters'), PYTHONDONTWRITEBYTECODE='1')
-        subprocess.run([PYTHON, harness.ROOT / 'bench/strategies/peer.py', folder / 'job.json'], env=harness.fake_gpu(**common),
-                       check=True, timeout=600)
+        subprocess.run([harness.TORCH_PYTHON, harness.ROOT / 'bench/strategies/peer.py', folder / 'job.json'],
+                       env=harness.fake_gpu(**common), check=True, timeout=600)
         return json.loads((folder / 'result0').read_text())
 
 

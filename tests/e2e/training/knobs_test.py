@@ -12,14 +12,11 @@ class Knobs(harness.ShardlensTest):
         return self.json('run', *harness.QUICK, '--ranks', '2', '--steps', steps, '--name', name,
                          '--set', 'bucket_cap_mb=1', *settings)
 
-    def query(self, name, sql):
-        return self.json('query', name, sql)['rows']
-
     def test_without_communication_nothing_is_reduced_and_the_loss_is_called_invalid(self):
         report = self.run_two_ranks('none', '--set', 'communication=none')
         self.assertIsNone(report['summary']['loss_last'])
         self.assertEqual(
-            self.query('none', "select count(*) from collective where tag_kind = 'bucket'"), [[0]])
+            self.rows('none', "select count(*) from collective where tag_kind = 'bucket'"), [[0]])
         self.assertIn('invalid', self.shardlens('report', 'none').stdout)
 
     def test_epochs_decide_the_number_of_steps(self):
@@ -32,15 +29,15 @@ class Knobs(harness.ShardlensTest):
 
     def test_the_schedule_decides_which_steps_have_detail(self):
         self.run_two_ranks('some', '--set', 'record=steps 2..3')
-        detail = self.query('some', 'select step, full_detail from step where rank = 0')
+        detail = self.rows('some', 'select step, full_detail from step where rank = 0')
         self.assertEqual([row[0] for row in detail if row[1]], [2, 3])
-        steps = {row[0] for row in self.query(
+        steps = {row[0] for row in self.rows(
             'some', "select distinct step from collective where tag_kind = 'bucket'")}
         self.assertEqual(steps, {2, 3})
 
     def check_allocations(self, name, steps):
         """The lives of allocations add up to the peaks that were counted while the steps ran."""
-        events = self.query(name, 'select rank, step, start_ns, end_ns, bytes from allocation')
+        events = self.rows(name, 'select rank, step, start_ns, end_ns, bytes from allocation')
         self.assertEqual({(row[0], row[1]) for row in events}, {(r, s) for r in (0, 1) for s in steps})
         changes = {}
         for rank, step, start, end, size in events:
@@ -54,8 +51,8 @@ class Knobs(harness.ShardlensTest):
             for _, _, size in sorted(of_step):
                 live += size
                 highest = max(highest, live)
-            counted = self.query(name, f"select {' + '.join(parts)} from memory where is_peak "
-                                 f'and rank = {rank} and step = {step}')
+            counted = self.rows(name, f"select {' + '.join(parts)} from memory where is_peak "
+                                f'and rank = {rank} and step = {step}')
             self.assertEqual(counted, [[highest]], (rank, step))
 
     def test_allocations_of_the_named_steps_add_up_to_their_peaks(self):
@@ -63,23 +60,23 @@ class Knobs(harness.ShardlensTest):
             self.run_two_ranks(strategy, '--set', 'record_allocations=steps 2..3', '--set',
                                f'sharding_strategy={strategy}', steps='6')
             self.check_allocations(strategy, (2, 3))
-            categories = {row[0] for row in self.query(
+            categories = {row[0] for row in self.rows(
                 strategy, 'select distinct category from allocation')}
             self.assertLessEqual({'parameters', 'optimizer', 'activations'}, categories)
-            self.assertEqual(self.query(strategy, 'select * from lost'), [])
+            self.assertEqual(self.rows(strategy, 'select * from lost'), [])
 
     def test_the_loss_is_read_as_often_as_asked_and_is_the_same(self):
         def by_step(report):
             return {step['step']: step['loss'] for step in report['steps']}
         every = self.run_two_ranks('every', '--set', 'record_allocations=off')
-        self.assertEqual(self.query('every', 'select count(*) from allocation'), [[0]])
+        self.assertEqual(self.rows('every', 'select count(*) from allocation'), [[0]])
         seldom = self.run_two_ranks('seldom', '--set', 'loss_every=3')
         losses = by_step(every)
         self.assertEqual(by_step(seldom), {step: losses[step] if step in (0, 3, 6, 7) else None for step in range(8)})
         self.assertEqual(seldom['summary']['loss_last'], losses[7])
         agreements = "select count(distinct step) from collective where tag = 'loss' and step >= 0"
-        self.assertEqual(self.query('every', agreements), [[8]])
-        self.assertEqual(self.query('seldom', agreements), [[4]])
+        self.assertEqual(self.rows('every', agreements), [[8]])
+        self.assertEqual(self.rows('seldom', agreements), [[4]])
         report = self.shardlens('report', 'seldom').stdout
         self.assertNotIn('nan', report)
         self.assertNotIn('NaN', report)
@@ -103,9 +100,9 @@ class Knobs(harness.ShardlensTest):
         self.assertIsNotNone(report['summary']['loss_last'])
         self.assertIsNone(report['summary']['compute_ms'])
         self.assertGreater(report['summary']['phase_ms']['backward'], 0)
-        self.assertEqual(self.query('bare', 'select count(*) from chunk'), [[0]])
+        self.assertEqual(self.rows('bare', 'select count(*) from chunk'), [[0]])
         # What ends while the recorder waits is evidence of how far the rank came, and no recorded collective.
-        self.assertEqual(self.query('bare', 'select count(*) from collective'), [[0]])
+        self.assertEqual(self.rows('bare', 'select count(*) from collective'), [[0]])
         self.assertEqual(report['collectives'], [])
         for rank in report['ranks']:
             self.assertEqual(set(rank['totals'].values()), {None})

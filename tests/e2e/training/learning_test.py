@@ -24,12 +24,6 @@ class Learning(harness.ShardlensTest):
                          '--set', 'sequence_length=32', '--set', 'batch_per_rank=4', '--set', 'learning_rate=0.003',
                          '--set', 'evaluate_every=4', *settings, code=code)
 
-    def log(self, report):
-        return (self.folder / report['run']['folder'] / 'rank_0.log').read_text()
-
-    def query(self, report, sql):
-        return self.json('query', report['run']['name'], sql)['rows']
-
     def test_evaluations_are_in_the_report_and_in_sql_and_the_model_writes_a_sample_at_each(self):
         report = self.train('evaluated', '--set', 'sharding_strategy=full_shard', '--set', 'sample_tokens=24', '--set',
                             'sample_prompt=the quick')
@@ -41,15 +35,15 @@ class Learning(harness.ShardlensTest):
             self.assertTrue(0 <= row['accuracy'] <= 1, row)
         # It repeats itself: the model learns it, and sees it in text that it was not trained on.
         self.assertLess(rows[-1]['loss'], rows[0]['loss'] - 0.5)
-        stored = self.query(report, 'select step, loss from evaluation order by step')
+        stored = self.rows('evaluated', 'select step, loss from evaluation order by step')
         self.assertEqual([loss for _, loss in stored], [row['loss'] for row in rows])
-        spans = self.query(report, "select rank, count(*) from span where phase = 'evaluation' group by rank order by rank")
+        spans = self.rows('evaluated', "select rank, count(*) from span where phase = 'evaluation' group by rank order by rank")
         self.assertEqual(spans, [[0, 6], [1, 6]], 'of evaluations and samples')
         samples = re.findall(r'sample after step (\d+): the quick → .', self.log(report))
         self.assertEqual(samples, ['3', '7', '11'])
         # Nobody waits in the next step for the rank that puts it into words.
-        waits = self.query(report, "select rank, count(*) from collective where tag = 'sample' and phase = 'evaluation' "
-                                   'group by rank order by rank')
+        waits = self.rows('evaluated', "select rank, count(*) from collective where tag = 'sample' and phase = 'evaluation' "
+                                       'group by rank order by rank')
         self.assertEqual(waits, [[0, 3], [1, 3]])
 
     def test_the_best_is_kept_beside_the_last(self):

@@ -31,9 +31,6 @@ class Strategies(harness.ShardlensTest):
     def train(self, name, *settings, **options):
         return json.loads(self.run_ranks(name, *settings, **options).stdout)
 
-    def query(self, name, sql):
-        return self.json('query', name, sql)['rows']
-
     def test_full_shard_halves_what_is_kept_tags_collectives_with_their_unit_and_prefetches(self):
         full = self.train('full', '--set', 'zero_stage=3')
         for category, numbers in (('parameters', 1), ('optimizer', 2)):
@@ -56,7 +53,7 @@ class Strategies(harness.ShardlensTest):
     def test_hybrid_shards_in_groups_and_sums_over_replicas(self):
         report = self.train('hybrid', *HYBRID, ranks='4')
         self.assertEqual({u['shard_count'] for u in report['units']}, {2})
-        groups = {tuple(row) for row in self.query('hybrid', 'select rank, name, ranks from process_group')}
+        groups = {tuple(row) for row in self.rows('hybrid', 'select rank, name, ranks from process_group')}
         for rank, shard, replicate in ((0, '0,1', '0,2'), (1, '0,1', '1,3'), (2, '2,3', '0,2'), (3, '2,3', '1,3')):
             self.assertIn((rank, 'shard', shard), {(r, n, m.replace(' ', '')) for r, n, m in groups})
             self.assertIn((rank, 'replicate', replicate), {(r, n, m.replace(' ', '')) for r, n, m in groups})
@@ -69,11 +66,11 @@ class Strategies(harness.ShardlensTest):
         text.write_text('to be or not to be, that is the question\n' * 58)
         settings = ['--set', f'data={text}', '--set', 'epochs=1', '--set', 'drop_last=false']
         self.run_ranks('even', *settings, ranks='3')
-        [[even]] = self.query('even', 'select sum(samples) from step')
+        [[even]] = self.rows('even', 'select sum(samples) from step')
         self.assertEqual(even % 3, 0)
         for s in ('ddp', 'full_shard'):
             self.run_ranks(s, *strategy(s), *settings, '--set', 'uneven_inputs=join', ranks='3')
-            [[joined]] = self.query(s, 'select sum(samples) from step')
+            [[joined]] = self.rows(s, 'select sum(samples) from step')
             self.assertLess(joined, even, 'padding repeats sequences')
 
     def test_contradictions_are_refused_before_ranks_start(self):
@@ -82,8 +79,7 @@ class Strategies(harness.ShardlensTest):
                                 (['precision=fp16'], 'bf16 on the CPU'),
                                 (['sharding_strategy=full_shard', 'min_num_params=0'], 'min_num_params'),
                                 (['sharding_strategy=full_shard', 'use_orig_params=false'], 'always true')):
-            arguments = [part for each in settings for part in ('--set', each)]
-            done = self.shardlens('run', '--device', 'auto', '--steps', '2', '--name', 'bad', *arguments, code=2)
+            done = self.shardlens('run', '--device', 'auto', '--steps', '2', '--name', 'bad', *harness.settings(settings), code=2)
             self.assertIn(words, done.stderr)
         self.assertFalse(self.runs.exists() and any('bad' in p.name for p in self.runs.iterdir()))
 

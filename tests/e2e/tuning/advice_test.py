@@ -23,9 +23,6 @@ class Advice(harness.ShardlensTest):
             self.assertNotEqual(advice['gain_ms'] is None, advice['gain_unknown'] is None)
         return {advice['rule']: advice for advice in all_of_it}
 
-    def query(self, run, sql):
-        return self.json('query', run, sql)['rows']
-
     def test_a_gain_is_what_predict_says(self):
         # Eight buckets or more, one behind the other, each with 20 ms of latency.
         self.train('small buckets', 'bucket_cap_mb=0.5', 'overlap_comm=false', link=LINK)
@@ -51,14 +48,14 @@ class Advice(harness.ShardlensTest):
         self.assertEqual({evidence['rank'] for evidence in straggler['evidence']}, {1})
         self.assertEqual(straggler['settings'], {})
         # The delay lengthens its phase and makes the other rank wait.
-        forward = {(rank, step): ms for rank, step, ms in self.query(
+        forward = {(rank, step): ms for rank, step, ms in self.rows(
             'late', "select rank, step, sum(end_ns - start_ns) / 1e6 from span "
             "where phase = 'forward' and depth = 0 group by rank, step")}
         steps = range(36)
         self.assertGreaterEqual(min(forward[1, step] for step in steps), 300)
         self.assertLess(statistics.median(forward[0, step] for step in steps), 300)
-        waits = self.query('late', "select max(end_ns - start_ns) / 1e6 from collective "
-                           "where tag_kind = 'bucket' and rank = 0 group by step")
+        waits = self.rows('late', "select max(end_ns - start_ns) / 1e6 from collective "
+                          "where tag_kind = 'bucket' and rank = 0 group by step")
         self.assertGreater(statistics.median(ms for [ms] in waits), 150)
 
     def test_without_the_option_or_steps_nothing_is_said(self):

@@ -33,13 +33,10 @@ STEP_ERROR, EXPOSED_ERROR = 0.02, 0.05
 RECOMPUTED_ERROR = 0.05
 
 
-def settings(changes):
-    return [part for key, value in changes.items() for part in ('--set', f'{key}={value}')]
-
-
 class GpuPrediction(harness.ShardlensTest):
     def record(self, name, changes):
-        report = self.json('run', '--name', name, '--overwrite', *settings({**JOB, **changes}), env=harness.fake_gpu(**DEVICE))
+        report = self.json('run', '--name', name, '--overwrite', *harness.settings({**JOB, **changes}),
+                           env=harness.fake_gpu(**DEVICE))
         return report['summary']
 
     def run_job(self, name, changes):
@@ -57,7 +54,7 @@ class GpuPrediction(harness.ShardlensTest):
         return [tuple(row) for row in answer['rows']]
 
     def check(self, base, base_summary, name, measured, changes, step_error=STEP_ERROR):
-        predicted = self.json('predict', base, *settings(changes))
+        predicted = self.json('predict', base, *harness.settings(changes))
         # For how long a device waits for its host, which is not the model's to know, depends on what else this machine does.
         step_ms = predicted['step_ms']['mean'] - base_summary['idle_ms']
         busy_ms = measured['step_ms']['mean'] - measured['idle_ms']
@@ -84,7 +81,7 @@ class GpuPrediction(harness.ShardlensTest):
             with self.subTest(name):
                 changes = {**BUCKETS, **changes}
                 measured = self.run_job(name, changes)
-                predicted = self.json('predict', 'ddp', *settings(changes))
+                predicted = self.json('predict', 'ddp', *harness.settings(changes))
                 print(f"{name}: step {predicted['step_ms']['mean']:.1f} predicted, {measured['step_ms']['mean']:.1f} measured; "
                       f"exposed {predicted['exposed_ms']:.1f}, {measured['exposed_ms']:.1f}", flush=True)
                 self.assertAlmostEqual(predicted['step_ms']['mean'] / measured['step_ms']['mean'], 1, delta=0.05)

@@ -80,9 +80,8 @@ class ImportedPrediction(torch_traces.TorchTracesTest):
 
     def shardlens_answer(self, run, changes):
         """None where the run moved no sizes that tell what those would take, which is the only reason."""
-        options = [part for change in changes for part in ('--set', change)]
-        done = subprocess.run([harness.SHARDLENS, 'predict', run, *options, '--json', '--runs-dir', str(self.runs)],
-                              capture_output=True, text=True, cwd=self.folder)
+        done = subprocess.run([harness.SHARDLENS, 'predict', run, *harness.settings(changes), '--json', '--runs-dir',
+                               str(self.runs)], capture_output=True, text=True, cwd=self.folder)
         answer = json.loads(done.stdout)
         if answer['refused'] is None: return answer
         self.assertIn('moved no sizes near', answer['refused'])

@@ -39,7 +39,7 @@ class Prediction(harness.ShardlensTest):
         self.once('costs', measure)
 
     def buckets(self, run):
-        return [row[0] for row in self.json('query', run, 'select bytes from bucket where rank = 0 and plan = 1 order by bucket')['rows']]
+        return [row[0] for row in self.rows(run, 'select bytes from bucket where rank = 0 and plan = 1 order by bucket')]
 
     def test_buckets_and_transfers_are_those_of_a_run_with_the_other_cap(self):
         small, large = self.run_cap('0.5'), self.run_cap('4')
@@ -120,7 +120,7 @@ class Prediction(harness.ShardlensTest):
                               'kept': ['sharding_strategy=shard_grad_op', 'gradient_accumulation_steps=2'],
                               'whole': ['sharding_strategy=no_shard', 'gradient_accumulation_steps=2', 'sync_each_batch=true']}.items():
             with self.subTest(name):
-                options = [part for change in changes for part in ('--set', change)]
+                options = harness.settings(changes)
                 self.run_and_expect_calls(run, name, options)
                 # And back, from what that run tells.
                 back = self.json('predict', name, '--set', 'sharding_strategy=full_shard', '--set', 'gradient_accumulation_steps=1',
@@ -147,7 +147,7 @@ class Prediction(harness.ShardlensTest):
                               'kept': ['sharding_strategy=shard_grad_op', 'wrap_policy=size', 'min_num_params=100000'],
                               'in 16 bits': ['sharding_strategy=full_shard', 'reduce_dtype=bf16']}.items():
             with self.subTest(name):
-                self.run_and_expect_calls(run, name, [part for change in changes for part in ('--set', change)])
+                self.run_and_expect_calls(run, name, harness.settings(changes))
         names = [event['what'] for event in self.json('predict', 'some')['schedule'] if event['lane'] == 'communication']
         rows = self.json('query', 'some', """select tag from collective where rank = 0 and step = 4
                                              order by enqueued_ns""")['rows']

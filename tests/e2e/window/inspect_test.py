@@ -63,7 +63,7 @@ class Window(WindowTest):
         display = self.display
         harness.wait_until(lambda: 'big' in display.xdotool('getwindowname', display.window), 30, 'the run')
         display.keys('ctrl+2')
-        told = dict(map(tuple, self.json('query', 'big', 'select name, count(*) from kernel group by name')['rows']))
+        told = dict(map(tuple, self.rows('big', 'select name, count(*) from kernel group by name')))
         # Sums grow while the run is being read.
         harness.wait_until(lambda: self.saved_counts() == told, 30, 'the table to say what was recorded')
 
