@@ -1,14 +1,12 @@
 // What the recorder leaves out: by its schedule, its size limit, a full queue or disk.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/resource.h>
 
 #include <cmath>
-#include <csignal>
 #include <vector>
 
 #include "profiler/recorder/recorder.h"
+#include "tests/file_size_limit.h"
 #include "tests/profiler/recorded_run.h"
 
 namespace shardlens::profiler {
@@ -142,32 +140,13 @@ TEST(Recorder, RefusesAFileThatItCannotCreate) {
   EXPECT_THAT(started.error().message, testing::HasSubstr("rank_0.sqlite"));
 }
 
-// As a full disk does it: writing beyond the limit fails. Only this process, only for a while.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) : signal_(std::signal(SIGXFSZ, SIG_IGN)) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    rlimit limit = before_;
-    limit.rlim_cur = bytes;
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileSizeLimit() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, signal_);
-  }
-
- private:
-  rlimit before_{};
-  void (*signal_)(int);
-};
-
 TEST(Recorder, EndsRecordingButNotTheRunWhenTheDiskIsFull) {
   RecordedRun run;
   recorder::Recorder& recorder = run.recorder();
   const int lane = recorder.add_lane(LaneKind::kOperators, "main thread");
   std::int64_t pushed = 0;
   {
-    const FileSizeLimit limit(400'000);
+    const trace::test::FileSizeLimit limit(400'000);
     std::uint64_t random = 1;
     for (int round = 0; round < 100 && recorder.failure().empty(); ++round) {
       for (int i = 0; i < 20'000; ++i) {

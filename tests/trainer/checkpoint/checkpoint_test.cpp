@@ -1,11 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
-#include <csignal>
 #include <fstream>
 #include <ostream>
 
+#include "tests/file_size_limit.h"
 #include "tests/files.h"
 #include "tests/trainer/checkpoint/sample_state.h"
 #include "tests/trainer/comm/rank_threads.h"
@@ -287,24 +286,6 @@ TEST_F(Checkpoints, ThatOneRankCannotSaveFailOnAllWithItsReason) {
   EXPECT_EQ(names(), std::vector<std::string>{"step_000001"});
 }
 
-// A limit of the size of files, which ends what the disk would otherwise take.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) : signal_(std::signal(SIGXFSZ, SIG_IGN)) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileSizeLimit() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, signal_);
-  }
-
- private:
-  void (*signal_)(int);
-  rlimit before_{};
-};
-
 TEST_F(Checkpoints, OnAFullDiskLeaveThePreviousOneWhole) {
   const std::int64_t numel = 4 << 20;
   save(2, sample_options(1, "full"));
@@ -313,7 +294,7 @@ TEST_F(Checkpoints, OnAFullDiskLeaveThePreviousOneWhole) {
     StatePiece piece = test::piece_of({"large", {2 * numel}}, begin, begin + numel);
     piece.value = torch::zeros({numel});
     // The recorder's own files are smaller.
-    const FileSizeLimit limit(8 << 20);
+    const trace::test::FileSizeLimit limit(8 << 20);
     communicator.barrier({trace::model::TagKind::kNamed, -1, "limited"});
     for (const std::string format : {"full", "sharded"}) {
       const auto saved =

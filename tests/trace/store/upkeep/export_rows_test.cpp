@@ -2,11 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
-#include <csignal>
 #include <map>
+#include <optional>
 
+#include "tests/file_size_limit.h"
 #include "tests/trace/store/testing/store_fixture.h"
 #include "trace/store/read/run_reader.h"
 #include "trace/store/run/run_folder.h"
@@ -125,16 +125,10 @@ TEST(ExportRows, AFullDiskIsToldAndLeavesNothingBehind) {
   const Folder folder;
   const auto run = test::record_run(folder.path(), "full", 3, 200);
   fs::create_directory(folder / "out");
-  rlimit before{};
-  getrlimit(RLIMIT_FSIZE, &before);
-  const auto signal = std::signal(SIGXFSZ, SIG_IGN);
-  rlimit small = before;
-  small.rlim_cur = 200'000;
-  setrlimit(RLIMIT_FSIZE, &small);
+  std::optional<test::FileSizeLimit> limit(200'000);
   const auto failed = export_rows(run, folder / "out" / "x.sqlite");
   const auto packed = pack_run(run, folder / "out" / "x.shardlens");
-  setrlimit(RLIMIT_FSIZE, &before);
-  std::signal(SIGXFSZ, signal);
+  limit.reset();
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().kind, base::ErrorKind::kDiskFull) << failed.error().message;
   EXPECT_THAT(failed.error().message, HasSubstr("x.sqlite"));

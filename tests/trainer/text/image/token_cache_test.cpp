@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,8 +9,10 @@
 #include <atomic>
 #include <csignal>
 #include <fstream>
+#include <optional>
 #include <thread>
 
+#include "tests/file_size_limit.h"
 #include "tests/files.h"
 #include "tests/trainer/text/text_files.h"
 #include "trainer/text/load_text.h"
@@ -195,20 +196,14 @@ TEST_F(TokenCacheTest, TrainsFromMemoryWhereItCannotWrite) {
 }
 
 TEST_F(TokenCacheTest, TrainsFromMemoryOnAFullDisk) {
-  struct rlimit old = {};
-  getrlimit(RLIMIT_FSIZE, &old);
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  struct rlimit limit = {2048, old.rlim_max};
-  setrlimit(RLIMIT_FSIZE, &limit);
+  std::optional<trace::test::FileSizeLimit> limit(2048);
   // Memory counts as a file for this limit, so it is lifted when that is tried.
   const TokenCache cache(cache_folder_, [this](const std::string& m) { warnings_.push_back(m); });
   int calls = 0;
   const auto text = cache.get(5, [&](TokenFile& file) -> trace::base::Result<MappedImage> {
-    if (++calls == 2) setrlimit(RLIMIT_FSIZE, &old);
+    if (++calls == 2) limit.reset();
     return document(file, 5, {7});
   });
-  setrlimit(RLIMIT_FSIZE, &old);
-  std::signal(SIGXFSZ, handler);
   ASSERT_TRUE(text) << text.error().message;
   EXPECT_EQ(calls, 2);
   EXPECT_EQ(first_token(*text), 7);
