@@ -22,21 +22,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class TemporaryRun {
- public:
-  TemporaryRun() {
-    trace::model::RunInfo info;
-    info.name = "crashed";
-    info.world_size = 1;
-    info.device = "cpu";
-    EXPECT_TRUE(trace::store::create_run_at(folder(), info));
-  }
-  std::filesystem::path folder() const { return parent_ / "run"; }
-
- private:
-  const trace::test::Folder parent_;
-};
-
 // CUPTI still holds the last kernels, and the recorder has a step that it has not written.
 [[noreturn]] void record_and_crash(const std::filesystem::path& file) {
   recorder::RecorderOptions recording;
@@ -65,29 +50,32 @@ class TemporaryRun {
 }
 
 TEST(Crash, LosesNothingThatWasRecorded) {
-  const TemporaryRun run;
+  const trace::test::Folder parent;
+  const auto run = parent / "run";
+  trace::model::RunInfo info;
+  info.name = "crashed";
+  info.world_size = 1;
+  info.device = "cpu";
+  ASSERT_TRUE(trace::store::create_run_at(run, info));
   const pid_t child = fork();
-  if (child == 0) record_and_crash(trace::store::rank_file(run.folder(), 0));
+  if (child == 0) record_and_crash(trace::store::rank_file(run, 0));
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFSIGNALED(status)) << "exit code " << WEXITSTATUS(status);
   EXPECT_EQ(WTERMSIG(status), SIGABRT);
 
-  auto reader = trace::store::RunReader::open(run.folder());
+  auto reader = trace::store::RunReader::open(run);
   ASSERT_TRUE(reader) << reader.error().message;
   std::size_t steps = 0, kernels = 0;
-  for (;;) {
-    const auto batches = (*reader)->poll();
-    ASSERT_TRUE(batches) << batches.error().message;
-    if (batches->empty()) break;
-    for (const trace::model::Batch& batch : *batches) {
-      steps += batch.steps.size();
-      for (const trace::model::EventRun& events : batch.events) kernels += events.events.size();
-    }
-  }
+  const auto all = trace::store::read_everything(**reader, [&](const trace::model::Batch& batch) {
+    steps += batch.steps.size();
+    for (const trace::model::EventRun& events : batch.events) kernels += events.events.size();
+  });
+  ASSERT_TRUE(all) << all.error().message;
+  EXPECT_TRUE(all->empty());
   EXPECT_EQ(steps, 1u);
   EXPECT_EQ(kernels, 3u);
-  const auto wal = trace::store::rank_file(run.folder(), 0).string() + "-wal";
+  const auto wal = trace::store::rank_file(run, 0).string() + "-wal";
   EXPECT_FALSE(std::filesystem::exists(wal)) << "the file was closed in order";
 }
 

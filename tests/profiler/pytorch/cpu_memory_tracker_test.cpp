@@ -71,25 +71,6 @@ TEST_F(CpuMemoryTracker, UsesTheDefaultCategoryWhereNoScopeIsSet) {
   EXPECT_EQ(live(MemoryCategory::kOptimizer), before + 40);
 }
 
-TEST_F(CpuMemoryTracker, RemembersTheCompositionAtThePeak) {
-  const memory::MemoryCategoryScope scope(MemoryCategory::kGradients);
-  const auto kept = floats(1'000);
-  take_cpu_memory_peak();
-  const auto gradients = live(MemoryCategory::kGradients);
-  const auto activations = live(MemoryCategory::kActivations);
-  {
-    const memory::MemoryCategoryScope inner(MemoryCategory::kActivations);
-    const auto temporary = floats(5'000);
-  }
-  const auto later = floats(100);
-  const auto peak = take_cpu_memory_peak();
-  EXPECT_EQ(bytes_of(peak, MemoryCategory::kActivations), activations + 20'000);
-  EXPECT_EQ(bytes_of(peak, MemoryCategory::kGradients), gradients);
-  const auto next = take_cpu_memory_peak();
-  EXPECT_EQ(bytes_of(next, MemoryCategory::kActivations), activations);
-  EXPECT_EQ(bytes_of(next, MemoryCategory::kGradients), gradients + 400);
-}
-
 TEST_F(CpuMemoryTracker, MovesATensorToAnotherCategory) {
   const memory::MemoryCategoryScope scope(MemoryCategory::kActivations);
   auto tensor = floats(1'000);

@@ -6,7 +6,6 @@
 #include <fstream>
 
 #include "trace/base/file_system.h"
-#include "trainer/checkpoint/whole_folder.h"
 
 namespace shardlens::trainer::checkpoint {
 namespace {
@@ -86,18 +85,6 @@ TEST_F(CheckpointFolders, ThatNoNewerOneHasReplacedAreTakenBackByTheNextSave) {
   save(30);
   EXPECT_THAT(names(), ElementsAre("step_000020", "step_000030"));
   EXPECT_EQ(content_of(older), "old");
-}
-
-TEST_F(CheckpointFolders, OfTheSameStepAreReplaced) {
-  save(20, "old");
-  EXPECT_EQ(content_of(save(20, "new")), "new");
-  EXPECT_THAT(names(), ElementsAre("step_000020"));
-}
-
-TEST_F(CheckpointFolders, AbandonedLeaveNothing) {
-  save(10);
-  abandon_folder(*begin_checkpoint(checkpoints(), 20));
-  EXPECT_THAT(names(), ElementsAre("step_000010"));
 }
 
 TEST_F(CheckpointFolders, KeepTheLastAndTheOneJustSaved) {
