@@ -1,12 +1,14 @@
 // A folder that goes with its value, and files in it. For tests.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "trace/base/file_system.h"
 #include "trace/base/whole_file.h"
@@ -28,6 +30,16 @@ inline void flip(const std::filesystem::path& file, std::uintmax_t offset, int b
   const int byte = stream.get();
   stream.seekp(static_cast<std::streamoff>(offset));
   stream.put(static_cast<char>(byte ^ bits));
+}
+
+// In order.
+inline std::vector<std::string> names_in(const std::filesystem::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    names.push_back(entry.path().filename().string());
+  }
+  std::ranges::sort(names);
+  return names;
 }
 
 class Folder {

@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "tests/files.h"
 #include "trace/base/file_system.h"
 
 namespace shardlens::trainer::checkpoint {
@@ -28,14 +29,7 @@ class CheckpointFolders : public testing::Test {
     EXPECT_TRUE(finished) << finished.error().message;
     return finished.value_or("");
   }
-  std::vector<std::string> names() const {
-    std::vector<std::string> found;
-    for (const auto& entry : fs::directory_iterator(checkpoints())) {
-      found.push_back(entry.path().filename().string());
-    }
-    std::ranges::sort(found);
-    return found;
-  }
+  std::vector<std::string> names() const { return trace::test::names_in(checkpoints()); }
 
  private:
   trace::base::TemporaryFolder folder_ = std::move(*trace::base::TemporaryFolder::create());

@@ -70,14 +70,7 @@ class Checkpoints : public testing::Test {
     const auto loaded = load_checkpoint(info_of(checkpoint), wanted);
     return loaded ? "loaded" : loaded.error().message;
   }
-  std::vector<std::string> names() const {
-    std::vector<std::string> found;
-    for (const auto& entry : fs::directory_iterator(folder())) {
-      found.push_back(entry.path().filename().string());
-    }
-    std::ranges::sort(found);
-    return found;
-  }
+  std::vector<std::string> names() const { return trace::test::names_in(folder()); }
 
  private:
   trace::base::TemporaryFolder folder_ = std::move(*trace::base::TemporaryFolder::create());

@@ -15,8 +15,8 @@
 #include <cstdint>
 #include <fstream>
 #include <string>
-#include <vector>
 
+#include "tests/files.h"
 #include "trace/base/file_system.h"
 
 namespace shardlens::trainer::checkpoint {
@@ -25,6 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using trace::test::names_in;
 
 class WholeFolder : public testing::Test {
  protected:
@@ -35,13 +36,6 @@ class WholeFolder : public testing::Test {
     EXPECT_TRUE(unfinished) << unfinished.error().message;
     std::ofstream(*unfinished / content) << content;
     return *unfinished;
-  }
-  static std::vector<std::string> names_in(const fs::path& folder) {
-    std::vector<std::string> names;
-    for (const auto& entry : fs::directory_iterator(folder)) {
-      names.push_back(entry.path().filename().string());
-    }
-    return names;
   }
 
  private:

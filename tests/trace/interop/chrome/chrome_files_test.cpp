@@ -4,6 +4,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "tests/files.h"
 #include "trace/interop/chrome/chrome_export.h"
@@ -14,12 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path kRun = fs::path(SHARDLENS_SOURCE_DIR) / "assets/runs/two_ranks.shardlens";
-
-std::set<std::string> names_in(const fs::path& folder) {
-  std::set<std::string> names;
-  for (const auto& entry : fs::directory_iterator(folder)) names.insert(entry.path().filename());
-  return names;
-}
 
 // Stopped while the last rank's file is written.
 ChromeExportOptions stopped_at_rank_1() {
@@ -37,8 +32,8 @@ TEST(ChromeFiles, WritesAFileForEachRank) {
   options.begun = [&](const fs::path& file) { begun.insert(file); };
   const auto written = export_chrome_trace(kRun, folder / "out", options);
   ASSERT_TRUE(written) << written.error().message;
-  EXPECT_EQ(names_in(folder / "out"),
-            (std::set<std::string>{"two_ranks_rank0.json.gz", "two_ranks_rank1.json.gz"}));
+  EXPECT_EQ(test::names_in(folder / "out"),
+            (std::vector<std::string>{"two_ranks_rank0.json.gz", "two_ranks_rank1.json.gz"}));
   EXPECT_EQ(written->files.size(), 2u);
   EXPECT_EQ(begun.size(), 2u);
   for (const fs::path& file : begun) EXPECT_FALSE(fs::exists(file)) << file;
@@ -58,7 +53,7 @@ TEST(ChromeFiles, LeavesWhatWasThereWhenItIsStopped) {
   auto options = stopped_at_rank_1();
   options.overwrite = true;
   ASSERT_FALSE(export_chrome_trace(kRun, folder / "out", options));
-  EXPECT_EQ(names_in(folder / "out"), std::set<std::string>{"two_ranks_rank0.json.gz"});
+  EXPECT_EQ(test::names_in(folder / "out"), std::vector<std::string>{"two_ranks_rank0.json.gz"});
   EXPECT_EQ(test::bytes_of(before), "of before");
 }
 
