@@ -53,14 +53,17 @@ Result<void> check_data(const trace::job::Settings& settings) {
 }
 
 // Refused before any rank starts: no checkpoint there, a damaged one, one of another model.
-Result<void> check_resume(const trace::job::Settings& settings) {
+Result<void> check_resume(const JobRequest& request) {
+  const trace::job::Settings& settings = request.settings;
   if (settings.resume == "none") return {};
   TRY_ASSIGN(const auto folder, trace::job::find_checkpoint(settings.resume));
   TRY_ASSIGN(const auto info, trace::job::read_checkpoint_info(folder));
   TRY_ASSIGN(const auto shape, trace::job::find_model(settings));
-  return trace::job::check_resume(info, settings, trace::job::saved_parameters(shape, settings),
-                                  trace::job::notes_of_meaning(settings, shape),
-                                  trace::job::leaves_model(settings));
+  const bool is_saved_unasked = settings.save_model == trace::job::SaveModel::kAuto;
+  return trace::job::check_resume(
+      info, settings, trace::job::saved_parameters(shape, settings),
+      trace::job::notes_of_meaning(settings, shape),
+      trace::job::leaves_model(settings) && !(request.is_measured && is_saved_unasked));
 }
 
 bool lies_in(const fs::path& path, const fs::path& folder) {
@@ -127,7 +130,7 @@ Result<trace::model::RunInfo> check_job(const JobRequest& request, const CudaPro
   TRY(check_data(request.settings));
   TRY_ASSIGN(const auto shape, trace::job::find_model(request.settings));
   TRY(trace::job::check_sequence(shape, request.settings.sequence_length));
-  TRY(check_resume(request.settings));
+  TRY(check_resume(request));
   TRY(check_replaced(request));
   trace::model::RunInfo info;
   TRY_ASSIGN(info.device, resolve_device(request.settings, cuda));

@@ -22,6 +22,9 @@ struct JobRequest {
   bool overwrite = false;                                   // of a run that has the name
   std::optional<trace::model::StepPrediction> predicted{};  // to be kept with the run
   std::vector<std::string> tags{};
+  // It is run for its times alone: `save_model: auto` saves none, as those of a sweep would soon
+  // fill the disk. Its settings say nothing of it: a job that is begun with them saves its model.
+  bool is_measured = false;
 };
 
 // Whether it runs on the CPU, asked to or of itself.

@@ -98,6 +98,7 @@ Result<std::unique_ptr<JobSession>> JobSession::start(const JobRequest& request,
   if (options.rank_program.empty()) {
     TRY_ASSIGN(options.rank_program, find_rank_program());
   }
+  if (request.is_measured) options.rank_arguments.emplace_back("--no-model");
   TRY_ASSIGN(const std::int64_t steps, steps_before(request.settings));
   TRY_ASSIGN(trace::store::ClaimedRun made, create_folder(request, run));
   std::unique_ptr<JobSession> session(

@@ -202,11 +202,10 @@ Result<void> Sweep::find_by_name(const std::vector<RunInfo>& library) {
 // One that is not done, or not whole after a power cut, leaves its place as it is.
 bool Sweep::adopt(const SweepRun& known, const RunInfo& run) {
   const Slot slot = known.slot;
-  // Sweeps of before have paths as they were typed, and saved models.
-  const auto run_with = [](const trace::job::Settings& settings) {
-    return settings_to_run(trace::job::with_absolute_paths(settings));
-  };
-  const bool is_same = run_with(run.settings) == run_with(plan().points.settings[slot.point]);
+  // Sweeps of before have paths as they were typed.
+  using trace::job::with_absolute_paths;
+  const bool is_same =
+      with_absolute_paths(run.settings) == with_absolute_paths(plan().points.settings[slot.point]);
   if (run.status != RunStatus::kDone || !is_same) return false;
   SlotResult result = result_of(slot, run);
   if (!result.measure) return false;
@@ -240,10 +239,11 @@ SlotResult Sweep::result_of(Slot slot, const RunInfo& run) const {
 }
 
 Result<launch::JobRequest> Sweep::request_for(Slot slot) const {
-  launch::JobRequest request{.settings = settings_to_run(plan().points.settings[slot.point]),
+  launch::JobRequest request{.settings = plan().points.settings[slot.point],
                              .runs_dir = runs_dir_,
                              .name = run_name(point_names_[slot.point], slot.round),
-                             .tags = {tag_of(plan())}};
+                             .tags = {tag_of(plan())},
+                             .is_measured = true};
   const auto old = unfinished_.find(request.name);
   if (old == unfinished_.end()) return request;
   request.overwrite = true;

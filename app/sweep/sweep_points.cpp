@@ -91,8 +91,8 @@ Result<SweepPoints> complete(SweepPoints points) {
 
 Result<trace::model::RunInfo> job_of(const Settings& settings, const launch::CudaProbe& cuda) {
   // Any name will do; without one the library would be searched.
-  TRY_ASSIGN(auto job,
-             launch::check_job({.settings = settings_to_run(settings), .name = "a point"}, cuda));
+  const launch::JobRequest point{.settings = settings, .name = "a point", .is_measured = true};
+  TRY_ASSIGN(auto job, launch::check_job(point, cuda));
   if (settings.epochs > 0 || settings.steps > settings.skip_steps) return job;
   return trace::base::fail(ErrorKind::kUsage, "steps: of " + std::to_string(settings.steps) +
                                                   " steps skip_steps leaves out " +
@@ -183,13 +183,6 @@ std::vector<const trace::job::Knob*> obeyed_knobs(const SweepPoints& points, std
 
 std::string obeyed_text(const SweepPoints& points, std::size_t point) {
   return text_of(points.settings[point], obeyed_knobs(points, point));
-}
-
-Settings settings_to_run(Settings settings) {
-  if (settings.save_model == trace::job::SaveModel::kAuto && trace::job::leaves_model(settings)) {
-    settings.save_model = trace::job::SaveModel::kNone;
-  }
-  return settings;
 }
 
 PointJobs jobs_of(const SweepPoints& points, const launch::CudaProbe& cuda) {

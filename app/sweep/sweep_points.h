@@ -35,9 +35,6 @@ std::string point_text(const SweepPoints& points, std::size_t point);
 std::vector<const trace::job::Knob*> obeyed_knobs(const SweepPoints& points, std::size_t point);
 std::string obeyed_text(const SweepPoints& points, std::size_t point);
 
-// With what a point is run: of a run that is there to be measured no model is saved unless
-// `save_model` asks for it, as those of a sweep would soon fill the disk.
-trace::job::Settings settings_to_run(trace::job::Settings settings);
 // What each point comes to. Errors: why it cannot be run, or not be measured.
 using PointJobs = std::vector<trace::base::Result<trace::model::RunInfo>>;
 PointJobs jobs_of(const SweepPoints& points, const launch::CudaProbe& cuda);

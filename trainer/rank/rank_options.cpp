@@ -23,6 +23,7 @@ Options
   --run DIR                     folder of the run: rank N writes rank_N.sqlite into it
   --settings FILE               flat YAML; `shardlens settings` lists every key
   --set KEY=VALUE               one setting, over FILE; may be repeated
+  --no-model                    save_model: auto saves none; for runs of sweeps and searches
   --calibrate SECONDS           measure what collectives cost instead of training, as `shardlens
                                 calibrate` asks for it
   --describe-model NAME         print a model's shape and parameter count, and leave
@@ -82,6 +83,10 @@ trace::base::Result<RankOptions> parse_rank_options(const std::vector<std::strin
     if (name == "--version") {
       options.action = Action::kVersion;
       return options;
+    }
+    if (name == "--no-model") {
+      options.saves_no_model = true;
+      continue;
     }
     const bool known = name == "--run" || name == "--settings" || name == "--set" ||
                        name == "--calibrate" || name == "--describe-model" ||

@@ -19,6 +19,7 @@ struct RankOptions {
   std::vector<std::string> assignments;  // key=value, over the settings file
   // Measures what collectives cost for so long, instead of training.
   std::optional<double> calibration_seconds;
+  bool saves_no_model = false;    // where `save_model` is auto
   std::string model;              // of --describe-model
   std::filesystem::path weights;  // of --dump-initial-weights
 };

@@ -121,6 +121,11 @@ trace::base::Result<AgreedRun> agree_on_run(const RankOptions& options,
         "The run in " + run.folder.string() + " has " + std::to_string(run.info.world_size) +
             " ranks, but WORLD_SIZE is " + std::to_string(environment.world_size) + ".");
   }
+  // The run's file keeps what was set, for jobs that are begun with its settings.
+  auto& save_model = run.info.settings.save_model;
+  if (options.saves_no_model && save_model == trace::job::SaveModel::kAuto) {
+    save_model = trace::job::SaveModel::kNone;
+  }
   return run;
 }
 

@@ -4,6 +4,7 @@
 
 #include "app/cli/terminal/output.h"
 #include "app/session/runs/run_banners.h"
+#include "trace/job/huggingface/find_model.h"
 
 namespace shardlens::app::cli {
 
@@ -17,10 +18,11 @@ void print_left_out(const std::vector<std::string>& points, const std::string& w
 }
 
 void say_that_no_model_is_saved(const sweep::SweepPoints& points) {
-  const bool is_changed = std::ranges::any_of(points.settings, [](const auto& settings) {
-    return sweep::settings_to_run(settings) != settings;
+  const bool would_be = std::ranges::any_of(points.settings, [](const auto& settings) {
+    return settings.save_model == trace::job::SaveModel::kAuto &&
+           trace::job::leaves_model(settings);
   });
-  if (is_changed) {
+  if (would_be) {
     print_message(
         "The runs are measured and save no model; with save_model=end each saves its own");
   }

@@ -143,6 +143,20 @@ TEST_F(JobSessionTest, RanksWriteTheirOutputIntoTheirLog) {
   EXPECT_EQ(second, "error: the cause");
 }
 
+TEST_F(JobSessionTest, RanksOfARunThatIsMeasuredAreToldToSaveNoModel) {
+  JobOptions options = behaving("");
+  options.rank_program = "/bin/echo";
+  for (const bool is_measured : {false, true}) {
+    JobRequest asked = request(1, is_measured ? "measured" : "trained");
+    asked.is_measured = is_measured;
+    auto job = JobSession::start(asked, options);
+    ASSERT_TRUE(job) << job.error().message;
+    (*job)->wait();
+    const auto said = trace::base::whole_text(trace::store::rank_log((*job)->folder(), 0));
+    EXPECT_EQ(said.value_or("").find("--no-model") != std::string::npos, is_measured) << *said;
+  }
+}
+
 TEST_F(JobSessionTest, TheRankThatFailsByItselfIsTheReasonAlthoughAPeerLeftAMomentEarlier) {
   const JobStatus status = run_to_end(3, "0:lose_peer:50,1:fail:100,2:lose_peer:60");
   EXPECT_EQ(status.run.status, RunStatus::kFailed);
@@ -310,6 +324,15 @@ TEST_F(JobSessionTest, AResumedRunThatIsStoppedBeforeItTrainedIsKilledAfterTheGr
   (*job)->request_stop();
   EXPECT_NE((*job)->wait().run.reason.find("did not leave in time"), std::string::npos);
   EXPECT_LT(steady_clock::now() - start, 10s);
+}
+
+TEST_F(JobSessionTest, ARunThatIsMeasuredIsNotResumedToSaveItsModelAlone) {
+  JobRequest resumed = request(1);
+  resumed.settings.lora_rank = 4;
+  resumed.settings.resume = checkpoint_after(resumed.settings.steps, resumed.settings);
+  EXPECT_TRUE(check_job(resumed, CudaProbe{}));
+  resumed.is_measured = true;
+  EXPECT_FALSE(check_job(resumed, CudaProbe{}));
 }
 
 TEST_F(JobSessionTest, ARankOfWhichNobodyHearsMoreAfterTheStopIsKilledInTheEnd) {

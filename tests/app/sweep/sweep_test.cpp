@@ -154,19 +154,14 @@ TEST_F(SweepTest, GoesOnWithoutBeingToldItsPointsAndWithMoreRepeats) {
   EXPECT_EQ(made.size(), 9u);
 }
 
-TEST_F(SweepTest, SavesModelsOfItsRunsOnlyWhereTheyAreAskedFor) {
-  using trace::job::SaveModel;
+TEST_F(SweepTest, ItsRunsAreMeasuredWithSettingsThatARealJobCanTake) {
   for (auto& settings : request.points->settings) settings.lora_rank = 4;
-  request.points->settings[2].save_model = SaveModel::kEnd;
-  {
-    Sweep sweep = opened();
-    make(sweep, 3);
-  }
-  for (const auto& run : trace::store::list_runs(folder.path()).runs) {
-    const bool is_asked_for = run.settings.bucket_cap_mb == 25;
-    EXPECT_EQ(run.settings.save_model, is_asked_for ? SaveModel::kEnd : SaveModel::kNone);
-  }
-  EXPECT_EQ(opened().found(), 3u) << "they are its runs all the same";
+  Sweep sweep = opened();
+  const auto slot = sweep.next();
+  ASSERT_TRUE(slot);
+  const auto job = sweep.request_for(*slot).value();
+  EXPECT_TRUE(job.is_measured);
+  EXPECT_EQ(job.settings.save_model, trace::job::SaveModel::kAuto);
 }
 
 TEST_F(SweepTest, RefusesOtherSettingsUnderTheSameName) {

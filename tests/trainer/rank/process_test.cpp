@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "trace/base/file_system.h"
+#include "trace/store/run/run_folder.h"
 #include "trainer/loop/step_failure.h"
 #include "trainer/rank/rank_options.h"
 #include "trainer/rank/rank_place.h"
@@ -92,6 +93,11 @@ TEST(RankOptions, NameWhatIsWrong) {
   EXPECT_THAT(rank::parse_rank_options({}).error().message, HasSubstr("--run DIR is missing"));
   EXPECT_FALSE(rank::parse_rank_options({"--run", "x", "--set", "steps=3"}));
   EXPECT_TRUE(rank::parse_rank_options({"--run", "x", "--settings", "f", "--set", "steps=3"}));
+}
+
+TEST(RankOptions, SaveAModelUnlessTheyAreToldNotTo) {
+  EXPECT_FALSE(rank::parse_rank_options({"--run", "x"})->saves_no_model);
+  EXPECT_TRUE(rank::parse_rank_options({"--no-model", "--run", "x"})->saves_no_model);
 }
 
 TEST(RankOptions, MeasureForAPositiveTimeInsteadOfTraining) {
@@ -184,6 +190,21 @@ TEST_F(RunAgreement, WaitsForTheRunWhereSomebodyHasMadeTheFolder) {
   EXPECT_TRUE(made->owns_status);
   EXPECT_FALSE(joined->owns_status);
   EXPECT_EQ(joined->info.start_ns, made->info.start_ns);
+}
+
+TEST_F(RunAgreement, SavesNoModelUnaskedWhereItIsMeasuredAndKeepsTheSettingsOfTheRun) {
+  using trace::job::SaveModel;
+  rank::RankOptions options = with("cpu");
+  options.saves_no_model = true;
+  const auto made = rank::agree_on_run(options, first_of_machine(0));
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->info.settings.save_model, SaveModel::kNone);
+  EXPECT_EQ(trace::store::read_run_info(options.run).value().settings.save_model, SaveModel::kAuto);
+  std::ofstream(options.settings, std::ios::app) << "save_model: end\n";
+  options.run += " asked for";
+  const auto asked = rank::agree_on_run(options, first_of_machine(0));
+  ASSERT_TRUE(asked) << asked.error().message;
+  EXPECT_EQ(asked->info.settings.save_model, SaveModel::kEnd);
 }
 
 TEST(StepFailure, NamesAnotherRanksDeathAndItsAbsence) {
