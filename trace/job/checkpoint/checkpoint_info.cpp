@@ -197,6 +197,14 @@ base::Result<void> check_parameters(const CheckpointInfo& info,
 
 std::map<std::string, std::string> notes_of_meaning(const Settings& settings, ModelShape shape) {
   shape.name.clear();
+  // One function however a config spells it; sizes are compared by the parameters.
+  if (shape.heads > 0) shape.head_size = shape.head_width();
+  shape.context = 0;
+  const RotaryScaling none;
+  if (shape.rotary.kind == RotaryKind::kDynamic) shape.rotary = none;  // acts beyond the context
+  if (shape.rotary.kind == RotaryKind::kLinear) {
+    shape.rotary.original_context = none.original_context;
+  }
   std::map<std::string, std::string> notes{{"model_shape", shape_text(shape)}};
   if (settings.lora_rank > 0) notes["lora_alpha"] = base::shortest_text(settings.lora_alpha);
   return notes;

@@ -204,5 +204,36 @@ TEST(CheckpointInfo, OfOtherAdaptersNamesWhatMadeThem) {
               AllOf(HasSubstr("Set lora_rank and"), Not(HasSubstr("Set model"))));
 }
 
+std::string meaning_of(const ModelShape& shape) {
+  return notes_of_meaning({}, shape).at("model_shape");
+}
+
+TEST(NotesOfMeaning, AreTheSameHoweverTheModelsConfigSpellsIt) {
+  const ModelShape preset = find_model_preset("llama-1b").value();
+  ModelShape same = preset;
+  same.name = "/models/a";
+  same.head_size = preset.head_width();
+  same.context *= 2;
+  EXPECT_EQ(meaning_of(same), meaning_of(preset));
+  for (const RotaryKind kind : {RotaryKind::kDynamic, RotaryKind::kLinear}) {
+    ModelShape longer = same;
+    same.rotary = {.factor = 2, .original_context = 2048, .kind = kind};
+    longer.rotary = {.factor = 2, .original_context = 4096, .kind = kind};
+    EXPECT_EQ(meaning_of(longer), meaning_of(same));
+  }
+}
+
+TEST(NotesOfMeaning, DifferWhereSomethingElseIsComputed) {
+  const ModelShape preset = find_model_preset("llama-1b").value();
+  ModelShape other = preset;
+  other.norm_epsilon *= 2;
+  EXPECT_NE(meaning_of(other), meaning_of(preset));
+  other = preset;
+  other.rotary.original_context *= 2;  // of Llama 3's kind
+  EXPECT_NE(meaning_of(other), meaning_of(preset));
+  other.rotary = {.factor = 2, .kind = RotaryKind::kLinear};
+  EXPECT_NE(meaning_of(other), meaning_of(preset));
+}
+
 }  // namespace
 }  // namespace shardlens::trace::job
