@@ -102,6 +102,14 @@ ShapeDifferences differences(const CheckpointInfo& info, std::span<const Paramet
   return found;
 }
 
+// Of a note those words that the other one lacks; a shape leaves out what is by default.
+std::string other_words(std::string_view note, std::string_view other) {
+  auto words = base::split(note, ' ');
+  const auto known = base::split(other, ' ');
+  std::erase_if(words, [&](auto word) { return std::ranges::find(known, word) != known.end(); });
+  return words.empty() ? "the default" : base::joined(words, " ");
+}
+
 }  // namespace
 
 std::string checkpoint_folder_name(std::int64_t step) {
@@ -233,9 +241,11 @@ base::Result<void> check_resume(const CheckpointInfo& info, const Settings& sett
     const auto there = info.notes.find(name);
     if (there == info.notes.end() || there->second == here) continue;  // older ones have none
     return base::fail(base::ErrorKind::kUsage,
-                      checkpoint + " was saved with " + name + " \"" + there->second +
-                          "\", and here it is \"" + here +
-                          "\". Go on with the one that it was saved with, or do not resume.");
+                      checkpoint + " was saved with " + name + " " +
+                          other_words(there->second, here) + ", and here it is " +
+                          other_words(here, there->second) +
+                          ". Set model and lora_alpha as they were when it was saved, or do not "
+                          "resume.");
   }
   return {};
 }

@@ -235,5 +235,28 @@ TEST(NotesOfMeaning, DifferWhereSomethingElseIsComputed) {
   EXPECT_NE(meaning_of(other), meaning_of(preset));
 }
 
+TEST(CheckResume, NamesOfAnotherMeaningOnlyWhatDiffers) {
+  Settings settings;
+  settings.steps = 100;
+  settings.lora_rank = 4;
+  ModelShape shape = find_model_preset("llama-1b").value();
+  CheckpointInfo info = sample();
+  info.optimizer = chosen<&Settings::optimizer>(settings);
+  info.notes = notes_of_meaning(settings, shape);
+  const auto resumed = [&] {
+    return check_resume(info, settings, info.parameters, notes_of_meaning(settings, shape), false);
+  };
+  EXPECT_TRUE(resumed());
+  shape.rotary_base = ModelShape().rotary_base;
+  const auto refused = resumed();
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message,
+              AllOf(HasSubstr("saved with model_shape rotary_base=500000, and here it is the "
+                              "default. Set model"),
+                    Not(HasSubstr("layers="))));
+  settings.lora_alpha = 7.5;
+  EXPECT_THAT(resumed().error().message, HasSubstr("and here it is 7.5. Set model and lora_alpha"));
+}
+
 }  // namespace
 }  // namespace shardlens::trace::job
