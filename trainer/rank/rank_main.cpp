@@ -147,7 +147,8 @@ trace::base::Result<void> train(const RankOptions& options, const VariableLookup
   if (auto written = job->finish(nullptr); !written)
     loop::RankLog(nullptr).warn(written.error().message);
   const trace::model::RankOutcome told = job->outcome();
-  const bool others_may_wait = outcome->stopped && !job->is_connected();
+  const bool others_may_wait =
+      environment.world_size > 1 && outcome->stopped && !job->is_connected();
   job.reset();
   if (run.owns_status) {
     // Of the other ranks, whom another launcher has started, only what their files say is known.

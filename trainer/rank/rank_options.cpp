@@ -37,7 +37,8 @@ Environment
       as torchrun sets them.
 
 SIGTERM and SIGINT let all ranks leave together, after the current step or, with loss_every, the
-next whose loss is read; before the ranks have met, they end the one that gets them.
+next whose loss is read; before the ranks have met, they end the one that gets them, which leaves
+by the signal where there are others.
 Exit codes: 0 done, or stopped on request; 1 the training failed, the last line of standard error
 says why; 2 wrong use.
 )";
