@@ -44,6 +44,8 @@ namespace {
 
 // Between two tellings that a text is being prepared; far less than others wait.
 constexpr std::chrono::seconds kTellingInterval{10};
+// Rank 0, which lets the others meet, may itself not be there yet; the text goes on without it.
+constexpr std::chrono::seconds kTellingPatience{2};
 
 void set_threads(const trace::job::Settings& settings, int local_world_size) {
   std::int64_t threads = settings.threads_per_rank;
@@ -305,16 +307,16 @@ trace::base::Result<void> RankJob::load_text() {
 
 // To ranks that are ready and wait for this one, as where their machine had the tokens already.
 void RankJob::tell_preparing() {
-  const auto now = std::chrono::steady_clock::now();
-  if (now < next_telling_) return;
-  next_telling_ = now + kTellingInterval;
+  if (std::chrono::steady_clock::now() < next_telling_) return;
   try {
     const EndsAtOnce waiting(stop_signal_);
-    if (!store_) store_ = comm::meet(place_to_meet());
+    if (!store_) store_ = comm::meet(place_to_meet(), kTellingPatience);
     comm::tell_preparing(*store_);
   } catch (const std::exception&) {
-    // connect() tries again, and says it.
+    // connect() tries again, and says it: anew, but where the store is this rank's own.
+    if (environment_.rank != 0 || environment_.agent_store) store_.reset();
   }
+  next_telling_ = std::chrono::steady_clock::now() + kTellingInterval;
 }
 
 bool RankJob::is_single_machine() const {

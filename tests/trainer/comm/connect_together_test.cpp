@@ -10,6 +10,8 @@
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 #include <vector>
 
+#include "trainer/comm/rendezvous.h"
+
 namespace shardlens::trainer::comm {
 namespace {
 
@@ -105,6 +107,17 @@ TEST(WaitForAll, WaitsNoLongerForOneThatHasToldItOnce) {
   c10d::HashStore store;
   tell_preparing(store);
   EXPECT_THROW(wait_for_all(store, 0, 2, std::chrono::seconds(1)), c10::Error);
+}
+
+TEST(Meet, GivesUpOnARankThatIsNotThereWhenPatienceIsOver) {
+  CommunicatorOptions options;
+  options.rank = 1;
+  options.world_size = 2;
+  options.master_address = "127.0.0.1";
+  options.master_port = 1;  // where nobody listens
+  const auto begun = std::chrono::steady_clock::now();
+  EXPECT_THROW(meet(options, std::chrono::seconds(1)), c10::Error);
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, kConnectTimeout / 4);
 }
 
 }  // namespace

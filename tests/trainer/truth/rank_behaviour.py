@@ -60,22 +60,26 @@ def stop_before_all_have_come(program, folder):
 
 def stop_while_text_is_prepared(program, folder):
     python = folder / "python"
-    python.write_text('#!/bin/sh\ntouch "$0 has started"\nexec sleep 100\n')
+    python.write_text('#!/bin/sh\nexec sleep 100\n')
     python.chmod(0o755)
     os.environ["SHARDLENS_PYTHON"] = str(python)
     lines = folder / "lines.jsonl"
     lines.write_text('{"prompt": "a", "completion": "b"}\n')
-    job = start(program, folder, data=lines, token_cache=folder / "cache")
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not (folder / "python has started").exists():
-        time.sleep(0.1)
-    for process in job.processes:
-        process.send_signal(signal.SIGTERM)
-    codes = job.wait(30)
-    expect(codes == [-signal.SIGTERM, -signal.SIGTERM], job, f"exit codes {codes}")
-    expect("error: " not in job.log(0) + job.log(1), job, "a stop is no error")
-    end = ranks.status(job.run)
-    expect({"stopped", "stopped: rank 0 was sent SIGTERM"} <= set(end.values()), job, f"status {end}")
+    for count, code in ((2, -signal.SIGTERM), (1, 0)):  # nobody waits for a rank that is alone
+        job = start(program, folder, count, f"{count} ranks", data=lines, token_cache=folder / "cache")
+        store = folder / f"{job.run.name}.store"
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not (store.exists() and b"preparing" in store.read_bytes()):
+            time.sleep(0.1)
+        expect(b"preparing" in store.read_bytes(), job, "ranks that are ready are not told to wait")
+        time.sleep(1)  # while it tells that, a signal ends it at once
+        for process in job.processes:
+            process.send_signal(signal.SIGTERM)
+        codes = job.wait(30)
+        expect(codes == [code] * count, job, f"exit codes {codes}")
+        expect("error: " not in "".join(job.log(rank) for rank in range(count)), job, "a stop is no error")
+        end = ranks.status(job.run)
+        expect({"stopped", "stopped: rank 0 was sent SIGTERM"} <= set(end.values()), job, f"status {end}")
 
 
 def nonfinite(program, folder):
