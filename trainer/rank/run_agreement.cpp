@@ -9,10 +9,12 @@
 
 #include "profiler/recorder/recorder.h"
 #include "trace/base/checksum.h"
+#include "trace/base/file_system.h"
 #include "trace/base/this_machine.h"
 #include "trace/job/huggingface/find_model.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/run/settings_file.h"
+#include "trainer/loop/rank_log.h"
 #include "trainer/rank/rank_device.h"
 
 namespace shardlens::trainer::rank {
@@ -25,10 +27,13 @@ using std::chrono::seconds;
 constexpr std::array<std::string_view, 4> kPlacesOfText{"data", "evaluation_data", "tokenizer",
                                                         "token_cache"};
 
-constexpr seconds kWaitForFolder{60};
 // How long the first rank of another host looks for a run on a shared disk before it makes one on
-// its own, and where somebody has made the folder already. NFS may hide for as long what is new.
-constexpr seconds kWaitForSharedFolder{5}, kWaitForSharedRun{30};
+// its own, and where somebody has made the folder already: NFS may hide what is new in it for a
+// minute (acdirmax), and the driver of whoever makes it wakes up first.
+constexpr seconds kWaitForSharedFolder{5}, kWaitForSharedRun{90};
+// Of the other ranks of a host, whose first does both and then wakes its own driver.
+constexpr seconds kWaitForFolder{180};
+static_assert(kWaitForFolder >= kWaitForSharedFolder + kWaitForSharedRun + seconds(60));
 
 trace::base::Result<trace::model::RunInfo> await_run(const std::filesystem::path& folder,
                                                      seconds patience) {
@@ -77,7 +82,12 @@ trace::base::Result<AgreedRun> join_run(const RankOptions& options, const RankPl
   if (environment.rank == 0) return make_run(options, environment);
   if (environment.local_rank == 0) {
     auto info = await_run(options.run, kWaitForSharedFolder);
-    if (!info && !makes_folder(options.run)) info = await_run(options.run, kWaitForSharedRun);
+    if (!info && !makes_folder(options.run)) {
+      loop::RankLog(nullptr).info(trace::base::quoted(options.run) +
+                                  " is there: waiting for the run that another machine makes "
+                                  "in it");
+      info = await_run(options.run, kWaitForSharedRun);
+    }
     if (!info) return make_run(options, environment);
     run.info = std::move(*info);
     return run;

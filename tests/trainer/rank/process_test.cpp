@@ -183,8 +183,10 @@ TEST_F(RunAgreement, WaitsForTheRunWhereSomebodyHasMadeTheFolder) {
     std::this_thread::sleep_for(std::chrono::seconds(7));
     made = rank::agree_on_run(options, first_of_machine(0));
   });
+  testing::internal::CaptureStderr();
   const auto joined = rank::agree_on_run(options, first_of_machine(1));
   late.join();
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("is there: waiting for the run"));
   ASSERT_TRUE(made) << made.error().message;
   ASSERT_TRUE(joined) << joined.error().message;
   EXPECT_TRUE(made->owns_status);
