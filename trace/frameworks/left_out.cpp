@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
 
 #include "trace/job/shape/strategy.h"
 
@@ -47,34 +46,12 @@ bool is_of_parallelism(const job::Knob& knob) {
   }
 }
 
-bool has_name(std::string_view name, std::initializer_list<std::string_view> names) {
-  return std::ranges::find(names, name) != names.end();
-}
-
-// Whether the schedule reads the knob, if it is one of schedules.
-bool is_read(std::string_view knob, job::LrSchedule schedule) {
-  using enum job::LrSchedule;
-  const bool is_stable = schedule == kWarmupStableDecay, is_lowest = schedule == kCosineWithMinLr;
-  if (knob == "lr_power") return schedule == kPolynomial;
-  if (knob == "lr_decay_steps") return is_stable;
-  if (knob == "lr_min_ratio") return is_stable || is_lowest || schedule == kPolynomial;
-  if (knob == "lr_cycles") {
-    return is_stable || is_lowest || schedule == kCosine || schedule == kCosineWithRestarts;
-  }
-  return true;
-}
-
 // What says nothing beside the other settings.
-bool is_idle(std::string_view knob, const job::Settings& s) {
-  if (has_name(knob, {"adam_beta1", "adam_beta2", "adam_epsilon"})) {
-    return s.optimizer != job::OptimizerChoice::kAdamW;
-  }
-  if (knob.starts_with("lora_") || knob == "base_dtype") return s.lora_rank == 0;
-  if (knob == "min_num_params") return s.wrap_policy != job::WrapPolicy::kSize;
-  if (knob == "initial_loss_scale") return !job::scales_loss(s);
-  if (knob == "steps") return s.epochs > 0;
-  if (knob == "reshard_after_forward") return true;  // follows from the strategy
-  return !is_read(knob, s.lr_schedule);
+bool is_idle(const job::Knob& knob, const job::Settings& settings) {
+  if (knob.name == "base_dtype") return settings.lora_rank == 0;
+  if (knob.name == "initial_loss_scale") return !job::scales_loss(settings);
+  if (knob.name == "reshard_after_forward") return true;  // follows from the strategy
+  return !ignored_with(knob, settings).empty();
 }
 
 }  // namespace
@@ -90,9 +67,8 @@ std::vector<LeftOut> left_out(const job::Settings& settings,
                               const std::function<std::string(std::string_view)>& reason) {
   std::vector<LeftOut> all;
   for (const job::Knob* knob : job::differing_knobs({}, settings)) {
-    if (!is_of_parallelism(*knob) || !applies(*knob, settings.sharding_strategy)) continue;
+    if (!is_of_parallelism(*knob) || is_idle(*knob, settings)) continue;
     if (std::ranges::find(written, knob->name) != written.end()) continue;
-    if (is_idle(knob->name, settings)) continue;
     std::string why = reason_of_knob(kOfTheModel, knob->name, "");
     if (why.empty()) why = reason(knob->name);
     all.push_back({knob->name, value_text(settings, *knob), std::move(why)});

@@ -119,7 +119,9 @@ std::string ignored_with(const Knob& knob, const Settings& settings) {
   }
   if (knob.depends_on.empty()) return "";
   const std::string value = value_text(settings, *find_knob(knob.depends_on));
-  return is_listed(value, knob.obeyed_with) ? "" : std::string(knob.depends_on) + ": " + value;
+  const bool is_obeyed =
+      knob.obeyed_unless.empty() ? is_listed(value, knob.obeyed_with) : value != knob.obeyed_unless;
+  return is_obeyed ? "" : std::string(knob.depends_on) + ": " + value;
 }
 
 std::string_view choice_text(ChoiceMember member, int place) {

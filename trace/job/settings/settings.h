@@ -189,9 +189,9 @@ struct Knob {
   std::string_view accepted = {};     // what that is, choices included; "": any text
   std::string_view explanation = {};  // one sentence, no full stop
   std::string_view applies_to = {};   // strategies, comma-separated; "": all
-  // Another knob, and those of its values with which this one is obeyed, comma-separated; "": with
-  // all of them.
-  std::string_view depends_on = {}, obeyed_with = {};
+  // Another knob, "": none, and with which of its values this one is obeyed, comma-separated, or
+  // with all but the one that says that there is nothing to obey it.
+  std::string_view depends_on = {}, obeyed_with = {}, obeyed_unless = {};
 };
 // Whether the strategy obeys the knob.
 bool applies(const Knob& knob, Strategy strategy);

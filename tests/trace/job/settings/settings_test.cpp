@@ -125,6 +125,13 @@ TEST(Knob, AppliesToTheStrategiesItNames) {
 TEST(Knob, DependsOnValuesThatAnotherKnobHas) {
   for (const Knob& knob : knobs()) {
     if (knob.depends_on.empty()) continue;
+    EXPECT_NE(knob.obeyed_with.empty(), knob.obeyed_unless.empty()) << knob.name;
+    Settings nothing;
+    if (knob.obeyed_with.empty()) {
+      EXPECT_TRUE(set_value(nothing, knob.depends_on, knob.obeyed_unless)) << knob.name;
+      EXPECT_NE(ignored_with(knob, nothing), "") << knob.name;
+      continue;
+    }
     for (std::string_view value : base::split(knob.obeyed_with, ',')) {
       Settings settings;
       EXPECT_TRUE(set_value(settings, knob.depends_on, base::trimmed(value))) << knob.name;
@@ -144,6 +151,9 @@ TEST(Knob, IsIgnoredWithAStrategyOrAValueOfAnotherKnob) {
   settings.sharding_strategy = Strategy::kFullShard;
   EXPECT_EQ(with("bucket_cap_mb"), "full_shard");
   EXPECT_EQ(with("min_num_params"), "wrap_policy: transformer_block");
+  EXPECT_EQ(with("lora_alpha"), "lora_rank: 0");
+  settings.lora_rank = 4;
+  EXPECT_EQ(with("lora_alpha"), "");
 }
 
 TEST(Strategies, HaveARowForEveryChoice) {
