@@ -100,9 +100,13 @@ Result<trace::model::RunInfo> job_of(const Settings& settings, const launch::Cud
                                                   ", so that none is measured.");
 }
 
-// Where the host has no streams nothing is limited, and what was not freed is not gathered again.
+// Besides what other settings ignore: where the host has no streams nothing is limited, and what
+// was not freed is not gathered again.
 void reset_what_does_nothing(const trace::model::RunInfo& job, Settings& acting) {
   const Settings defaults;
+  for (const trace::job::Knob& knob : trace::job::knobs()) {
+    if (!ignored_with(knob, job.settings).empty()) copy_value(knob, defaults, acting);
+  }
   if (job.device == "cpu") acting.limit_all_gathers = defaults.limit_all_gathers;
   if (acting.reshard_after_forward == trace::job::AutoBool::kFalse) {
     acting.backward_prefetch = defaults.backward_prefetch;
@@ -112,10 +116,10 @@ void reset_what_does_nothing(const trace::model::RunInfo& job, Settings& acting)
 // Unlike those of a run, which are held against others: who varies a seed wants to see it.
 Settings doing(const trace::model::RunInfo& job) {
   Settings acting = with_reached_caps(trace::model::acting_settings(job, {}));
-  reset_what_does_nothing(job, acting);
   acting.steps = job.settings.steps;
   acting.epochs = job.settings.epochs;
   acting.seed = job.settings.seed;
+  reset_what_does_nothing(job, acting);
   return acting;
 }
 

@@ -140,6 +140,14 @@ TEST(SweepJobs, WhatHasNoEffectMakesADouble) {
   EXPECT_THAT(doubles_of(jobs_of(*ahead, {})), ElementsAre(0, 0, 2, 3));
 }
 
+TEST(SweepJobs, WhatDependsOnAnotherSettingMakesADouble) {
+  const auto powers = grid_of(on_cpu(), {"lr_schedule=cosine,polynomial", "lr_power=1,2"});
+  EXPECT_THAT(doubles_of(jobs_of(*powers, {})), ElementsAre(0, 0, 2, 3));
+  Settings passes = on_cpu();
+  passes.epochs = 1;
+  EXPECT_THAT(doubles_of(jobs_of(*grid_of(passes, {"steps=30,40"}), {})), ElementsAre(0, 0));
+}
+
 // Of 9.096 MiB of gradients. With a cap of 25 the first bucket has another, unless it is set.
 TEST(SweepJobs, CapsThatNoGradientsReachAreDoubles) {
   const auto caps = grid_of(on_cpu(), {"bucket_cap_mb=8,9.1,16,25,100"});
