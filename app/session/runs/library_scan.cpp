@@ -40,7 +40,12 @@ bool LibraryScan::is_due() {
   const auto time = fs::last_write_time(folders_.runs_dir, error);
   const auto before = std::exchange(runs_dir_time_, error ? fs::file_time_type{} : time);
   if (before != runs_dir_time_) looks_after_change_ = kLooksAfterChange;
-  if (looks_after_change_ == 0) return has_running_ || (tries_again_ && Clock::now() >= next_try_);
+  if (looks_after_change_ == 0) {
+    const auto is_to_be_tried = [now = Clock::now()](const auto& failed) {
+      return failed.second.next_try <= now;
+    };
+    return has_running_ || std::ranges::any_of(failures_, is_to_be_tried);
+  }
   --looks_after_change_;
   return true;
 }
@@ -49,9 +54,7 @@ bool LibraryScan::scan(const std::stop_token& stop, const std::function<void()>&
                        const std::function<void()>& has_read) {
   seen_.clear();
   unread_.clear();
-  has_running_ = tries_again_ = false;
-  tries_now_ = Clock::now() >= next_try_;
-  if (tries_now_) wait_ = std::min<Clock::duration>(2 * wait_, kLongestPause);
+  has_running_ = false;
   const auto old_problems = std::exchange(problems_, {});
   bool changed = scan_folder(folders_.runs_dir, false, stop);
   if (!folders_.bundled_dir.empty()) changed |= scan_folder(folders_.bundled_dir, true, stop);
@@ -97,8 +100,7 @@ bool LibraryScan::look_at(const fs::path& run, bool bundled) {
   const bool is_same = known != entries_.end() && known->second.stamp == stamp;
   if (const auto failed = failures_.find(folder); failed != failures_.end() &&
                                                   failed->second.stamp == stamp &&
-                                                  !(failed->second.may_pass && tries_now_)) {
-    tries_again_ = tries_again_ || failed->second.may_pass;
+                                                  Clock::now() < failed->second.next_try) {
     problems_.push_back(failed->second.message);
     return false;
   }
@@ -127,6 +129,7 @@ bool LibraryScan::look_at(const fs::path& run, bool bundled) {
     const bool unchanged = is_same && (status != RunStatus::kRunning || !shown_as_running);
     if ((running && shown_as_running) || unchanged) {
       has_running_ = has_running_ || running;
+      failures_.erase(folder);
       return take_words(known->second.record.info, unread.info);
     }
   }
@@ -143,12 +146,12 @@ void LibraryScan::note_failure(const std::string& folder, const trace::store::Ru
   problems_.push_back(error.message);
   const bool may_pass = error.kind != ErrorKind::kDamaged && error.kind != ErrorKind::kForeign &&
                         error.kind != ErrorKind::kOtherVersion;
-  const bool is_new =
-      failures_.insert_or_assign(folder, Failure{stamp, error.message, may_pass}).second;
+  Failure& failure = failures_[folder];
+  const auto waited = failure.stamp == stamp ? failure.wait : Clock::duration::zero();
+  failure = {.stamp = stamp, .message = error.message};
   if (!may_pass) return;
-  tries_again_ = true;
-  if (is_new) wait_ = kFirstPause;
-  if (is_new || tries_now_) next_try_ = Clock::now() + wait_;
+  failure.wait = std::clamp<Clock::duration>(2 * waited, kFirstPause, kLongestPause);
+  failure.next_try = Clock::now() + failure.wait;
 }
 
 bool LibraryScan::read_all(const std::stop_token& stop, const std::function<void()>& has_read) {

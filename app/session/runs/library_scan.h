@@ -75,7 +75,8 @@ class LibraryScan {
   struct Failure {
     trace::store::RunStamp stamp;
     std::string message;
-    bool may_pass = false;  // tried again as it is, too
+    Clock::duration wait{};                                 // from a try to the next
+    Clock::time_point next_try = Clock::time_point::max();  // not as it is
   };
 
   bool scan_folder(const std::filesystem::path& folder, bool bundled, const std::stop_token& stop);
@@ -100,10 +101,6 @@ class LibraryScan {
   int looks_after_change_ = 0;
   bool loaded_ = false;
   bool has_running_ = false;
-  bool tries_again_ = false;  // what could not be read for the moment, at `next_try_`
-  bool tries_now_ = true;     // in this scan
-  Clock::time_point next_try_{};
-  Clock::duration wait_{};  // from a try to the next
   std::uint64_t infos_read_ = 0, records_read_ = 0;
 };
 

@@ -358,10 +358,22 @@ TEST_F(LibraryTest, ARunThatCannotBeReadIsNotReadAgainUntilItChanges) {
 struct WithheldRun : LibraryTest {
   std::filesystem::path run_file = write_run(runs, "a", 4, kLongAgo) / trace::store::kRunFile;
 
-  std::unique_ptr<RunLibrary> library_of_nobody() {
+  static void withhold(const std::filesystem::path& file) {
+    std::filesystem::permissions(file, std::filesystem::perms::none);
+  }
+  static void permit(const std::filesystem::path& file) {
     using std::filesystem::perms;
-    std::filesystem::permissions(folder.path(), perms::all);
-    std::filesystem::permissions(run_file, perms::none);
+    std::filesystem::permissions(file, perms::owner_all | perms::group_read | perms::others_read);
+  }
+  static bool looks_again(RunLibrary& library, std::uint64_t times) {
+    const auto before = library.state().work.looks;
+    return eventually([&] {
+      library.refresh();
+      return library.state().work.looks >= before + times;
+    });
+  }
+  std::unique_ptr<RunLibrary> library_of_nobody() {
+    std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
     constexpr int kNobody = 65534;
     const int self = setfsuid(kNobody);
     auto library = std::make_unique<RunLibrary>(LibraryFolders{runs, {}}, notice, [] {});
@@ -371,23 +383,53 @@ struct WithheldRun : LibraryTest {
 };
 
 TEST_F(WithheldRun, IsReadOnceItCanBe) {
-  using std::filesystem::perms;
+  withhold(run_file);
   const auto library = library_of_nobody();
   ASSERT_TRUE(eventually([&] { return library->state().loaded; }));
   EXPECT_EQ(rows(*library), 0u);
-  std::filesystem::permissions(run_file, perms::owner_all | perms::group_read | perms::others_read);
+  permit(run_file);
   EXPECT_TRUE(eventually([&] { return rows(*library) == 1; }));
 }
 
 TEST_F(WithheldRun, IsNotTriedWithEveryLook) {
+  withhold(run_file);
   const auto library = library_of_nobody();
-  ASSERT_TRUE(eventually([&] {
-    library->refresh();
-    return library->state().work.looks >= 20;
-  }));
+  ASSERT_TRUE(looks_again(*library, 20));
   EXPECT_GE(library->state().work.infos_read, 1u);
   EXPECT_LE(library->state().work.infos_read, 5u);
   EXPECT_EQ(library->state().ledger->problems.size(), 1u) << "it is told all the time";
+}
+
+TEST_F(WithheldRun, IsNotTriedWithEveryLookWhereItWasDamagedBefore) {
+  std::ofstream(run_file) << "this is no trace";
+  const auto library = library_of_nobody();
+  ASSERT_TRUE(eventually([&] { return library->state().loaded; }));
+  ASSERT_EQ(library->state().work.infos_read, 1u);
+  withhold(run_file);
+  const auto now = std::filesystem::file_time_type::clock::now();
+  std::filesystem::last_write_time(run_file, now - std::chrono::hours(1));
+  ASSERT_TRUE(looks_again(*library, 20));
+  EXPECT_GE(library->state().work.infos_read, 2u);
+  EXPECT_LE(library->state().work.infos_read, 6u);
+}
+
+// Looks at others, or at itself while all went well, make its wait no longer.
+TEST_F(WithheldRun, IsReadSoonHoweverOftenWasLooked) {
+  const auto other = write_run(runs, "b", 4, kLongAgo) / trace::store::kRunFile;
+  const auto whole = folder.path() / "whole";
+  std::filesystem::copy_file(other, whole);
+  std::ofstream(other) << "this is no trace";
+  withhold(run_file);
+  const auto library = library_of_nobody();
+  ASSERT_TRUE(eventually([&] { return library->state().loaded; }));
+  permit(run_file);
+  ASSERT_TRUE(eventually([&] { return rows(*library) == 1; }));
+  ASSERT_TRUE(looks_again(*library, 20));
+  withhold(whole);
+  std::filesystem::rename(whole, other);
+  ASSERT_TRUE(looks_again(*library, 2));
+  permit(other);
+  EXPECT_TRUE(eventually([&] { return rows(*library) == 2; }));
 }
 
 TEST_F(LibraryTest, MarksBaselineAndShownRun) {
