@@ -377,7 +377,10 @@ void Controller::carry_out(const ui::state::StartSweep&) {
     return notice_.say_why_not(reason);
   const bool at_once = is_idle();
   const auto started = sweeps_.start(knobs_.next(), rows());
-  if (started) knobs_.replace(knobs_.next());
+  if (started) {
+    knobs_.replace(knobs_.next());
+    baseline_.keep_settings();
+  }
   is_start_awaited_ = is_start_awaited_ || (started && at_once);
   notice_.take(started);
 }

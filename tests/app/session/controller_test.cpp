@@ -485,6 +485,19 @@ TEST_F(ControllerTest, AStartedSweepLeavesItsAbsolutePathsInTheSettings) {
             (std::filesystem::current_path() / "cache").string());
 }
 
+TEST_F(ControllerTest, SettingsOfAStartedSweepAreNotReplacedByThoseOfARunThatEnds) {
+  open();
+  controller->execute(ui::state::OpenSweepCard{.knob = "bucket_cap_mb"});
+  ASSERT_TRUE(becomes([](const auto& now) {
+    return now.sweep && now.sweep->card && now.sweep->card->can_start();
+  }));
+  const double cap = controller->snapshot()->knobs.next.bucket_cap_mb;
+  controller->execute(ui::state::StartSweep{});
+  write_run("other", cap + 7);
+  ASSERT_TRUE(becomes([](const auto& now) { return now.knobs.baseline_name == "run 1"; }));
+  EXPECT_EQ(controller->snapshot()->knobs.next.bucket_cap_mb, cap);
+}
+
 // Long after its end, when nothing of it is looked at any more.
 TEST_F(ControllerTest, ARunThatTakesThePlaceOfTheOneOnScreenIsShownWithoutBeingAskedFor) {
   SyntheticOptions options;
