@@ -421,12 +421,18 @@ void Controller::carry_out(const ui::state::OpenFiles& command) {
 void Controller::take_over(const fs::path& file,
                            const trace::base::Result<DroppedSettings>& dropped) {
   if (!dropped) return notice_.say_why_not(dropped.error().message);
-  notice_.say(dropped->notice);
   baseline_.begin_change(rows());
-  // What the file leaves open is as in the settings that it changes.
-  baseline_.change([file](KnobEditor& knobs) {
+  // What the file leaves open is as in the settings that it changes, on which it depends what is
+  // taken over.
+  baseline_.change([this, file](KnobEditor& knobs) {
     const auto read = read_dropped_settings(file, knobs.next());
-    if (read && *read) knobs.replace((*read)->settings);
+    if (!read) {
+      return notice_.say_why_not(file.filename().string() +
+                                 " is gone: its settings are not taken over");
+    }
+    if (!*read) return notice_.say_why_not((*read).error().message);
+    knobs.replace((*read)->settings);
+    notice_.say((*read)->notice);
   });
 }
 

@@ -33,6 +33,7 @@ TEST_F(ControllerTest, DroppedSettingsBecomeTheNextRuns) {
 // As those of `./run ds_config.json` are, before the library has been read.
 TEST_F(ControllerTest, WhatEarlySettingsLeaveOpenIsAsInTheLastRun) {
   SyntheticOptions options;
+  options.ranks = 3;
   options.settings.model = "small";
   options.settings.batch_per_rank = 3;
   options.settings.sharding_strategy = trace::job::Strategy::kFullShard;
@@ -40,7 +41,7 @@ TEST_F(ControllerTest, WhatEarlySettingsLeaveOpenIsAsInTheLastRun) {
   last.add_steps(6);
   last.finish();
   const auto file = folder.path() / "ds_config.json";
-  std::ofstream(file) << R"({"train_micro_batch_size_per_gpu": "auto",
+  std::ofstream(file) << R"({"train_micro_batch_size_per_gpu": "auto", "train_batch_size": 32,
                               "zero_optimization": {"stage": 0}})";
   open();
   controller->execute(ui::state::OpenFiles{{file.string()}});
@@ -51,6 +52,22 @@ TEST_F(ControllerTest, WhatEarlySettingsLeaveOpenIsAsInTheLastRun) {
   EXPECT_EQ(next.batch_per_rank, 3);
   EXPECT_EQ(next.sharding_strategy, trace::job::Strategy::kDdp) << "which the file says";
   EXPECT_EQ(next.steps, 50);
+  EXPECT_TRUE(becomes([](const auto& now) {
+    return now.notice.find("but not train_batch_size") != std::string::npos;
+  })) << "which 3 ranks cannot share";
+}
+
+TEST_F(ControllerTest, EarlySettingsWhoseFileIsGoneByThenAreToldOf) {
+  write_run("last", 25);
+  const auto file = folder.path() / "job.yaml";
+  std::ofstream(file) << "bucket_cap_mb: 7\n";
+  open();
+  controller->execute(ui::state::OpenFiles{{file.string()}});
+  std::filesystem::remove(file);
+  ASSERT_TRUE(becomes([](const auto& now) { return now.knobs.baseline_name == "run 1"; }));
+  EXPECT_TRUE(becomes([](const auto& now) {
+    return now.notice_is_error && now.notice.find("job.yaml is gone") != std::string::npos;
+  }));
 }
 
 TEST_F(ControllerTest, SettingsDroppedWithARunAreToldOf) {
