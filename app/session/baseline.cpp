@@ -36,13 +36,16 @@ void Baseline::take(const ui::state::LedgerRow& row) {
 void Baseline::choose_first(LedgerRows rows, const std::string& pinned_folder) {
   const auto* last = newest_own_run(rows, true);
   const auto* pinned = row_of(rows, is_pinned_ ? folder_ : pinned_folder);
-  if (last != nullptr && !edited_) knobs_.replace(last->settings);
+  const bool replaces = last != nullptr && !edited_;
+  if (replaces) knobs_.replace(last->settings);
   is_pinned_ = pinned != nullptr;
   if (last != nullptr) take(*last);
   if (pinned != nullptr) take(*pinned);
   is_library_read_ = true;
-  edited_ = edited_ || !early_changes_.empty();
-  for (const auto& change : std::exchange(early_changes_, {})) change(knobs_);
+  const auto changes = std::exchange(early_changes_, {});
+  edited_ = edited_ || !changes.empty();
+  if (!replaces) return;
+  for (const auto& change : changes) change(knobs_);
 }
 
 void Baseline::follow_library(LedgerRows rows) {
