@@ -26,7 +26,7 @@ const ui::state::LedgerRow* newest_own_run(LedgerRows rows, bool finished) {
 }
 
 void Baseline::take(const ui::state::LedgerRow& row) {
-  if (std::exchange(folder_, row.folder) != row.folder) is_leaving_ = false;
+  folder_ = row.folder;
   // What another program's run was told is not known: the settings stay beside those of the run
   // before.
   if (!row.is_imported) knobs_.set_baseline(row.settings, row.ordinal, row.name);
@@ -52,7 +52,7 @@ void Baseline::follow_library(LedgerRows rows) {
   const auto* back = is_expected_back_ ? row_of(rows, left_) : nullptr;
   if (back != nullptr && !back->is_being_read) return pin(*back);
   const auto* row = row_of(rows, folder_);
-  if (row == nullptr && is_leaving_) return move_on(rows);
+  if (row == nullptr && leaving_.erase(folder_) > 0) return move_on(rows);
   if (row != nullptr && !row->is_being_read) take(*row);
 }
 
@@ -84,13 +84,11 @@ void Baseline::unpin(LedgerRows rows) {
 }
 
 void Baseline::leave(const std::vector<std::string>& folders) {
-  if (std::ranges::find(folders, folder_) == folders.end()) return;
-  is_leaving_ = true;
-  is_expected_back_ = false;
+  leaving_.insert(folders.begin(), folders.end());
+  if (std::ranges::find(folders, folder_) != folders.end()) is_expected_back_ = false;
 }
 
 void Baseline::move_on(LedgerRows rows) {
-  is_leaving_ = false;
   if (std::exchange(is_pinned_, false)) {
     left_ = folder_;
     library_.pin_baseline("");

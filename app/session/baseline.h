@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -57,8 +58,8 @@ class Baseline {
   bool edited_ = false;           // so the settings are no longer those of the last run
   bool is_library_read_ = false;  // before, its rows are not all
   std::vector<std::function<void(KnobEditor&)>> early_changes_;
-  bool is_leaving_ = false;
-  std::string left_;  // was deleted while it was pinned; "": none was
+  std::set<std::string> leaving_;  // are to be deleted, by folder
+  std::string left_;               // was deleted while it was pinned; "": none was
   bool is_expected_back_ = false;
 };
 

@@ -96,6 +96,24 @@ TEST_F(BaselineTest, AnEarlyPinLeavesTheNextRunTheLastOnesSettings) {
   EXPECT_EQ(knobs.next().gradient_accumulation_steps, 3);
 }
 
+TEST_F(BaselineTest, RunsThatAreDeletedEarlyAreLeftOnceTheyAreGone) {
+  const std::vector<LedgerRow> rows{run(3), run(2), run(1)};
+  baseline.pin(rows[1]);
+  baseline.leave({"/runs/2", "/runs/3"});
+  baseline.choose_first(rows, "");
+  EXPECT_EQ(compared_with(), "run 2") << "the library has not looked since";
+  baseline.follow_library(std::vector<LedgerRow>{run(1)});
+  EXPECT_EQ(compared_with(), "run 1");
+}
+
+TEST_F(BaselineTest, TheLastRunThatIsDeletedEarlyIsLeftToo) {
+  const std::vector<LedgerRow> rows{run(2), run(1)};
+  baseline.leave({"/runs/2"});
+  baseline.choose_first(rows, "");
+  baseline.follow_library(std::vector<LedgerRow>{run(1)});
+  EXPECT_EQ(compared_with(), "run 1");
+}
+
 TEST_F(BaselineTest, MovesToTheLastRunWhenTheNextChangeBegins) {
   std::vector<LedgerRow> rows{run(1)};
   baseline.choose_first(rows, "");
