@@ -437,9 +437,13 @@ void Controller::take_over(const fs::path& file,
 }
 
 void Controller::carry_out(const ui::state::ShowRun& command) {
+  // While another one is on its way, it is wanted back.
+  const fs::path run = command.folder;
+  const bool is_shown = watch_state_->run == run && watch_state_->view;
+  if (is_shown && watcher_.asked_run() == run && !watch_state_->replay.active) return;
   notice_.clear();
   is_start_awaited_ = false;
-  watcher_.show(command.folder);
+  watcher_.show(run);
 }
 
 void Controller::carry_out(const ui::state::CompareRuns& command) {

@@ -197,6 +197,20 @@ TEST_F(ControllerTest, ARunThatWaitedForItsTurnTakesTheScreenFromTheOneBeforeItO
   EXPECT_TRUE(shows("third")) << "it follows";
 }
 
+TEST_F(ControllerTest, AClickOnTheRunOnScreenLeavesTheStartedOneTheScreen) {
+  const auto started = write_run("started", 25);
+  write_run("shown", 4, 1'000'000'000);
+  open();
+  const auto shows = [&](const char* name) {
+    return becomes([&](const auto& now) { return now.run && now.run->figures.info.name == name; });
+  };
+  ASSERT_TRUE(shows("shown"));
+  jobs.record_in(started);
+  controller->execute(ui::state::StartRun{});
+  controller->execute(ui::state::ShowRun{controller->snapshot()->ledger->rows.front().folder});
+  EXPECT_TRUE(shows("started"));
+}
+
 TEST_F(ControllerTest, APinnedBaselineSurvivesARestartAndCanBeUnpinned) {
   const auto old = write_run("old", 25);
   write_run("new", 4, 1'000'000'000);
