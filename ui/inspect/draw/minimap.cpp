@@ -113,6 +113,14 @@ void explain_column(const kit::Theme& theme, const state::InspectView& view, con
                      : "Click shows this part by the clock");
 }
 
+// For the step at that time and one on each side: of the whole run nothing is left to go to.
+void leave_whole_run(TimeWindow& window, const StepIndex& steps, std::int64_t time_ns) {
+  const auto* step = steps.nearest(steps.reference_rank(), time_ns);
+  if (!window.is_fitted() || step == nullptr) return;
+  window.show(step->start_ns, step->end_ns);
+  window.zoom(0.5, 1.0 / 3);
+}
+
 // Which part of the run is on screen.
 void draw_frame(const kit::Theme& theme, const state::Rect& strip, const StepIndex& steps,
                 const TimeWindow& whole, const TimeWindow& window) {
@@ -158,8 +166,8 @@ void Minimap::draw_overview(const kit::Theme& theme, const state::Rect& strip,
   draw_row(canvas, place, view.overview->rows.front(), view.overview->names);
 }
 
-void Minimap::use_mouse(const kit::Theme& theme, const state::Rect& strip, const TimeWindow& whole,
-                        TimelineState& state) {
+void Minimap::use_mouse(const kit::Theme& theme, const state::Rect& strip, const StepIndex& steps,
+                        const TimeWindow& whole, TimelineState& state) {
   TimeWindow& window = state.window;
   const kit::Hit hit = kit::mouse_area(theme, "inspect/minimap", strip.inset(-3, -4));
   const float mouse = ImGui::GetIO().MousePos.x;
@@ -183,6 +191,7 @@ void Minimap::use_mouse(const kit::Theme& theme, const state::Rect& strip, const
     grip_ = at_start ? Grip::kStart : at_end ? Grip::kEnd : Grip::kWhole;
     const bool inside = has_frame && mouse >= frame.x - reach && mouse < frame.right() + reach;
     grabbed_ = inside ? at - whole.position(window.time_at(0.5)) : 0;
+    if (!has_frame) leave_whole_run(window, steps, whole.time_at(at));
     if (!inside) window.center_on(whole.time_at(at));
   }
   if (!hit.held) {
@@ -209,7 +218,7 @@ void Minimap::draw(const kit::Theme& theme, const state::Rect& rect, const state
   TimeWindow whole;
   whole.set_extent(view.rows->start_ns, view.rows->end_ns);
   draw_overview(theme, strip, view, steps, whole);
-  use_mouse(theme, strip, whole, state);
+  use_mouse(theme, strip, steps, whole, state);
   // A replay has not come so far.
   const double known = std::clamp(whole.position(state.known_until_ns), 0.0, 1.0);
   const float now = strip.x + static_cast<float>(known * static_cast<double>(strip.w));

@@ -17,8 +17,8 @@ class Minimap {
 
  private:
   enum class Grip : std::uint8_t { kNone, kStart, kEnd, kWhole };
-  void use_mouse(const kit::Theme& theme, const state::Rect& strip, const TimeWindow& whole,
-                 TimelineState& state);
+  void use_mouse(const kit::Theme& theme, const state::Rect& strip, const StepIndex& steps,
+                 const TimeWindow& whole, TimelineState& state);
 
   void draw_overview(const kit::Theme& theme, const state::Rect& strip,
                      const state::InspectView& view, const StepIndex& steps,

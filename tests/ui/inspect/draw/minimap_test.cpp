@@ -71,6 +71,18 @@ TEST_F(MinimapTest, AClickLeavesTheStepsForThatPart) {
   EXPECT_TRUE(inspect_.probe().shows(" steps shown"));
 }
 
+TEST_F(MinimapTest, AClickLeavesTheStepsForThatOneWhereNoPartWasShown) {
+  state().mode = TimelineState::Mode::kSteps;
+  state().window.fit();
+  inspect_.settle();
+  const std::int64_t there = run().step_start(0, 25);
+  window().click_at(snapshot(), strip_x_of(there), strip().center_y());
+  EXPECT_EQ(state().mode, TimelineState::Mode::kTime);
+  EXPECT_NEAR(state().window.position(there), 0.5, 0.1);
+  const auto length = static_cast<double>(run().step_start(0, 26) - there);
+  EXPECT_LT(state().window.span_ns(), 4 * length) << "with one on each side";
+}
+
 TEST_F(MinimapTest, TheFrameIsDragged) {
   const double span = state().window.span_ns();
   const std::int64_t from = run().step_start(0, 25), to = run().step_start(0, 40);
