@@ -11,9 +11,14 @@ void RangeSteps::opened(std::string_view name, int depth, std::int64_t at_ns) {
     if (phase_depth_ == kNone) open_phase(*phase, depth, at_ns);
     return;
   }
-  // Surer than a guess, of which an open one is not told.
-  const bool may_begin = told_to_ == &guesses_ || (mode_ != Mode::kPhaseRanges && !step_is_open_);
-  if (!may_begin || !names_a_step(name)) return;
+  const bool guesses = told_to_ == &guesses_;
+  if (!guesses && (mode_ == Mode::kPhaseRanges || step_is_open_)) return;
+  if (!names_a_step(name)) return;
+  // Surer than a guess, of which an open one is not told; but it may be an evaluation's or a log's.
+  if (guesses && (watched_depth_ != kNone || !holds_backward_)) {
+    if (watched_depth_ == kNone) watched_depth_ = depth;
+    return;
+  }
   mode_ = Mode::kStepRanges;
   step_is_open_ = true;
   step_depth_ = depth;
@@ -49,10 +54,14 @@ void RangeSteps::closed(int depth, std::int64_t at_ns) {
   if (depth == phase_depth_) {
     phase_depth_ = kNone;
     sink_.end_phase(at_ns);
-    if (phase_ == Phase::kBackward) saw_backward_ = true;
+    if (phase_ == Phase::kBackward) {
+      saw_backward_ = true;
+      holds_backward_ = holds_backward_ || watched_depth_ != kNone;
+    }
     // Gradients are set to zero before forward, too.
     if (phase_ == Phase::kOptimizer && saw_backward_) saw_optimizer_ = has_optimizer_ = true;
   }
+  if (depth == watched_depth_) watched_depth_ = kNone;
   if (depth == step_depth_) {
     step_depth_ = kNone;
     step_is_open_ = false;

@@ -12,7 +12,7 @@ namespace shardlens::profiler::inject {
 // forward range after an optimizer range, and goes on to the next; without ranges for the
 // optimizer, every forward after a backward begins one, once it has happened
 // kCyclesWithoutOptimizer times: these are guesses, for they may be micro-batches, until a range
-// names a step. Phases are the outermost ranges that name one.
+// names a step after one that held a backward. Phases are the outermost ranges that name one.
 class RangeSteps {
  public:
   static constexpr int kCyclesWithoutOptimizer = 8;
@@ -44,8 +44,10 @@ class RangeSteps {
   StepSink* told_to_ = nullptr;  // of the step that is open
   Mode mode_ = Mode::kUndecided;
   bool step_is_open_ = false;
-  int step_depth_ = kNone;   // of the range that is the step
-  int phase_depth_ = kNone;  // of the range that is the phase
+  int step_depth_ = kNone;       // of the range that is the step
+  int phase_depth_ = kNone;      // of the range that is the phase
+  int watched_depth_ = kNone;    // of one that names a step, beside guesses
+  bool holds_backward_ = false;  // did such a one
   trace::base::Phase phase_ = trace::base::Phase::kOther;
   bool saw_backward_ = false;   // since the last boundary
   bool saw_optimizer_ = false;  // as well

@@ -81,16 +81,36 @@ TEST_F(RangeStepsTest, ARangeThatNamesAStepTakesThePlaceOfGuesses) {
     range("backward");
   }
   ASSERT_EQ(guessed_.steps.size(), 1u);
-  for (const char* step : {"step 10", "step 11"}) {
+  for (const char* step : {"step 10", "step 11", "step 12"}) {
     open(step);
-    for (const char* name : {"forward", "backward", "forward", "backward"}) range(name);
+    for (const char* name : {"forward", "backward", "scheduler step", "forward", "backward"})
+      range(name);
     close();
   }
   steps_.finish();
-  EXPECT_EQ(told_.ended(), "36-45 46-55");
-  EXPECT_EQ(told_.steps.at(0).number, 10);
-  EXPECT_EQ(guessed_.steps.size(), 1u);
-  EXPECT_EQ(guessed_.ended(), "") << "it was open";
+  EXPECT_EQ(told_.ended(), "48-59 60-71") << "the first shows that such ranges are steps";
+  EXPECT_EQ(told_.steps.at(0).number, 11);
+  EXPECT_EQ(guessed_.steps.size(), 3u);
+  EXPECT_EQ(guessed_.ended(), "32-37 37-43") << "the third was open";
+}
+
+TEST_F(RangeStepsTest, ARangeThatNamesAStepAndTrainsNothingLeavesTheGuesses) {
+  const auto pass = [this] {
+    range("forward");
+    range("backward");
+  };
+  for (int i = 0; i <= RangeSteps::kCyclesWithoutOptimizer; ++i) pass();
+  ASSERT_EQ(guessed_.steps.size(), 1u);
+  for (int i = 0; i < 9; ++i) {
+    pass();
+    range("log step");
+    open("test step 0");
+    range("forward");
+    close();
+  }
+  steps_.finish();
+  EXPECT_TRUE(told_.steps.empty());
+  EXPECT_GE(guessed_.steps.size(), 10u);
 }
 
 TEST_F(RangeStepsTest, ManyMicroBatchesAreOneStep) {
