@@ -64,8 +64,8 @@ void explain_call(const kit::Theme& theme, const trace::timeline::EventDetails& 
   scope.row(nullptr, "Whole",
             present::format_duration(static_cast<double>(call.end_ns - call.start_ns)).text());
   scope.note(
-      "Wait: latest start over the ranks − own start. Transfer: end − latest start. Click "
-      "goes there");
+      "Wait: latest start over the ranks − own start, at most to its own end. Transfer: end − "
+      "latest start. Click goes there");
 }
 
 void draw_call(const kit::Theme& theme, const state::Rect& row, float label_width,

@@ -14,11 +14,10 @@ namespace shardlens::ui::inspect {
 namespace {
 
 constexpr std::string_view kStragglerDefinition =
-    "Wait = latest start over the ranks of the group − own start. Transfer = end − latest start. "
-    "\"Wait it caused\" is what the other ranks waited, added up, in the collectives that the rank "
-    "was last in; \"of that alone\" is how much earlier those would have begun had it come with "
-    "the "
-    "rank before it";
+    "Wait = latest start over the ranks of the group − own start, at most to its own end. "
+    "Transfer = end − latest start. \"Wait it caused\" is what the other ranks waited, added up, "
+    "in the collectives that the rank was last in; \"of that alone\" is how much earlier those "
+    "would have begun had it come with the rank before it";
 
 std::string completeness(const trace::timeline::StragglerFigures& figures) {
   std::string text;

@@ -57,7 +57,8 @@ void add_time_columns(CallColumns& columns) {
   columns.add_figure(
       {.title = "Longest wait",
        .csv_title = "longest_wait_ns",
-       .definition = "Of the rank that came first: latest start over the ranks − own start",
+       .definition = "Of the rank that came first: latest start over the ranks − own start, at "
+                     "most to its own end",
        .width = 116},
       &StragglerCall::longest_wait_ns, duration_or_none);
   columns.add_figure(
