@@ -52,8 +52,6 @@ TEST_F(ToolbarTest, SearchesWhileTyping) {
   EXPECT_TRUE(inspect_.probe().shows("300 × · 9.00 ms"));
 }
 
-// As a click on a row of the statistics fills it.
-
 TEST_F(ToolbarTest, ACrossClearsTheSearch) {
   EXPECT_EQ(inspect_.probe().find("inspect/search/clear"), nullptr);
   answer("gemm", 312);
