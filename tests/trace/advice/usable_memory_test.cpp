@@ -75,7 +75,9 @@ TEST(UsableMemory, OfAGpuThatRanksShareIsAnEqualPartOfAllThatIsNotHeldBeyondTens
   figures.ranks[0].now.device_used_bytes = 9 * kOneGib;
   EXPECT_EQ(usable_bytes(figures, 2), 5 * kOneGib) << "a peak's own was asked before it";
   figures.ranks[0].now.device_used_bytes = 0;
-  for (auto& rank : figures.ranks) rank.peak.device_used_bytes = model::kNotKnown;
+  for (auto& rank : figures.ranks) {
+    rank.peak.device_used_bytes = rank.now.device_used_bytes = model::kNotKnown;
+  }
   EXPECT_EQ(usable_bytes(figures, 2), 0) << "not known";
 }
 

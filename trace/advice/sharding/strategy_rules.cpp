@@ -56,6 +56,8 @@ std::optional<Advice> keep_units(const RunFacts& run) {
   const auto next = twin ? with_strategy(run, *twin) : std::nullopt;
   const double exposed = exposed_of_units(run, "backward gather");
   if (!next || exposed < run.noticeable_ns()) return {};
+  // Which costs less memory, and does nothing where units are kept.
+  if (run.settings().backward_prefetch != job::BackwardPrefetch::kPre) return {};
   // Of our own runs what is not known does not fit; of another program's no trace tells it.
   const auto fits = run.fits(*next);
   const bool tells_memory = model::has_settings(run.figures.info);

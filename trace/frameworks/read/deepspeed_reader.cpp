@@ -17,6 +17,10 @@ namespace {
 
 using job::Strategy;
 
+constexpr const char* kTotal = "train_batch_size";
+constexpr const char* kMicro = "train_micro_batch_size_per_gpu";
+constexpr const char* kSteps = "gradient_accumulation_steps";
+
 // The first that a key begins with.
 constexpr KeyReason kDeepSpeedKeys[] = {
     {"zero_optimization.offload_", "only whether and where to is taken over"},
@@ -197,7 +201,7 @@ class DeepSpeedReader {
   void read_micro_batches() {
     if (in_.settings().gradient_accumulation_steps > 1) {
       in_.settings().sync_each_batch = true;
-    } else if (in_.is_left("gradient_accumulation_steps", {"sync_each_batch"})) {
+    } else if (in_.is_left(kSteps, {"sync_each_batch"})) {
       in_.remark(
           "stages 2 and 3 reduce in every micro-batch: set sync_each_batch where the program "
           "accumulates gradients");
@@ -241,10 +245,12 @@ class DeepSpeedReader {
   void positive(std::optional<std::int64_t> value, const char* key) {
     if (value && *value < 1) in_.fail(key, "must be at least 1");
   }
+  void leave_batch() {
+    in_.is_left(kMicro, {"batch_per_rank"});
+    in_.is_left(kTotal, {"batch_per_rank"});
+    in_.is_left(kSteps, {"gradient_accumulation_steps"});
+  }
   void read_batch() {
-    const char* const kTotal = "train_batch_size";
-    const char* const kMicro = "train_micro_batch_size_per_gpu";
-    const char* const kSteps = "gradient_accumulation_steps";
     const auto total = in_.whole(kTotal), micro = in_.whole(kMicro), steps = in_.whole(kSteps);
     positive(total, kTotal);
     positive(micro, kMicro);
@@ -252,11 +258,7 @@ class DeepSpeedReader {
     const std::int64_t accumulated = std::max<std::int64_t>(1, steps.value_or(1));
     if (steps) in_.set("gradient_accumulation_steps", std::to_string(accumulated), kSteps);
     if (micro) in_.set("batch_per_rank", std::to_string(*micro), kMicro);
-    if (!total) {
-      in_.is_left(kMicro, {"batch_per_rank"});
-      in_.is_left(kTotal, {"batch_per_rank"});
-      in_.is_left(kSteps, {"gradient_accumulation_steps"});
-    }
+    if (!total) leave_batch();
     if (!total || in_.has_failed()) return;  // what a knob refused may be too large to multiply
     if (micro && steps) {
       read_ranks(*total, *micro * accumulated);
@@ -267,13 +269,12 @@ class DeepSpeedReader {
 
   void read_ranks(std::int64_t total, std::int64_t of_rank) {
     if (total % of_rank != 0) {
-      return in_.fail("train_batch_size",
-                      std::to_string(total) +
-                          " is no multiple of train_micro_batch_size_per_gpu times "
-                          "gradient_accumulation_steps (" +
-                          std::to_string(of_rank) + "): correct one of them");
+      return in_.fail(kTotal, std::to_string(total) +
+                                  " is no multiple of train_micro_batch_size_per_gpu times "
+                                  "gradient_accumulation_steps (" +
+                                  std::to_string(of_rank) + "): correct one of them");
     }
-    in_.set("ranks", std::to_string(total / of_rank), "train_batch_size");
+    in_.set("ranks", std::to_string(total / of_rank), kTotal);
   }
 
   // Among the ranks that there are, since the file does not say how many it means.
@@ -281,12 +282,12 @@ class DeepSpeedReader {
     const std::int64_t ranks = in_.settings().ranks;
     const std::int64_t parts = micro ? *micro * ranks : accumulated * ranks;
     if (total % parts != 0) {
-      return in_.ignore("train_batch_size", "it does not divide by the " + std::to_string(parts) +
-                                                " that the other keys and " +
-                                                std::to_string(ranks) + " ranks make");
+      in_.ignore(kTotal, "it does not divide by the " + std::to_string(parts) +
+                             " that the other keys and " + std::to_string(ranks) + " ranks make");
+      return leave_batch();
     }
     in_.set(micro ? "gradient_accumulation_steps" : "batch_per_rank", std::to_string(total / parts),
-            "train_batch_size");
+            kTotal);
     in_.remark("train_batch_size is shared out among " + std::to_string(ranks) +
                " ranks, as the file does not say how many there are");
   }
@@ -394,8 +395,8 @@ class DeepSpeedReader {
 
 bool is_deepspeed(const ConfigFile& file) {
   constexpr std::array<std::string_view, 13> kOnlyTheirs{"zero_optimization",
-                                                         "train_batch_size",
-                                                         "train_micro_batch_size_per_gpu",
+                                                         kTotal,
+                                                         kMicro,
                                                          "gradient_clipping",
                                                          "communication_data_type",
                                                          "zero_allow_untested_optimizer",

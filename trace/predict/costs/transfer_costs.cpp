@@ -44,7 +44,7 @@ TransferCosts::TransferCosts(const MeasuredTransfers& measured) {
 // Half of it, which is as likely to be there as not; between sizes that are far apart. `next`: the
 // first point behind `bytes`. Time that bytes do not explain (another protocol or algorithm from
 // some size on) makes the way there steeper than the way on, and nothing tells from which size on
-// it counts, but not from the point before.
+// it counts, but not for sizes that are not apart from the point before.
 double TransferCosts::half_jump_ns(double bytes, double line_ns, std::size_t next) const {
   const Point &begin = points_[next - 1], &end = points_[next];
   if (end.bytes < begin.bytes * kFar) return 0;
@@ -54,8 +54,8 @@ double TransferCosts::half_jump_ns(double bytes, double line_ns, std::size_t nex
   if (further == points_.end()) return 0;
   const double slope = (further->mean_ns - end.mean_ns) / (further->bytes - end.bytes);
   const double back_ns = end.mean_ns - std::max(0.0, slope) * (end.bytes - bytes);
-  const double from_before = std::log(bytes / begin.bytes) / std::log(kApart);
-  return std::max(0.0, back_ns - line_ns) / 2 * std::min(1.0, from_before);
+  const double from_apart = std::log(bytes / begin.bytes) / std::log(kApart) - 1;
+  return std::max(0.0, back_ns - line_ns) / 2 * std::clamp(from_apart, 0.0, 1.0);
 }
 
 bool TransferCosts::measures(double bytes) const {

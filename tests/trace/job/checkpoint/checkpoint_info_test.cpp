@@ -251,7 +251,7 @@ TEST(CheckResume, NamesOfAnotherMeaningOnlyWhatDiffers) {
   const auto refused = resumed();
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message,
-              AllOf(HasSubstr("saved with model_shape rotary_base=500000, and here it is the "
+              AllOf(HasSubstr("saved with model_shape rotary_base=5e+05, and here it is the "
                               "default. Set model"),
                     Not(HasSubstr("layers="))));
   settings.lora_alpha = 7.5;

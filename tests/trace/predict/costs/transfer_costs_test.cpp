@@ -34,7 +34,8 @@ TEST(TransferCosts, AreUnsureByAJumpThatIsSomewhereOnTheWay) {
   EXPECT_DOUBLE_EQ(cost->ns, (on_the_line + with_all) / 2);
   EXPECT_DOUBLE_EQ(cost->spread_ns, (with_all - on_the_line) / 2);
   EXPECT_NEAR(costs.of(3999)->ns, 14000, 4);
-  EXPECT_NEAR(costs.of(101)->ns, 200, 200) << "not from what was measured on";
+  EXPECT_NEAR(costs.of(101)->ns, 200, 10) << "not from what was measured on";
+  EXPECT_DOUBLE_EQ(costs.of(200)->ns, 200 + 100 * 13800.0 / 3900);
   EXPECT_DOUBLE_EQ(costs.of(6000)->ns, 18000);
   EXPECT_DOUBLE_EQ(costs.of(6000)->spread_ns, 0) << "nothing tells of one";
 }
