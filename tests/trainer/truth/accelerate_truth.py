@@ -3,6 +3,7 @@
 accelerate_truth.py RANK_PROGRAM SHARDLENS
 """
 import pathlib
+import subprocess
 import sys
 import tempfile
 
