@@ -140,23 +140,6 @@ LibraryState RunLibrary::state() const {
   return state_;
 }
 
-void RunLibrary::work(const std::stop_token& stop) {
-  trash_.emplace(folders_.runs_dir);
-  const trace::store::StopReading closing([&stop] { return stop.stop_requested(); });
-  while (!stop.stop_requested()) {
-    bool wants_scan = false, changed = false;
-    {
-      std::unique_lock lock(mutex_);
-      wake_.wait_for(lock, stop, kListEvery,
-                     [this] { return refresh_wanted_ || question_changed_ || !tasks_.empty(); });
-      wants_scan = std::exchange(refresh_wanted_, false);
-      changed = std::exchange(question_changed_, false);
-    }
-    if (stop.stop_requested()) return;
-    look_around(stop, wants_scan, changed);
-  }
-}
-
 namespace {
 
 // "" of what went well.
@@ -171,6 +154,24 @@ std::string problem_of(Work work) {
 }
 
 }  // namespace
+
+void RunLibrary::work(const std::stop_token& stop) {
+  trash_.emplace(folders_.runs_dir);
+  const trace::store::StopReading closing([&stop] { return stop.stop_requested(); });
+  while (!stop.stop_requested()) {
+    bool wants_scan = false, changed = false;
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait_for(lock, stop, kListEvery,
+                     [this] { return refresh_wanted_ || question_changed_ || !tasks_.empty(); });
+      wants_scan = std::exchange(refresh_wanted_, false);
+      changed = std::exchange(question_changed_, false);
+    }
+    if (stop.stop_requested()) break;
+    look_around(stop, wants_scan, changed);
+  }
+  problem_of([this] { keep_pinned(); });  // which may have been asked for last of all
+}
 
 void RunLibrary::look_around(const std::stop_token& stop, bool wants_scan, bool changed) {
   std::string problem = problem_of([&] {
@@ -205,6 +206,7 @@ bool RunLibrary::keep_pinned() {
   }
   asked_pinned_ = true;
   pinned_ = *to_pin;
+  const trace::store::StopReading::OnBehalf nobody(nullptr);  // it is kept though the window closes
   const auto done =
       trace::store::pin_baseline(folders_.runs_dir, fs::path(pinned_).filename().string());
   problems_.of_baseline = done ? "" : "The baseline is not kept: " + done.error().message;

@@ -261,6 +261,18 @@ TEST_F(LibraryTest, ThePinnedBaselineIsKnownAfterARestart) {
   EXPECT_EQ(library.state().pinned_baseline, a.string());
 }
 
+TEST_F(LibraryTest, WhatIsPinnedAMomentBeforeTheWindowClosesIsKept) {
+  const auto a = write_run(runs, "a", 6, kLongAgo);
+  for (const std::string& pinned : {a.string(), std::string()}) {
+    RunLibrary library({runs, bundled}, notice, [] {});
+    ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
+    library.pin_baseline(pinned);
+  }
+  EXPECT_EQ(trace::store::pinned_baseline(runs).value(), "");
+  RunLibrary({runs, bundled}, notice, [] {}).pin_baseline(a.string());
+  EXPECT_EQ(trace::store::pinned_baseline(runs).value(), a.filename().string());
+}
+
 TEST_F(LibraryTest, WhatItTakesToShowALibraryGrowsWithItsRunsNotWithTheirSquare) {
   constexpr std::uint64_t kRuns = 64;
   for (std::uint64_t i = 0; i < kRuns; ++i) {
