@@ -262,44 +262,41 @@ TEST(RunWatcher, SaysWhyARunCannotBeShown) {
   EXPECT_NE(state->problem.find("nothing"), std::string::npos);
 }
 
-TEST(RunWatcher, KeepsWhatIsShownWhereAnotherRunCannotBeOpened) {
-  const TemporaryFolder folder;
-  SyntheticRun run(folder.path());
-  run.add_steps(3);
-  run.finish();
-  RunWatcher watcher([] {});
-  watcher.show(run.folder());
-  wait_for(watcher, has_steps(3));
+struct ShownRun : testing::Test {
+  TemporaryFolder folder;
+  std::filesystem::path run = finished_run(folder.path(), {}, 3),
+                        nothing = folder.path() / "nothing";
+  RunWatcher watcher{[] {}};
+
+  void SetUp() override {
+    watcher.show(run);
+    wait_for(watcher, has_steps(3));
+  }
+  std::shared_ptr<const WatchState> after_failures(std::uint64_t count) const {
+    return wait_for(watcher, [&](const WatchState& now) { return now.failed_openings == count; });
+  }
+};
+
+TEST_F(ShownRun, StaysWhereAnotherCannotBeOpened) {
   for (const std::uint64_t tried : {1u, 2u}) {
-    watcher.show(folder.path() / "nothing");
-    const auto state =
-        wait_for(watcher, [&](const WatchState& now) { return now.failed_openings == tried; });
+    watcher.show(nothing);
+    const auto state = after_failures(tried);
     ASSERT_NE(state->view, nullptr);
     EXPECT_EQ(state->view->figures.steps.size(), 3u);
-    EXPECT_EQ(state->run, run.folder());
-    EXPECT_EQ(watcher.asked_run(), run.folder());
+    EXPECT_EQ(state->run, run);
+    EXPECT_EQ(watcher.asked_run(), run);
     EXPECT_NE(state->problem.find("nothing"), std::string::npos);
   }
 }
 
-TEST(RunWatcher, ARunThatCannotBeOpenedChangesNoReplay) {
-  const TemporaryFolder folder;
-  SyntheticRun run(folder.path());
-  run.add_steps(3);
-  run.finish();
-  RunWatcher watcher([] {});
-  watcher.show(run.folder());
-  wait_for(watcher, has_steps(3));
-  const auto after_failures = [&](std::uint64_t count) {
-    return wait_for(watcher, [&](const WatchState& now) { return now.failed_openings == count; });
-  };
-  watcher.start_replay(folder.path() / "nothing", 1);
+TEST_F(ShownRun, IsReplayedOrNotAsBeforeWhereAnotherCannotBeOpened) {
+  watcher.start_replay(nothing, 1);
   EXPECT_FALSE(after_failures(1)->replay.active) << "the other one was to be replayed";
 
-  watcher.start_replay(run.folder(), 1);
+  watcher.start_replay(run, 1);
   watcher.set_replay_playing(false);
   wait_for(watcher, [](const WatchState& now) { return now.replay.active; });
-  watcher.show(folder.path() / "nothing");
+  watcher.show(nothing);
   EXPECT_TRUE(after_failures(2)->replay.active);
 }
 
