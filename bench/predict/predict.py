@@ -1,9 +1,10 @@
 """What was predicted of other settings from one recorded run, held against runs with those settings.
 
-Runs of all points alternate in random order, so that drift cancels; those that are predicted from run four times as often.
-A prediction is made from each run of the base and is the mean of these; the difference to the base is what it is about, so
-it is held against the measured difference, in parts of the measured step. A point is met within 5 %, or within twice the
-noise between runs of the same settings where that is more; where that is more than 20 %, runs tell nothing.
+Points run in random order, and what they are predicted from runs again after every third of them. A run of a point is held
+against what is predicted from the run of its origin just before it and from that just after it, both in parts of these two, so
+that a machine that becomes faster or slower on the way changes neither; in the table all are milliseconds of the mean base. A
+point is met within 5 %, or within twice the noise between runs of the same settings where that is more; where that is more
+than 20 %, runs tell nothing.
 """
 import argparse
 import contextlib
@@ -21,7 +22,7 @@ LINK = "latency_us=200,gbit_per_s=1"
 LEAST_TOLERANCE = 0.05
 MOST_TOLERANCE = 0.2
 SURE = 2  # times the noise
-RUNS_OF_ORIGINS = 4  # for each run of a point
+RUNS_BETWEEN_ORIGINS = 3
 
 
 def parse_options():
@@ -149,26 +150,48 @@ def library_of(options):
         yield options.keep
 
 
+def order_of(points, options):
+    """Points as they run: between two runs of an origin at most three of what is predicted from it."""
+    shuffle, order = random.Random(options.seed), []
+    for _ in range(options.repeats):
+        blocks = []
+        for origin in sorted({origin_of(point, points) for point in points}):
+            mixed = [point for point in points if point != origin and origin_of(point, points) == origin]
+            shuffle.shuffle(mixed)
+            blocks += [(origin, *mixed[at:at + RUNS_BETWEEN_ORIGINS], origin) for at in range(0, len(mixed), RUNS_BETWEEN_ORIGINS)]
+        order += itertools.chain.from_iterable(shuffle.sample(blocks, len(blocks)))
+    return [point for point, _ in itertools.groupby(order)]
+
+
 def measure(options, points):
-    """By point: measured step times, and predicted differences to what it is predicted from, in milliseconds."""
+    """By point: what its runs measured and what was predicted of them, both in parts of its origin at that time."""
+    order = order_of(points, options)
     measured, predicted = {point: [] for point in points}, {point: [] for point in points}
-    origins = {origin_of(point, points) for point in points}
-    order = random.Random(options.seed)
     with library_of(options) as library:
         desk = Desk(options, library)
         desk.calibrate()
-        for _ in range(options.repeats):
-            # What chance makes of an origin's time would be an error of all points at once.
-            runs = [*points, *(sorted(origins) * (RUNS_OF_ORIGINS - 1))]
-            for point in order.sample(runs, len(runs)):
-                name = f"{point} {len(measured[point])}".replace("/", " ")
-                measured[point].append(desk.run(name, points[point]))
-                print(f"{point}: {measured[point][-1]:.1f} ms", file=sys.stderr)
-        for point, changes in points.items():
+        times = []
+        for at, point in enumerate(order):
+            times.append(desk.run(str(at), points[point]))
+            print(f"{at + 1}/{len(order)} {point}: {times[-1]:.1f} ms", file=sys.stderr)
+        for at, point in enumerate(order):
             origin = origin_of(point, points)
-            new = {key: value for key, value in changes.items() if points[origin].get(key) != value}
-            predicted[point] = [desk.predict(f"{origin} {run}", new) for run in range(len(measured[origin]))]
+            if point == origin:
+                measured["base"].append(times[at])
+                continue
+            near = neighbours(order, at, origin)
+            new = {key: value for key, value in points[point].items() if points[origin].get(key) != value}
+            time = statistics.mean(times[run] for run in near)
+            measured[point].append(times[at] / time)
+            predicted[point].append(1 + statistics.mean(desk.predict(str(run), new) for run in near) / time)
     return measured, predicted
+
+
+def neighbours(order, at, origin):
+    """The runs of `origin` just before and just after that one."""
+    before = next((run for run in range(at, -1, -1) if order[run] == origin), None)
+    after = next((run for run in range(at, len(order)) if order[run] == origin), None)
+    return [run for run in (before, after) if run is not None]
 
 
 def pooled_noise(measured):
@@ -204,12 +227,15 @@ def least_difference(noise, measured):
 
 
 def rows_of(points, measured, predicted):
-    noise = pooled_noise(measured)
-    between = least_difference(noise, measured)
-    means = {point: statistics.mean(times) for point, times in measured.items()}
-    expected = {point: means[origin_of(point, points)] + statistics.mean(differences) for point, differences in predicted.items()}
+    base, runs = statistics.mean(measured["base"]), {point: parts for point, parts in measured.items() if point != "base"}
+    noise = pooled_noise(runs)
+    between = least_difference(noise, runs)
+    means = {"base": base}
+    for point in sorted(runs, key=lambda point: origin_of(point, points) != "base"):  # an origin's own before those predicted from it
+        means[point] = means[origin_of(point, points)] * statistics.mean(runs[point])
+    expected = {"base": base} | {point: means[origin_of(point, points)] * statistics.mean(predicted[point]) for point in runs}
     rows = [noise_row(noise)]
-    rows += [point_row(point, expected[point], means[point], noise) for point in means if point != "base"]
+    rows += [point_row(point, expected[point], means[point], noise) for point in runs]
     pairs = [(a, b) for a, b in itertools.combinations(means, 2) if abs(means[a] / means[b] - 1) > between]
     right = sum((expected[a] < expected[b]) == (means[a] < means[b]) for a, b in pairs)
     return [*rows, order_row(right, len(pairs), between)]
@@ -219,6 +245,8 @@ def main():
     options = parse_options()
     try:
         points = points_of(options)
+        if len(points) == 1:
+            raise RuntimeError(f"no point's name holds {options.only}")
         print(json.dumps(rows_of(points, *measure(options, points)), indent=1))
     except (RuntimeError, OSError) as error:
         sys.exit(f"error: {error}")
