@@ -7,8 +7,10 @@
 
 #include "app/session/inspect/sql_answer.h"
 #include "app/session/runs/run_liveness.h"
+#include "app/session/runs/run_words.h"
 #include "app/session/worker/free_memory.h"
 #include "trace/store/run/run_folder.h"
+#include "trace/store/sqlite/stop_reading.h"
 
 namespace shardlens::app::session {
 
@@ -38,7 +40,7 @@ InspectSession::InspectSession(Notice& notice, std::function<void()> on_publish)
       memories_([this](const auto& what, const auto& wanted) { lay_out_memory(what, wanted); }),
       queries_([this](const auto& query, const auto& wanted) { run_sql(query, wanted); }),
       opener_([this](const auto& what, const auto& wanted) { open_and_follow(what, wanted); }),
-      bookmarks_([this](const auto& run, const auto& now) { take_bookmarks(run, now); }) {}
+      bookmarks_([this](const auto&, const auto&) { write_bookmarks(); }) {}
 
 std::shared_ptr<const ui::state::InspectView> InspectSession::view() const {
   const std::lock_guard lock(mutex_);
@@ -379,6 +381,17 @@ void InspectSession::pick(const Pick& pick, const Wanted& wanted) {
   });
 }
 
+// Of each run at once what has come so far.
+void InspectSession::write_bookmarks() {
+  const trace::store::StopReading::OnBehalf nobody(nullptr);  // also when the window closes
+  UnwrittenBookmarks unwritten;
+  {
+    const std::lock_guard lock(mutex_);
+    unwritten = std::exchange(unwritten_bookmarks_, {});
+  }
+  for (const auto& [run, changes] : unwritten) take_bookmarks(run, change_bookmarks(run, changes));
+}
+
 // What was shown at once is true then, or goes again.
 void InspectSession::take_bookmarks(const std::filesystem::path& run,
                                     const trace::base::Result<trace::model::Bookmarks>& bookmarks) {
@@ -393,7 +406,8 @@ void InspectSession::take_bookmarks(const std::filesystem::path& run,
   }
   publish(opened.generation, [&](ui::state::InspectView& view) {
     if (kept) kept_bookmarks_ = std::move(*kept);
-    view.bookmarks = kept_bookmarks_;
+    // What has come since is shown already.
+    if (!unwritten_bookmarks_.contains(run)) view.bookmarks = kept_bookmarks_;
   });
 }
 
@@ -424,24 +438,15 @@ void InspectSession::carry_out(const ui::state::SelectRange& command) {
 void InspectSession::carry_out(const ui::state::ClearRange&) { select_range({}); }
 
 void InspectSession::carry_out(const ui::state::PickEvent& command) {
-  Pick pick;
-  pick.place.ref = command.event;
-  picks_.ask(std::move(pick));
+  picks_.ask({.place = {.ref = command.event}});
 }
 
 void InspectSession::carry_out(const ui::state::GoToEvent& command) {
-  Pick pick;
-  pick.place = command.place;
-  pick.reveals = true;
-  picks_.ask(std::move(pick));
+  picks_.ask({.place = command.place, .reveals = true});
 }
 
 void InspectSession::carry_out(const ui::state::GoToNeighbour& command) {
-  Pick pick;
-  pick.place.ref = command.event;
-  pick.direction = command.direction;
-  pick.reveals = true;
-  picks_.ask(std::move(pick));
+  picks_.ask({.place = {.ref = command.event}, .reveals = true, .direction = command.direction});
 }
 
 void InspectSession::carry_out(const ui::state::DropEvent&) {
@@ -463,12 +468,12 @@ void InspectSession::carry_out(const ui::state::ClearFind&) {
 }
 
 void InspectSession::carry_out(const ui::state::GoToHit& command) {
-  Pick pick;
-  pick.reveals = true;
-  pick.direction = command.direction;
-  pick.from_ns = command.from_ns;
-  pick.pattern = asked().pattern;
-  if (!pick.pattern.text.empty()) picks_.ask(std::move(pick));
+  const auto pattern = asked().pattern;
+  if (pattern.text.empty()) return;
+  picks_.ask({.reveals = true,
+              .direction = command.direction,
+              .from_ns = command.from_ns,
+              .pattern = pattern});
 }
 
 void InspectSession::carry_out(const ui::state::ChangeBookmark& command) {
@@ -476,8 +481,9 @@ void InspectSession::carry_out(const ui::state::ChangeBookmark& command) {
   if (opened.run.empty()) return;
   publish(opened.generation, [&](ui::state::InspectView& view) {
     trace::model::change_bookmarks(view.bookmarks, command.change);
+    unwritten_bookmarks_[opened.run].push_back(command.change);
   });
-  bookmarks_.change(opened.run, command.change);
+  bookmarks_.ask({});
 }
 
 void InspectSession::carry_out(const ui::state::ShowMemory& command) {

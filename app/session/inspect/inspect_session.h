@@ -1,20 +1,25 @@
 // Looking around in one run, behind the Inspect workspace: takes what the panels ask for, lets
 // workers answer, publishes what has come. Calls return at once. Interface thread only, but view().
+// Destroying it waits until bookmarks are written.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <variant>
+#include <vector>
 
-#include "app/session/inspect/bookmark_keeper.h"
 #include "app/session/worker/latest_worker.h"
 #include "app/session/worker/notice.h"
+#include "trace/base/result.h"
 #include "trace/explore/run_explorer.h"
+#include "trace/model/bookmarks.h"
 #include "ui/state/commands.h"
 #include "ui/state/inspect_view.h"
 
@@ -60,11 +65,11 @@ class InspectSession {
   };
   // What is to be picked: a place, the hit next to a time, or what is next to the place on its row.
   struct Pick {
-    trace::timeline::EventPlace place;
+    trace::timeline::EventPlace place{};
     bool reveals = false;
     int direction = 0;  // 0: `place`
     std::int64_t from_ns = 0;
-    trace::timeline::NamePattern pattern;  // of a hit; "" for a neighbour on the row
+    trace::timeline::NamePattern pattern{};  // of a hit; "" for a neighbour on the row
   };
   struct Opened {
     std::filesystem::path run;
@@ -78,6 +83,8 @@ class InspectSession {
     trace::timeline::NamePattern pattern;
     std::optional<trace::timeline::StepMemoryRequest> memory;
   };
+  using UnwrittenBookmarks =
+      std::map<std::filesystem::path, std::vector<trace::model::BookmarkChange>>;  // by run
   using Wanted = std::function<bool()>;
 
   bool open(const Opening& opening);
@@ -97,6 +104,7 @@ class InspectSession {
   void pick(const Pick& pick, const Wanted& wanted);
   void lay_out_memory(const trace::timeline::StepMemoryRequest& request, const Wanted& wanted);
   void ask_figures_again();
+  void write_bookmarks();
   void take_bookmarks(const std::filesystem::path& run,
                       const trace::base::Result<trace::model::Bookmarks>& bookmarks);
   void run_sql(const std::string& query, const Wanted& wanted);
@@ -125,6 +133,7 @@ class InspectSession {
   ui::state::InspectView draft_;
   std::shared_ptr<const ui::state::InspectView> view_;
   trace::model::Bookmarks kept_bookmarks_;  // of the run that is shown, as its file last had them
+  UnwrittenBookmarks unwritten_bookmarks_;
 
   // Last: stop first.
   LatestWorker<trace::timeline::PictureRequest> pictures_;
@@ -134,7 +143,7 @@ class InspectSession {
   LatestWorker<trace::timeline::StepMemoryRequest> memories_;
   LatestWorker<std::string> queries_;
   LatestWorker<Opening> opener_;
-  BookmarkKeeper bookmarks_;
+  LatestWorker<std::monostate> bookmarks_;  // writes all that are not
 };
 
 }  // namespace shardlens::app::session
