@@ -4,7 +4,7 @@
 #include <cmath>
 #include <functional>
 
-#include "app/sweep/sweep_front.h"
+#include "trace/analysis/run/comparison.h"
 #include "trace/base/words/quantity.h"
 #include "trace/timeline/words/interval_text.h"
 
@@ -81,14 +81,29 @@ void tell_failures(const SweepPlan& plan, const SweepResults& results, std::size
                                              : " (and so it did when it was run again)";
 }
 
+// Worth a choice between time and memory are those that none beats: by needing no more memory and
+// being faster beyond noise, or by needing less and having the lower level. So the point of the
+// lowest level is always one of them, and of those that need as much memory all that noise does not
+// tell from the fastest. Memory is the same unless it matters.
 void find_front(const SweepPlan& plan, const RoundNoise& noise, std::vector<PointVerdict>& points) {
-  std::vector<FrontPoint> known;
+  const auto width = noise.width_of_one_round(claims_of_the_end(plan));
+  const auto beats = [&](std::size_t winner, std::size_t loser) {
+    const double bytes = *points[winner].peak_tensor_bytes;
+    const double others = *points[loser].peak_tensor_bytes;
+    const bool is_same = trace::analysis::is_same_memory(bytes, others, std::max(bytes, others));
+    if (!is_same && bytes > others) return false;
+    if (!is_same && *noise.level(winner) < *noise.level(loser)) return true;
+    return width && noise.is_beyond(loser, winner, *width);
+  };
+  std::vector<std::size_t> known;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    if (points[i].standing == Standing::kFailed || !points[i].step_ns) continue;
-    if (points[i].peak_tensor_bytes) known.push_back({i, *points[i].peak_tensor_bytes});
+    const bool has_figures = points[i].step_ns && points[i].peak_tensor_bytes;
+    if (has_figures && points[i].standing != Standing::kFailed) known.push_back(i);
   }
-  const auto front = front_of(known, noise, claims_of_the_end(plan));
-  for (std::size_t i = 0; i < known.size(); ++i) points[known[i].point].is_on_front = front[i];
+  for (const std::size_t i : known) {
+    points[i].is_on_front =
+        std::ranges::none_of(known, [&](std::size_t other) { return beats(other, i); });
+  }
 }
 
 // `lacks_runs`: it was not run as often as was asked for.

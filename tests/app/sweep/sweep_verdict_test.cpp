@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
+#include <vector>
 
 #include "made_up_sweep.h"
 
@@ -244,6 +246,86 @@ TEST(SweepVerdict, TheTrueBestIsCalledSlowerInAtMostFiveOfAHundredSweeps) {
   }
   EXPECT_LE(wrong, kSweeps * 5 / 100);
   EXPECT_GT(right, kSweeps * 9 / 10);
+}
+
+// ---- the front ----------------------------------------------------------------------------------
+
+void set_memory(SweepResults& results, const std::vector<double>& mebibytes) {
+  for (auto& [slot, result] : results) {
+    result.measure->peak_tensor_bytes = mebibytes[slot.point] * (1 << 20);
+  }
+}
+
+std::vector<bool> front_of(const SweepPlan& plan, const SweepResults& results) {
+  std::vector<bool> front;
+  for (const auto& point : verdict_of(plan, results).points) front.push_back(point.is_on_front);
+  return front;
+}
+
+TEST(SweepFront, HoldsWhatNoneBeatsInBothBeyondNoise) {
+  const SweepPlan plan = made_up_plan({120, 100, 140, 110}, 3);
+  std::mt19937_64 random(4);
+  SweepResults results = made_up_results(plan, {.noise = 0.001}, random);
+  // Least memory; fastest; needs more than 0 and is slower; needs more than 1 and is slower.
+  set_memory(results, {40, 60, 50, 70});
+  EXPECT_EQ(front_of(plan, results), (std::vector<bool>{true, true, false, false}));
+}
+
+// As of the same tensors in every run, but for some bytes.
+TEST(SweepFront, WhatNoiseDoesNotTellFromTheFastestOfEqualMemoryIsOnIt) {
+  const SweepPlan plan = made_up_plan({100, 100.2, 150}, 3);
+  SweepResults results{{{0, 0}, measured(99)},  {{0, 1}, measured(101)},  {{0, 2}, measured(100)},
+                       {{1, 0}, measured(101)}, {{1, 1}, measured(99.4)}, {{1, 2}, measured(100.2)},
+                       {{2, 0}, measured(150)}, {{2, 1}, measured(150)},  {{2, 2}, measured(150)}};
+  set_memory(results, {45.9, 45.9 + 8.0 / (1 << 20), 45.9});
+  EXPECT_EQ(front_of(plan, results), (std::vector<bool>{true, true, false}));
+}
+
+TEST(SweepFront, WithoutAKnownSpreadNothingIsBeatenByTimeAlone) {
+  SweepResults results{{{0, 0}, measured(100)}, {{1, 0}, measured(200)}, {{2, 0}, measured(300)}};
+  set_memory(results, {40, 40, 80});
+  EXPECT_EQ(front_of(made_up_plan({100, 200, 300}, 1), results),
+            (std::vector<bool>{true, true, false}));
+}
+
+TEST(SweepFront, TheBestIsAlwaysOnIt) {
+  std::mt19937_64 random(9);
+  std::uniform_int_distribution<int> time(95, 105), memory(40, 43);
+  for (int i = 0; i < 300; ++i) {
+    std::vector<double> truths, mebibytes;
+    for (int point = 0; point < 6; ++point) {
+      truths.push_back(time(random));
+      mebibytes.push_back(memory(random));
+    }
+    SweepPlan plan = made_up_plan(truths, 3);
+    plan.stops_early = false;
+    SweepResults results = made_up_results(plan, {.noise = 0.05}, random);
+    set_memory(results, mebibytes);
+    const auto verdict = verdict_of(plan, results);
+    ASSERT_TRUE(verdict.best);
+    EXPECT_TRUE(verdict.points[*verdict.best].is_on_front) << i;
+  }
+}
+
+// Memory outside PyTorch differs between runs and plays no part.
+TEST(SweepFront, IsOfTensors) {
+  const SweepPlan plan = made_up_plan({100, 101}, 3);
+  SweepResults results;
+  for (int round = 0; round < 3; ++round) {
+    results[{0, round}] = measured(100 + round);
+    results[{1, round}] = measured(101.5 + round * 0.2);
+    results[{0, round}].measure->peak_memory_bytes = 243e6 + 1e6 * round;
+    results[{1, round}].measure->peak_memory_bytes = 241e6;
+  }
+  auto verdict = verdict_of(plan, results);
+  EXPECT_TRUE(verdict.points[0].is_on_front);
+  EXPECT_TRUE(verdict.points[1].is_on_front) << "it needs as much, and nothing tells it apart";
+  for (int round = 0; round < 3; ++round) {
+    results[{1, round}].measure->peak_tensor_bytes = 60e6;
+  }
+  verdict = verdict_of(plan, results);
+  EXPECT_TRUE(verdict.points[0].is_on_front);
+  EXPECT_FALSE(verdict.points[1].is_on_front);
 }
 
 }  // namespace
