@@ -70,11 +70,6 @@ JobQueue::JobQueue(StartJob start, Notice& notice, std::function<void()> on_chan
       farewell_(farewell),
       thread_([this](const std::stop_token& stop) { work(stop); }) {}
 
-JobQueue::~JobQueue() {
-  thread_.request_stop();
-  if (thread_.joinable()) thread_.join();
-}
-
 template <typename Change>
 void JobQueue::change_state(Change change) {
   {

@@ -51,7 +51,7 @@ class JobQueue {
            std::chrono::milliseconds farewell = std::chrono::seconds(3));
   // Stops the job and waits for it to leave in order, `farewell` at most, then kills it. One that
   // saves checkpoints has as long as what is due behind its step takes, unless a rank hangs.
-  ~JobQueue();
+  ~JobQueue() = default;
   JobQueue(const JobQueue&) = delete;
   JobQueue& operator=(const JobQueue&) = delete;
 

@@ -49,11 +49,6 @@ SweepRunner::SweepRunner(std::filesystem::path runs_dir, JobQueue& queue, Notice
       on_change_(std::move(on_change)),
       thread_([this](const std::stop_token& stop) { work(stop); }) {}
 
-SweepRunner::~SweepRunner() {
-  thread_.request_stop();
-  if (thread_.joinable()) thread_.join();
-}
-
 template <typename Change>
 void SweepRunner::change_state(Change change) {
   {

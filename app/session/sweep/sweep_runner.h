@@ -32,7 +32,7 @@ class SweepRunner {
   SweepRunner(std::filesystem::path runs_dir, JobQueue& queue, Notice& notice,
               std::function<void()> on_change);
   // Leaves the run at hand to the queue; the sweep goes on when it is resumed.
-  ~SweepRunner();
+  ~SweepRunner() = default;
   SweepRunner(const SweepRunner&) = delete;
   SweepRunner& operator=(const SweepRunner&) = delete;
 
