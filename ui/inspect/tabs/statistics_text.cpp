@@ -1,61 +1,43 @@
 #include "ui/inspect/tabs/statistics_text.h"
 
 #include <algorithm>
+#include <array>
 
+#include "trace/base/text.h"
 #include "ui/present/format.h"
 
 namespace shardlens::ui::inspect {
 
 using trace::timeline::StatisticsTable;
 
-std::string_view table_title(StatisticsTable table) {
-  switch (table) {
-    case StatisticsTable::kKernels:
-      return "Kernels";
-    case StatisticsTable::kOperators:
-      return "Operators";
-    case StatisticsTable::kCollectives:
-      return "Collectives";
-    case StatisticsTable::kCopies:
-      return "Copies";
-    case StatisticsTable::kLaunches:
-      return "Launches";
-  }
-  return "";
+namespace {
+
+struct TableWords {
+  std::string_view title, one, many;
+};
+
+const TableWords& words_of(StatisticsTable table) {
+  static constexpr std::array<TableWords, 5> kWords{{{"Kernels", "kernel", "kernels"},
+                                                     {"Operators", "operator", "operators"},
+                                                     {"Collectives", "collective", "collectives"},
+                                                     {"Copies", "copy", "copies"},
+                                                     {"Launches", "launch", "launches"}}};
+  return kWords[static_cast<std::size_t>(table)];
 }
 
+}  // namespace
+
+std::string_view table_title(StatisticsTable table) { return words_of(table).title; }
+
 std::string counted(std::int64_t count, StatisticsTable table) {
-  std::string word;
-  switch (table) {
-    case StatisticsTable::kKernels:
-      word = "kernel";
-      break;
-    case StatisticsTable::kOperators:
-      word = "operator";
-      break;
-    case StatisticsTable::kCollectives:
-      word = "collective";
-      break;
-    case StatisticsTable::kCopies:
-      return present::format_integer(count) + (count == 1 ? " copy" : " copies");
-    case StatisticsTable::kLaunches:
-      return present::format_integer(count) + (count == 1 ? " launch" : " launches");
-  }
-  return present::format_integer(count) + " " + word + (count == 1 ? "" : "s");
+  const TableWords& words = words_of(table);
+  return present::format_integer(count) + " " + std::string(count == 1 ? words.one : words.many);
 }
 
 std::string_view group_title(trace::timeline::GroupBy group_by) {
-  switch (group_by) {
-    case trace::timeline::GroupBy::kName:
-      return "by name";
-    case trace::timeline::GroupBy::kClass:
-      return "by class";
-    case trace::timeline::GroupBy::kShape:
-      return "by size";
-    case trace::timeline::GroupBy::kUnit:
-      return "by unit";
-  }
-  return "";
+  using trace::timeline::GroupBy;
+  constexpr std::array<std::string_view, 4> kTitles{"by name", "by class", "by size", "by unit"};
+  return trace::base::enum_name<GroupBy::kUnit>(kTitles, group_by);
 }
 
 std::string searched_name(StatisticsTable table, const std::string& name) {

@@ -1,10 +1,13 @@
 #include "ui/inspect/toolbar/toolbar_names.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
+#include <string_view>
 
 #include "trace/base/number_text.h"
+#include "trace/base/text.h"
 #include "ui/kit/draw_probe.h"
 #include "ui/kit/focus_ring.h"
 #include "ui/kit/panel.h"
@@ -21,25 +24,10 @@ constexpr const char *kNamePrefix = "inspect/found ", *kInstancePrefix = "inspec
 constexpr float kNameRow = 26, kNameListWidth = 560;
 
 std::string_view table_name(trace::timeline::EventTableKind table) {
-  switch (table) {
-    case trace::timeline::EventTableKind::kOperator:
-      return "operator";
-    case trace::timeline::EventTableKind::kKernel:
-      return "kernel";
-    case trace::timeline::EventTableKind::kLaunch:
-      return "launch";
-    case trace::timeline::EventTableKind::kCopy:
-      return "copy";
-    case trace::timeline::EventTableKind::kAllocation:
-      return "allocation";
-    case trace::timeline::EventTableKind::kSpan:
-      return "phase";
-    case trace::timeline::EventTableKind::kCollective:
-      return "collective";
-    case trace::timeline::EventTableKind::kNone:
-      break;
-  }
-  return "";
+  using trace::timeline::EventTableKind;
+  constexpr std::array<std::string_view, 8> kNames{"",     "operator",   "kernel", "launch",
+                                                   "copy", "allocation", "phase",  "collective"};
+  return trace::base::enum_name<EventTableKind::kCollective>(kNames, table);
 }
 
 // Above everything else of the workspace, beside the field's keyboard focus.
