@@ -6,6 +6,7 @@
 #include <functional>
 #include <numeric>
 
+#include "trace/base/text.h"
 #include "ui/present/format.h"
 
 namespace shardlens::ui::present {
@@ -89,25 +90,10 @@ std::string rest_text(const MemoryFold& fold) {
 }
 
 std::string_view memory_name(MemoryCategory category) {
-  switch (category) {
-    case MemoryCategory::kParameters:
-      return "Parameters";
-    case MemoryCategory::kGatheredParameters:
-      return "Gathered parameters";
-    case MemoryCategory::kGradients:
-      return "Gradients";
-    case MemoryCategory::kOptimizer:
-      return "Optimizer state";
-    case MemoryCategory::kActivations:
-      return "Activations";
-    case MemoryCategory::kCommunication:
-      return "Communication";
-    case MemoryCategory::kOther:
-      return "Other tensors";
-    case MemoryCategory::kOutside:
-      return "Outside PyTorch";
-  }
-  return "";
+  constexpr std::array<std::string_view, trace::model::kMemoryCategoryCount> kNames{
+      "Parameters",  "Gathered parameters", "Gradients",     "Optimizer state",
+      "Activations", "Communication",       "Other tensors", "Outside PyTorch"};
+  return trace::base::enum_name<MemoryCategory::kOutside>(kNames, category);
 }
 
 std::string part_text(const MemoryBar& bar, MemoryCategory category) {
@@ -117,26 +103,16 @@ std::string part_text(const MemoryBar& bar, MemoryCategory category) {
 }
 
 std::string_view memory_definition(MemoryCategory category) {
-  switch (category) {
-    case MemoryCategory::kParameters:
-      return "The model's own tensors";
-    case MemoryCategory::kGatheredParameters:
-      return "Full parameters, gathered from shards for use";
-    case MemoryCategory::kGradients:
-      return "Gradients and shards of them; buckets, too, where gradients are views of them";
-    case MemoryCategory::kOptimizer:
-      return "AdamW's two moments";
-    case MemoryCategory::kActivations:
-      return "Kept by forward for backward, and what backward makes";
-    case MemoryCategory::kCommunication:
-      return "Buckets that gradients are no views of, gather and scatter buffers";
-    case MemoryCategory::kOther:
-      return "Tensors that belong to none of the other categories";
-    case MemoryCategory::kOutside:
-      return "Not allocated through PyTorch: the device's context and libraries, or the process's "
-             "heap";
-  }
-  return "";
+  constexpr std::array<std::string_view, trace::model::kMemoryCategoryCount> kDefinitions{
+      "The model's own tensors",
+      "Full parameters, gathered from shards for use",
+      "Gradients and shards of them; buckets, too, where gradients are views of them",
+      "AdamW's two moments",
+      "Kept by forward for backward, and what backward makes",
+      "Buckets that gradients are no views of, gather and scatter buffers",
+      "Tensors that belong to none of the other categories",
+      "Not allocated through PyTorch: the device's context and libraries, or the process's heap"};
+  return trace::base::enum_name<MemoryCategory::kOutside>(kDefinitions, category);
 }
 
 void add_predicted(MemoryStacks& stacks, const trace::tuning::Prediction& prediction) {

@@ -1,6 +1,8 @@
 #include "ui/present/tables/plan_table.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "trace/job/shape/strategy.h"
 #include "ui/present/format.h"
@@ -17,27 +19,21 @@ using trace::predict::StrategyPlan;
 constexpr double kLongestBar = 1.5;
 
 PlanColumn category_column(MemoryCategory category) {
-  const std::string name(memory_name(category));
-  const std::string definition =
-      std::string(memory_definition(category)) + ", on each rank when its memory peaks";
-  switch (category) {
-    case MemoryCategory::kParameters:
-      return {PlanKind::kCategory, category, name, "Params", definition};
-    case MemoryCategory::kGatheredParameters:
-      return {PlanKind::kCategory, category, "Gathered", "Gathered", definition};
-    case MemoryCategory::kGradients:
-      return {PlanKind::kCategory, category, name, "Grads", definition};
-    case MemoryCategory::kOptimizer:
-      return {PlanKind::kCategory, category, "Optimizer", "Optim.", definition};
-    case MemoryCategory::kActivations:
-      return {PlanKind::kCategory, category, name, "Activ.", definition};
-    case MemoryCategory::kCommunication:
-      return {PlanKind::kCategory, category, "Buffers", "Buffers", definition};
-    case MemoryCategory::kOther:
-    case MemoryCategory::kOutside:
-      break;
-  }
-  return {PlanKind::kCategory, category, name, name, definition};
+  struct Titles {
+    std::string_view full, brief;
+  };
+  constexpr std::array<Titles, trace::model::kMemoryCategoryCount> kTitles{
+      {{"Parameters", "Params"},
+       {"Gathered", "Gathered"},
+       {"Gradients", "Grads"},
+       {"Optimizer", "Optim."},
+       {"Activations", "Activ."},
+       {"Buffers", "Buffers"},
+       {"Other tensors", "Other tensors"},
+       {"Outside PyTorch", "Outside PyTorch"}}};
+  const auto [full, brief] = kTitles[static_cast<std::size_t>(category)];
+  return {PlanKind::kCategory, category, std::string(full), std::string(brief),
+          std::string(memory_definition(category)) + ", on each rank when its memory peaks"};
 }
 
 // Of which some strategy holds something at its peak; not what is small and of no kind.

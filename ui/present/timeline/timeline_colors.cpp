@@ -1,5 +1,9 @@
 #include "ui/present/timeline/timeline_colors.h"
 
+#include <array>
+
+#include "trace/base/text.h"
+
 namespace shardlens::ui::present {
 
 using trace::base::TimeClass;
@@ -38,36 +42,21 @@ state::Rgb shade_by_name(const state::Palette& p, state::Rgb fill, std::size_t n
 }
 
 std::string_view class_name(TimeClass piece_class) {
-  switch (piece_class) {
-    case TimeClass::kCompute:
-      return "compute";
-    case TimeClass::kOptimizer:
-      return "optimizer";
-    case TimeClass::kOverlapped:
-      return "overlapped communication";
-    case TimeClass::kExposed:
-    case TimeClass::kWaiting:
-      return "exposed communication";
-    case TimeClass::kCopy:
-      return "copy";
-    case TimeClass::kIdle:
-      return "idle";
-    case TimeClass::kHost:
-      return "host";
-    case TimeClass::kData:
-      return "data phase";
-    case TimeClass::kForward:
-      return "forward phase";
-    case TimeClass::kBackward:
-      return "backward phase";
-    case TimeClass::kOptimizerPhase:
-      return "optimizer phase";
-    case TimeClass::kEvaluation:
-      return "evaluation phase";
-    case TimeClass::kOtherPhase:
-      return "other phase";
-  }
-  return "";
+  constexpr std::array<std::string_view, 14> kNames{"compute",
+                                                    "optimizer",
+                                                    "overlapped communication",
+                                                    "exposed communication",
+                                                    "copy",
+                                                    "idle",
+                                                    "exposed communication",
+                                                    "host",
+                                                    "data phase",
+                                                    "forward phase",
+                                                    "backward phase",
+                                                    "optimizer phase",
+                                                    "evaluation phase",
+                                                    "other phase"};
+  return trace::base::enum_name<TimeClass::kOtherPhase>(kNames, piece_class);
 }
 
 }  // namespace shardlens::ui::present
