@@ -46,29 +46,17 @@ struct FaceSpec {
   float em;
 };
 
-FaceSpec spec_of(Face face) {
-  switch (face) {
-    case Face::kBody:
-      return {kInterRegular, 13};
-    case Face::kSmall:
-      return {kInterRegular, 11.5f};
-    case Face::kMedium:
-      return {kInterMedium, 13};
-    case Face::kStrong:
-      return {kInterSemibold, 13};
-    case Face::kHeading:
-      return {kInterSemibold, 11};
-    case Face::kTitle:
-      return {kInterSemibold, 16};
-    case Face::kMono:
-      return {kMono, 12.5f};
-    case Face::kMonoSmall:
-      return {kMono, 11};
-    case Face::kMonoLarge:
-      return {kMono, 19};
-  }
-  return {kInterRegular, 13};
-}
+constexpr std::array<FaceSpec, kFaceCount> kFaces{{
+    {kInterRegular, 13},     // kBody
+    {kInterRegular, 11.5f},  // kSmall
+    {kInterMedium, 13},      // kMedium
+    {kInterSemibold, 13},    // kStrong
+    {kInterSemibold, 11},    // kHeading
+    {kInterSemibold, 16},    // kTitle
+    {kMono, 12.5f},          // kMono
+    {kMono, 11},             // kMonoSmall
+    {kMono, 19},             // kMonoLarge
+}};
 
 ImVec4 vec(state::Rgb c, float alpha = 1) {
   return {c.r / 255.0f, c.g / 255.0f, c.b / 255.0f, alpha};
@@ -111,10 +99,9 @@ Fonts rebuild_fonts(ImFontAtlas& atlas, float scale) {
   atlas.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
 #endif
   atlas.Flags |= ImFontAtlasFlags_NoPowerOfTwoHeight;
-  for (int i = 0; i < kFaceCount; ++i) {
-    const auto face = static_cast<Face>(i);
-    const FaceSpec spec = spec_of(face);
-    const bool mono = face >= Face::kMono;
+  for (std::size_t i = 0; i < kFaces.size(); ++i) {
+    const FaceSpec& spec = kFaces[i];
+    const bool mono = static_cast<Face>(i) >= Face::kMono;
     ImFontConfig config;
     config.FontDataOwnedByAtlas = false;
     config.OversampleH = scale > 1.25f ? 1 : 2;
@@ -123,8 +110,8 @@ Fonts rebuild_fonts(ImFontAtlas& atlas, float scale) {
     const float size = spec.em * scale * (mono ? kMonoHeightPerEm : kInterHeightPerEm);
     // The atlas only reads it; ImGui's signature predates const.
     void* data = const_cast<unsigned char*>(spec.font.data);
-    fonts[static_cast<std::size_t>(i)] = atlas.AddFontFromMemoryTTF(
-        data, static_cast<int>(spec.font.size()), size, &config, kGlyphs);
+    fonts[i] = atlas.AddFontFromMemoryTTF(data, static_cast<int>(spec.font.size()), size, &config,
+                                          kGlyphs);
   }
   atlas.Build();
   return fonts;

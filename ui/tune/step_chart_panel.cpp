@@ -1,6 +1,7 @@
 #include "ui/tune/step_chart_panel.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -19,6 +20,18 @@ namespace {
 
 constexpr float kThrottleMark = 2.5f;  // high, under the bars
 constexpr float kWidthForNote = 800;   // beside the legend and the baseline's name
+
+struct StepPartLook {
+  std::string_view name;
+  state::Rgb state::Palette::*color;
+};
+// By StepPart.
+constexpr std::array<StepPartLook, present::kStepPartCount> kStepPartLooks{
+    {{"Compute", &state::Palette::compute},
+     {"Exposed communication", &state::Palette::exposed},
+     {"Exposed copy", &state::Palette::copy},
+     {"Optimizer", &state::Palette::optimizer},
+     {"Idle", &state::Palette::idle}}};
 
 struct ChartArea {
   state::Rect plot;
@@ -66,11 +79,12 @@ void draw_legend(const kit::Theme& theme, state::Rect header, const present::Ste
   // First, as it is what is asked about, and there may be no room for all.
   const std::string_view missing = present::missing_records(info).name;
   if (chart.has_unread && !draw_legend_entry(theme, header, missing, {}, p.copy)) return;
-  for (int i = 0; i < present::kStepPartCount; ++i) {
+  for (std::size_t i = 0; i < kStepPartLooks.size(); ++i) {
     const auto part = static_cast<present::StepPart>(i);
     if (part == present::StepPart::kExposedCopy && !chart.has_copies) continue;
     const bool has_edge = part == present::StepPart::kIdle;
-    if (!draw_legend_entry(theme, header, step_part_name(part), step_part_color(p, part),
+    const auto& [name, color] = kStepPartLooks[i];
+    if (!draw_legend_entry(theme, header, name, p.*color,
                            has_edge ? std::optional(p.idle_edge) : std::nullopt)) {
       return;
     }
@@ -134,13 +148,12 @@ void draw_bar(const kit::Theme& theme, const ChartArea& area, const present::Ste
     kit::fill({x, top, width, area.plot.bottom() - top}, kit::color(p.copy, strength * 0.7f));
   } else {
     double sum = 0;
-    for (int i = 0; i < present::kStepPartCount; ++i) {
-      const double part = bar.parts_ns[static_cast<std::size_t>(i)];
+    for (std::size_t i = 0; i < kStepPartLooks.size(); ++i) {
+      const double part = bar.parts_ns[i];
       if (part <= 0) continue;
       const float bottom = std::round(area.y(sum)), top = std::round(area.y(sum + part));
       sum += part;
-      kit::fill({x, top, width, bottom - top},
-                kit::color(step_part_color(p, static_cast<present::StepPart>(i)), strength));
+      kit::fill({x, top, width, bottom - top}, kit::color(p.*kStepPartLooks[i].color, strength));
     }
   }
   if (bar.total_ns > area.top_ns) {  // higher than the axis: cut, with a mark
@@ -190,14 +203,13 @@ void draw_step_tooltip(const kit::Theme& theme, const trace::analysis::RunFigure
   if (bar.count > 1) scope.note("the slowest of " + present::format_integer(bar.count));
   if (step.warmup) scope.note("One of the first steps, left out of the summary");
   scope.row(nullptr, "Step", present::format_duration(bar.total_ns).text());
-  for (int i = 0; bar.has_detail && i < present::kStepPartCount; ++i) {
+  for (std::size_t i = 0; bar.has_detail && i < kStepPartLooks.size(); ++i) {
     const auto part = static_cast<present::StepPart>(i);
     if (part == present::StepPart::kExposedCopy && !chart.has_copies) continue;
-    const state::Rgb swatch = step_part_color(p, part);
-    scope.row(&swatch, step_part_name(part),
-              present::format_duration(bar.parts_ns[static_cast<std::size_t>(i)]).text());
-    const double exposed = bar.parts_ns[static_cast<std::size_t>(i)];
-    if (part != present::StepPart::kExposed || exposed <= 0) continue;
+    const auto& [name, color] = kStepPartLooks[i];
+    const double ns = bar.parts_ns[i];
+    scope.row(&(p.*color), name, present::format_duration(ns).text());
+    if (part != present::StepPart::kExposed || ns <= 0) continue;
     const auto slowest = static_cast<std::size_t>(step.slowest_rank);
     const auto waiting = step.exposed_wait_of(slowest);
     if (!waiting) {
@@ -206,7 +218,7 @@ void draw_step_tooltip(const kit::Theme& theme, const trace::analysis::RunFigure
       continue;
     }
     scope.row(nullptr, "  waiting for other ranks", present::format_duration(*waiting).text());
-    scope.row(nullptr, "  transfer", present::format_duration(exposed - *waiting).text());
+    scope.row(nullptr, "  transfer", present::format_duration(ns - *waiting).text());
   }
   if (bar.awaits_detail) {
     scope.note(present::missing_records(run.info).reason);
@@ -233,38 +245,6 @@ void draw_empty(const kit::Theme& theme, const state::Rect& body, const state::S
 }
 
 }  // namespace
-
-state::Rgb step_part_color(const state::Palette& p, present::StepPart part) {
-  switch (part) {
-    case present::StepPart::kCompute:
-      return p.compute;
-    case present::StepPart::kExposed:
-      return p.exposed;
-    case present::StepPart::kExposedCopy:
-      return p.copy;
-    case present::StepPart::kOptimizer:
-      return p.optimizer;
-    case present::StepPart::kIdle:
-      return p.idle;
-  }
-  return p.idle;
-}
-
-std::string_view step_part_name(present::StepPart part) {
-  switch (part) {
-    case present::StepPart::kCompute:
-      return "Compute";
-    case present::StepPart::kExposed:
-      return "Exposed communication";
-    case present::StepPart::kExposedCopy:
-      return "Exposed copy";
-    case present::StepPart::kOptimizer:
-      return "Optimizer";
-    case present::StepPart::kIdle:
-      return "Idle";
-  }
-  return "";
-}
 
 void draw_step_chart_panel(const kit::Theme& theme, const state::Rect& rect,
                            const state::Snapshot& snapshot, state::Commands& commands) {

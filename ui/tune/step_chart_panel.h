@@ -11,7 +11,4 @@ namespace shardlens::ui::tune {
 void draw_step_chart_panel(const kit::Theme& theme, const state::Rect& rect,
                            const state::Snapshot& snapshot, state::Commands& commands);
 
-state::Rgb step_part_color(const state::Palette& palette, present::StepPart part);
-std::string_view step_part_name(present::StepPart part);
-
 }  // namespace shardlens::ui::tune
