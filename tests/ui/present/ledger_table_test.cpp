@@ -130,14 +130,15 @@ TEST(LedgerTable, ShowsAZeroThatIsKnown) {
   row.summary.has_detail = true;
   row.summary.exposed_ns = 0;
   row.summary.exposed_wait_ns = 0;
-  EXPECT_EQ(exposed_cell(row).text, "0 ms");
   EXPECT_EQ(waiting_cell(row).text, "0 ms");
   const LedgerTable table = ledger_table(ledger);
-  ASSERT_NE(find_column(table, "Exposed"), nullptr);
-  EXPECT_EQ(find_column(table, "Exposed")->number(row), 0);
+  const LedgerColumn* exposed = find_column(table, "Exposed");
+  ASSERT_NE(exposed, nullptr);
+  EXPECT_EQ(exposed->cell(row, {}).text, "0 ms");
+  EXPECT_EQ(exposed->number(row), 0);
   row.summary.has_detail = false;
-  EXPECT_EQ(exposed_cell(row).text, "");
-  EXPECT_TRUE(std::isnan(find_column(table, "Exposed")->number(row)));
+  EXPECT_EQ(exposed->cell(row, {}).text, "");
+  EXPECT_TRUE(std::isnan(exposed->number(row)));
 }
 
 TEST(LedgerTable, CountsTheStepsOfAResumedRunAsWhileItRan) {

@@ -88,11 +88,6 @@ TableCell predicted_cell(const state::LedgerRow& row) {
   return cell;
 }
 
-TableCell step_time_cell(const state::LedgerRow& row) {
-  if (!(row.summary.step_ns.mean > 0)) return {};
-  return TableCell::words(format_duration(row.summary.step_ns.mean).text());
-}
-
 TableCell setting_cell(const state::LedgerRow& row, const trace::job::Knob& knob) {
   if (row.is_imported || !trace::job::applies(knob, row.settings.sharding_strategy)) return {};
   const std::string value = trace::job::short_value_text(row.settings, knob);
@@ -108,11 +103,6 @@ TableCell note_cell(const state::LedgerRow& row) {
   return TableCell::words(row.note, state::Tone::kSecondary);
 }
 
-TableCell exposed_cell(const state::LedgerRow& row) {
-  if (!row.summary.has_detail) return {};
-  return TableCell::words(format_duration(row.summary.exposed_ns).text());
-}
-
 TableCell waiting_cell(const state::LedgerRow& row) {
   if (row.summary.exposed_wait_ns)
     return TableCell::words(format_duration(*row.summary.exposed_wait_ns).text());
@@ -121,31 +111,6 @@ TableCell waiting_cell(const state::LedgerRow& row) {
   TableCell cell;
   if (are_clocks_why) cell.unit = "clocks";
   return cell;
-}
-
-TableCell overlap_cell(const state::LedgerRow& row) {
-  if (!row.summary.overlap_fraction) return {};
-  return TableCell::words(format_percent(*row.summary.overlap_fraction).text());
-}
-
-TableCell peak_memory_cell(const state::LedgerRow& row) {
-  if (!(row.peak_memory_bytes > 0)) return {};
-  return TableCell::words(format_bytes(row.peak_memory_bytes).text());
-}
-
-TableCell batch_cell(const state::LedgerRow& row) {
-  if (!row.summary.effective_batch) return {};
-  return TableCell::words(format_integer(*row.summary.effective_batch), state::Tone::kSecondary);
-}
-
-TableCell samples_cell(const state::LedgerRow& row) {
-  if (!(row.summary.samples_per_s > 0)) return {};
-  return TableCell::words(format_rate(*row.summary.samples_per_s, "/s").text());
-}
-
-TableCell sent_cell(const state::LedgerRow& row) {
-  if (!row.summary.bytes_sent_per_step) return {};
-  return TableCell::words(format_bytes(*row.summary.bytes_sent_per_step).text());
 }
 
 TableCell loss_cell(const state::LedgerRow& row, std::int64_t step) {

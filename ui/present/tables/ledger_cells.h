@@ -1,5 +1,5 @@
-// What each cell of the ledger says about a run; an empty text where there is nothing to say. Free
-// of ImGui; any thread.
+// What those cells of the ledger say about a run that are more than a figure; an empty text where
+// there is nothing to say. Free of ImGui; any thread.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,10 @@ TableCell relative_cell(const state::LedgerRow& row);  // against the baseline
 TableCell setting_cell(const state::LedgerRow& row, const trace::job::Knob& knob);
 TableCell tags_cell(const state::LedgerRow& row);
 TableCell note_cell(const state::LedgerRow& row);
-TableCell exposed_cell(const state::LedgerRow& row);
-TableCell waiting_cell(const state::LedgerRow& row);  // the part of exposed for late ranks
-TableCell overlap_cell(const state::LedgerRow& row);
-TableCell peak_memory_cell(const state::LedgerRow& row);
+TableCell waiting_cell(const state::LedgerRow& row);    // the part of exposed for late ranks
 TableCell predicted_cell(const state::LedgerRow& row);  // "331.0 → 325.2 ms −1.8 %"
 // Measured ÷ predicted step time − 1; none: one of them is not known.
 std::optional<double> prediction_error(const state::LedgerRow& row);
-TableCell step_time_cell(const state::LedgerRow& row);
-TableCell batch_cell(const state::LedgerRow& row);    // effective batch
-TableCell samples_cell(const state::LedgerRow& row);  // samples/s
-TableCell sent_cell(const state::LedgerRow& row);     // bytes per rank and step
 // `step`: the one that the column's head names.
 TableCell loss_cell(const state::LedgerRow& row, std::int64_t step);
 

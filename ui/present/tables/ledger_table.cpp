@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
+#include <optional>
 #include <utility>
 #include <variant>
 
 #include "ui/present/format.h"
+#include "ui/present/row_columns.h"
 #include "ui/present/tables/ledger_cells.h"
 #include "ui/present/tables/ledger_settings.h"
 
@@ -16,6 +19,27 @@ namespace {
 
 // Nearly as wide as the head is in the window's face, so that headings can be read.
 float head_width(std::string_view head) { return static_cast<float>(head.size()) * 6.2f + 20; }
+
+using ValueOf = std::function<std::optional<double>(const state::LedgerRow&)>;
+using ShownAs = std::function<Quantity(double)>;
+
+std::optional<double> if_positive(std::optional<double> value) {
+  return value > 0.0 ? value : std::nullopt;
+}
+
+std::function<double(const state::LedgerRow&)> sorted_by(ValueOf value_of) {
+  return [value_of = std::move(value_of)](const state::LedgerRow& row) {
+    return number_of(value_of(row));
+  };
+}
+
+CellOf figure_cell(ValueOf value_of, ShownAs show, state::Tone tone = state::Tone::kText) {
+  return
+      [value_of = std::move(value_of), show = std::move(show), tone](const state::LedgerRow& row) {
+        const std::optional<double> value = value_of(row);
+        return value ? TableCell::words(show(*value).text(), tone) : TableCell{};
+      };
+}
 
 struct Builder {
   const state::Ledger& ledger;
@@ -36,11 +60,14 @@ struct Builder {
     if (ledger.rows.size() > 1 && !rows_differ(ledger.rows, cell_of)) column.priority /= 10;
     add(std::move(column), std::move(cell_of));
   }
+  // Its cells show the number that it is sorted by, or nothing.
+  void add_figure(LedgerColumn column, const ValueOf& value_of, const ShownAs& show,
+                  state::Tone tone = state::Tone::kText) {
+    column.figure = true;
+    column.number = sorted_by(value_of);
+    add(std::move(column), figure_cell(value_of, show, tone));
+  }
 };
-
-double known(double value) { return value > 0 ? value : kNotKnown; }
-
-double value_or_nan(const std::optional<double>& value) { return value.value_or(kNotKnown); }
 
 // As a number where it is one, so that 8 comes before 60.
 double setting_number(const state::LedgerRow& row, const trace::job::Knob& knob) {
@@ -80,7 +107,7 @@ void add_settings(Builder& builder) {
     const auto type = trace::job::type_name(knob);
     if (type == "integer" || type == "number") {
       column.number = [&knob](const state::LedgerRow& row) {
-        return setting_cell(row, knob).text.empty() ? value_or_nan({}) : setting_number(row, knob);
+        return setting_cell(row, knob).text.empty() ? kNotKnown : setting_number(row, knob);
       };
     }
     builder.add(std::move(column), cell_of);
@@ -98,10 +125,12 @@ void add_step_time(Builder& builder) {
        .width = 136,
        .least = 92,  // without the bar
        .priority = kTellsRunsApart + 100,
-       .number = [](const state::LedgerRow& row) { return known(row.summary.step_ns.mean); }},
+       .number = sorted_by([](const auto& row) { return if_positive(row.summary.step_ns.mean); })},
       [slowest](const state::LedgerRow& row) {
-        TableCell cell = step_time_cell(row);
-        if (!cell.text.empty() && slowest > 0) cell.bar = row.summary.step_ns.mean / slowest;
+        const double mean_ns = row.summary.step_ns.mean;
+        if (!(mean_ns > 0)) return TableCell{};
+        TableCell cell = TableCell::words(format_duration(mean_ns).text());
+        cell.bar = mean_ns / slowest;
         return cell;
       });
 }
@@ -121,8 +150,7 @@ void add_relative(Builder& builder) {
        .figure = true,
        .width = per_token ? 180.0f : 116.0f,
        .priority = kTellsRunsApart + 90,
-       .number =
-           [](const state::LedgerRow& row) { return value_or_nan(row.relative_to_baseline); }},
+       .number = sorted_by(&state::LedgerRow::relative_to_baseline)},
       relative_cell);
 }
 
@@ -142,17 +170,16 @@ void add_predicted(Builder& builder) {
 }
 
 void add_communication(Builder& builder) {
-  builder.add({.title = "Exposed",
-               .definition = "Communication that no computation hides, per step",
-               .figure = true,
-               .width = 80,
-               // Of what tells runs apart only three settings stay longer.
-               .priority = kTellsRunsApart + 47,
-               .number =
-                   [](const state::LedgerRow& row) {
-                     return row.summary.has_detail ? row.summary.exposed_ns : kNotKnown;
-                   }},
-              exposed_cell);
+  builder.add_figure(
+      {.title = "Exposed",
+       .definition = "Communication that no computation hides, per step",
+       .width = 80,
+       // Of what tells runs apart only three settings stay longer.
+       .priority = kTellsRunsApart + 47},
+      [](const state::LedgerRow& row) {
+        return row.summary.has_detail ? std::optional(row.summary.exposed_ns) : std::nullopt;
+      },
+      format_duration);
   builder.add(
       {.title = "Waiting",
        .definition = "The part of exposed in which a rank waits until the last one has "
@@ -161,69 +188,55 @@ void add_communication(Builder& builder) {
        .figure = true,
        .width = 80,
        .priority = 39,
-       .number =
-           [](const state::LedgerRow& row) { return value_or_nan(row.summary.exposed_wait_ns); }},
+       .number = sorted_by([](const auto& row) { return row.summary.exposed_wait_ns; })},
       waiting_cell);
-  builder.add_if_room(
-      {.title = "Overlap",
-       .definition = "Share of communication under computation",
-       .figure = true,
-       .width = 68,
-       .priority = 40,
-       .number =
-           [](const state::LedgerRow& row) { return value_or_nan(row.summary.overlap_fraction); }},
-      overlap_cell);
+  const ValueOf overlap = [](const auto& row) { return row.summary.overlap_fraction; };
+  builder.add_if_room({.title = "Overlap",
+                       .definition = "Share of communication under computation",
+                       .figure = true,
+                       .width = 68,
+                       .priority = 40,
+                       .number = sorted_by(overlap)},
+                      figure_cell(overlap, format_percent));
 }
 
 void add_memory(Builder& builder) {
-  builder.add(
+  builder.add_figure(
       {.title = "Peak of tensors",
        .definition = "The most that PyTorch's tensors took on any rank; the peak memory in the top "
                      "bar has what lies outside PyTorch, too",
-       .figure = true,
        .width = 104,
-       .priority = 90,
-       .number = [](const state::LedgerRow& row) { return known(row.peak_memory_bytes); }},
-      peak_memory_cell);
+       .priority = 90},
+      [](const state::LedgerRow& row) { return if_positive(row.peak_memory_bytes); }, format_bytes);
 }
 
 // What tells runs of other ranks, batches or strategies apart; it yields to the settings
 // themselves. With one batch for all, samples/s says what step time says.
 void add_scale(Builder& builder) {
   const auto& rows = builder.ledger.rows;
-  if (rows_differ(rows, batch_cell)) {
-    builder.add({.title = "Effective batch",
-                 .definition = "Batch per rank × accumulation steps × ranks",
-                 .figure = true,
-                 .width = 108,
-                 .priority = 23,
-                 .number =
-                     [](const state::LedgerRow& row) {
-                       return known(static_cast<double>(row.summary.effective_batch.value_or(0)));
-                     }},
-                batch_cell);
-    builder.add(
+  const ValueOf batch = [](const auto& row) { return row.summary.effective_batch; };
+  if (rows_differ(rows, figure_cell(batch, whole_number))) {
+    builder.add_figure({.title = "Effective batch",
+                        .definition = "Batch per rank × accumulation steps × ranks",
+                        .width = 108,
+                        .priority = 23},
+                       batch, whole_number, state::Tone::kSecondary);
+    builder.add_figure(
         {.title = "Samples/s",
          .definition = "Of all ranks together, over measured steps",
-         .figure = true,
          .width = 92,
-         .priority = 24,
-         .number =
-             [](const state::LedgerRow& row) { return value_or_nan(row.summary.samples_per_s); }},
-        samples_cell);
+         .priority = 24},
+        [](const state::LedgerRow& row) { return if_positive(row.summary.samples_per_s); },
+        [](double rate) { return format_rate(rate, "/s"); });
   }
-  if (!rows_differ(rows, sent_cell)) return;
-  builder.add({.title = "Sent per step",
-               .definition = "Bytes that a rank sends in a step: the mean over ranks, by what the "
-                             "backend really ran",
-               .figure = true,
-               .width = 100,
-               .priority = 22,
-               .number =
-                   [](const state::LedgerRow& row) {
-                     return value_or_nan(row.summary.bytes_sent_per_step);
-                   }},
-              sent_cell);
+  const ValueOf sent = [](const auto& row) { return row.summary.bytes_sent_per_step; };
+  if (!rows_differ(rows, figure_cell(sent, format_bytes))) return;
+  builder.add_figure({.title = "Sent per step",
+                      .definition = "Bytes that a rank sends in a step: the mean over ranks, by "
+                                    "what the backend really ran",
+                      .width = 100,
+                      .priority = 22},
+                     sent, format_bytes);
 }
 
 // As wide as names and their marks are in the window's faces, or nearly so.
@@ -271,7 +284,7 @@ void add_loss(Builder& builder) {
        .figure = true,
        .width = 108,
        .priority = 80,
-       .number = [](const state::LedgerRow& row) { return value_or_nan(row.loss_at_common_step); }},
+       .number = sorted_by(&state::LedgerRow::loss_at_common_step)},
       [step](const state::LedgerRow& row) { return loss_cell(row, step); });
 }
 
@@ -320,15 +333,14 @@ void add_run(Builder& builder) {
        .priority = 1000,
        .number = number_of_run},
       name_cell);
-  builder.add(
-      {.title = "When",
-       .definition = "Start of the run, local time",
-       .figure = true,
-       .width = 92,
-       .priority = 25,
-       .number =
-           [](const state::LedgerRow& row) { return known(static_cast<double>(row.start_ns)); }},
-      when_cell);
+  builder.add({.title = "When",
+               .definition = "Start of the run, local time",
+               .figure = true,
+               .width = 92,
+               .priority = 25,
+               .number = sorted_by(
+                   [](const auto& row) { return if_positive(static_cast<double>(row.start_ns)); })},
+              when_cell);
 }
 
 void add_extent(Builder& builder) {
