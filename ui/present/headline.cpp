@@ -1,13 +1,13 @@
 #include "ui/present/headline.h"
 
 #include <optional>
-#include <sstream>
 #include <string_view>
 
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/noise/mean_estimate.h"
 #include "trace/analysis/noise/student_t.h"
 #include "trace/base/number_text.h"
+#include "trace/base/text.h"
 #include "trace/model/run_info.h"
 #include "trace/timeline/words/interval_text.h"
 #include "ui/present/format.h"
@@ -88,16 +88,9 @@ Headline overlap_headline(const trace::analysis::RunSummary& s, const std::strin
   return out;
 }
 
-// "operators: …; memory: …" as the recorder wrote it; parts by the name in front of the colon.
-std::vector<std::string> recorded_sources(const trace::analysis::RunFigures& figures) {
-  std::vector<std::string> parts;
-  if (figures.ranks.empty()) return parts;
-  std::istringstream all(figures.ranks.front().info.sources);
-  for (std::string part; std::getline(all, part, ';');) {
-    const auto first = part.find_first_not_of(' ');
-    if (first != std::string::npos) parts.push_back(part.substr(first));
-  }
-  return parts;
+std::vector<std::string_view> recorded_sources(const trace::analysis::RunFigures& figures) {
+  if (figures.ranks.empty()) return {};
+  return source_parts(figures.ranks.front().info.sources);
 }
 
 constexpr std::string_view kMemoryPart = "memory: ";
@@ -123,17 +116,26 @@ std::optional<Headline> memory_headline(const trace::analysis::RunFigures& figur
 
 }  // namespace
 
+std::vector<std::string_view> source_parts(std::string_view sources) {
+  std::vector<std::string_view> parts = trace::base::split(sources, ';');
+  for (std::string_view& part : parts) part = trace::base::trimmed(part);
+  std::erase(parts, std::string_view());
+  return parts;
+}
+
 std::string time_source(const trace::analysis::RunFigures& figures) {
   std::string text;
-  for (const std::string& part : recorded_sources(figures)) {
-    if (!part.starts_with(kMemoryPart)) text += (text.empty() ? "Sources: " : "; ") + part;
+  for (const std::string_view part : recorded_sources(figures)) {
+    if (part.starts_with(kMemoryPart)) continue;
+    text += (text.empty() ? "Sources: " : "; ") + std::string(part);
   }
   return text.empty() ? std::string(kUnnamedSource) : text;
 }
 
 std::string memory_source(const trace::analysis::RunFigures& figures) {
-  for (const std::string& part : recorded_sources(figures)) {
-    if (part.starts_with(kMemoryPart)) return "Source: " + part.substr(kMemoryPart.size());
+  for (const std::string_view part : recorded_sources(figures)) {
+    if (part.starts_with(kMemoryPart))
+      return "Source: " + std::string(part.substr(kMemoryPart.size()));
   }
   return std::string(kUnnamedSource);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trace/analysis/figures/figures.h"
@@ -21,6 +22,8 @@ struct Headline {
 // Step and exposed time lead; a figure without a value is left out.
 std::vector<Headline> headlines(const trace::analysis::RunFigures& figures);
 
+// "operators: …; memory: …" as a recorder writes it, part by part.
+std::vector<std::string_view> source_parts(std::string_view sources);
 // How this run's times and its memory were measured, in the words of what recorded them.
 std::string time_source(const trace::analysis::RunFigures& figures);
 std::string memory_source(const trace::analysis::RunFigures& figures);

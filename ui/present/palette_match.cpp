@@ -4,9 +4,11 @@
 #include <cctype>
 #include <compare>
 #include <numeric>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "trace/base/text.h"
 #include "trace/job/settings/settings.h"
 
 namespace shardlens::ui::present {
@@ -41,12 +43,9 @@ bool has_word_beginning(std::string_view text, std::string_view wanted) {
 }
 
 bool all_begin_words(std::string_view query, std::string_view text) {
-  while (!query.empty()) {
-    const std::size_t end = std::min(query.find(' '), query.size());
-    if (!has_word_beginning(text, query.substr(0, end))) return false;
-    query.remove_prefix(std::min(end + 1, query.size()));
-  }
-  return true;
+  return std::ranges::all_of(trace::base::split(query, ' '), [text](std::string_view word) {
+    return has_word_beginning(text, word);
+  });
 }
 
 // Every letter begins a word or follows the one before it.

@@ -16,11 +16,8 @@ namespace {
 
 std::vector<std::string> words_of(std::string_view filter) {
   std::vector<std::string> words;
-  std::size_t at = 0;
-  while (at < filter.size()) {
-    const std::size_t end = std::min(filter.find(' ', at), filter.size());
-    if (end > at) words.push_back(lower_case(filter.substr(at, end - at)));
-    at = end + 1;
+  for (const std::string_view word : trace::base::split(filter, ' ')) {
+    if (!word.empty()) words.push_back(lower_case(word));
   }
   return words;
 }

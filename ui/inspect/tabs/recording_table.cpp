@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "ui/present/format.h"
+#include "ui/present/headline.h"
 #include "ui/present/row_columns.h"
 
 namespace shardlens::ui::inspect {
@@ -19,21 +20,6 @@ namespace {
 using trace::analysis::RankFigures;
 
 constexpr std::size_t kMostLossesTold = 8;
-
-std::string_view trimmed_left(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  return text;
-}
-
-// "a; b; c" piece by piece.
-template <typename Take>
-void for_each_part(std::string_view text, const Take& take) {
-  while (!text.empty()) {
-    const auto end = text.find(';');
-    take(trimmed_left(text.substr(0, end)));
-    text = end == std::string_view::npos ? "" : text.substr(end + 1);
-  }
-}
 
 double lost_of(const RankFigures& rank, const std::vector<trace::model::Lost>& losses) {
   double lost = rank.cost ? 0 : present::kNotKnown;
@@ -242,7 +228,7 @@ std::vector<SourceLine> source_lines(const trace::analysis::RunFigures& figures)
   std::size_t telling = 0;
   for (const RankFigures& rank : figures.ranks) {
     if (!rank.info.sources.empty()) ++telling;
-    for_each_part(rank.info.sources, [&](std::string_view part) {
+    for (const std::string_view part : present::source_parts(rank.info.sources)) {
       const auto colon = part.find(": ");
       SourceLine line;
       if (colon != std::string_view::npos) line.what = part.substr(0, colon);
@@ -256,7 +242,7 @@ std::vector<SourceLine> source_lines(const trace::analysis::RunFigures& figures)
         ranks.emplace_back();
       }
       ranks[at].push_back(rank.info.rank);
-    });
+    }
   }
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (ranks[i].size() == telling) continue;
