@@ -117,11 +117,6 @@ void InspectWorkspace::list_what_details_search(const state::Commands& commands,
   }
 }
 
-void InspectWorkspace::go_to_wanted_view() {
-  if (const auto step = tabs_.take_wanted_step()) timeline_.select_step(*step);
-  timeline_.show(tabs_.take_wanted_view());
-}
-
 void InspectWorkspace::go_to_address(const state::InspectView& view) {
   if (!wanted_ || wanted_->run != run_key(view)) return;
   const TimelineState& state = timeline_.state();
@@ -212,8 +207,11 @@ void InspectWorkspace::draw(const kit::Theme& theme, const state::Rect& area,
   list_what_details_search(commands, before);
   if (!layout.splitter.empty()) draw_splitter(theme, layout, preferences);
   tabs_.remember(preferences.inspect_tab);
-  if (!layout.tabs.empty()) tabs_.draw(theme, layout.tabs, snapshot, commands);
-  go_to_wanted_view();
+  if (!layout.tabs.empty()) {
+    const TabWish wish = tabs_.draw(theme, layout.tabs, snapshot, commands);
+    if (wish.step) timeline_.select_step(*wish.step);
+    timeline_.show(wish.view);
+  }
   timeline_.ask_selected(commands);
 }
 

@@ -46,7 +46,6 @@ class InspectWorkspace {
   void use_bookmark_keys(const trace::model::Bookmarks& bookmarks, state::Commands& commands);
   // Commands from `first` on.
   void list_what_details_search(const state::Commands& commands, std::size_t first);
-  void go_to_wanted_view();
   void go_to_address(const state::InspectView& view);
   void go_to_times(const state::ViewAddress& address, std::int64_t start_ns);
 

@@ -1,7 +1,6 @@
 #include "ui/inspect/memory/memory_tab.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -30,37 +29,27 @@ constexpr std::string_view kMemoryDefinition =
     "differ in shade. What is smaller than a pixel is one grey band on top. Wheel zooms, dragging "
     "moves, a double click zooms to a band's life";
 
-std::string with_word(std::string_view word, std::int64_t number) {
-  return std::string(word) + " " + std::to_string(number);
-}
-
-std::int64_t number_in(const std::string& text) {
-  std::int64_t number = -1;
-  const auto space = text.find(' ');
-  if (space != std::string::npos) {
-    std::from_chars(text.data() + space + 1, text.data() + text.size(), number);
-  }
-  return number;
-}
-
 const StepMemory::Recorded* recorded_of(const StepMemory& memory) {
   const auto found = std::ranges::find(memory.recorded, memory.rank, &StepMemory::Recorded::rank);
   return found == memory.recorded.end() ? nullptr : &*found;
 }
 
-// A drop-down of "rank 0", "rank 1", …; true when another one was picked.
-bool choose_number(const kit::Theme& theme, std::string_view name, state::Rect box,
-                   std::string_view word, std::int64_t& number,
-                   const std::vector<std::int64_t>& numbers) {
-  if (numbers.empty()) return false;
+// A drop-down of "rank 0", "rank 1", …; the number that was picked.
+std::optional<std::int64_t> choose_number(const kit::Theme& theme, std::string_view name,
+                                          state::Rect box, std::string_view word,
+                                          std::int64_t number,
+                                          const std::vector<std::int64_t>& numbers) {
+  if (numbers.empty()) return std::nullopt;
+  const auto text_of = [&](std::int64_t each) {
+    return std::string(word) + " " + std::to_string(each);
+  };
   std::vector<std::string> texts;
-  for (const std::int64_t each : numbers) texts.push_back(with_word(word, each));
+  for (const std::int64_t each : numbers) texts.push_back(text_of(each));
   const std::vector<std::string_view> choices(texts.begin(), texts.end());
-  std::string value = with_word(word, number);
+  std::string value = text_of(number);
   box = box.inset(0, (box.h - theme.px(26)) / 2);
-  if (!kit::choice_field(theme, name, box, value, choices, false)) return false;
-  number = number_in(value);
-  return true;
+  if (!kit::choice_field(theme, name, box, value, choices, false)) return std::nullopt;
+  return *std::ranges::find(numbers, value, text_of);
 }
 
 }  // namespace
@@ -94,21 +83,21 @@ std::optional<std::size_t> MemoryTab::picked_row() const {
 
 // ---- tools
 
-// True: another rank or step is wanted.
-bool MemoryTab::draw_choices(const kit::Theme& theme, state::Rect& tools) {
-  if (run_.memory->rank < 0) return false;  // no rank has a record
-  std::vector<std::int64_t> ranks;
+void MemoryTab::draw_choices(const kit::Theme& theme, state::Rect& tools) {
+  if (run_.memory->rank < 0) return;  // no rank has a record
+  std::vector<std::int64_t> ranks, steps;
   for (const auto& each : run_.memory->recorded) ranks.push_back(each.rank);
-  std::int64_t rank = run_.memory->rank, step = run_.memory->step;
-  const state::Rect rank_box = tools.take_left(theme.px(96), theme.px(8));
-  const bool other_rank = choose_number(theme, "memory/rank", rank_box, "rank", rank, ranks);
-  std::vector<std::int64_t> steps;
   if (const auto* recorded = recorded_of(*run_.memory)) steps = recorded->steps;
+  const state::Rect rank_box = tools.take_left(theme.px(96), theme.px(8));
   const state::Rect step_box = tools.take_left(theme.px(112), theme.px(14));
-  const bool other_step = choose_number(theme, "memory/step", step_box, "step", step, steps);
-  if (other_rank) wanted_.rank = static_cast<int>(rank);
-  if (other_step) wanted_.step = step;
-  return other_rank || other_step;
+  if (const auto rank =
+          choose_number(theme, "memory/rank", rank_box, "rank", run_.memory->rank, ranks)) {
+    wanted_.rank = static_cast<int>(*rank);
+  }
+  if (const auto step =
+          choose_number(theme, "memory/step", step_box, "step", run_.memory->step, steps)) {
+    wanted_.step = *step;
+  }
 }
 
 void MemoryTab::draw_tools(const kit::Theme& theme, state::Rect tools,

@@ -36,7 +36,7 @@ class MemoryTab {
   void take(const std::shared_ptr<const trace::timeline::StepMemory>& memory);
   void draw_tools(const kit::Theme& theme, state::Rect tools, const state::InspectView& view,
                   const state::Rect& picture, state::Commands& commands);
-  bool draw_choices(const kit::Theme& theme, state::Rect& tools);
+  void draw_choices(const kit::Theme& theme, state::Rect& tools);
   void draw_none(const kit::Theme& theme, const state::Rect& rect,
                  const std::optional<RecordedRun>& run);
   void draw_picture(const kit::Theme& theme, const state::Rect& rect);

@@ -112,21 +112,11 @@ void InspectTabs::follow_run(const state::Snapshot& snapshot) {
   sql_.forget_run();
   recording_.forget_run();
   log_.forget_run();
-  wanted_view_.clear();
-  wanted_step_.reset();
 }
 
 void InspectTabs::remember(std::string& title) {
   if (!restored_) show(tab_of_title(title));
   title = tab_title(tab_);
-}
-
-std::vector<trace::timeline::TimeRange> InspectTabs::take_wanted_view() {
-  return std::exchange(wanted_view_, {});
-}
-
-std::optional<std::int64_t> InspectTabs::take_wanted_step() {
-  return std::exchange(wanted_step_, std::nullopt);
 }
 
 void InspectTabs::draw_note(const kit::Theme& theme, const state::Rect& room,
@@ -171,39 +161,34 @@ void InspectTabs::draw_bar(const kit::Theme& theme, state::Rect bar,
   if (snapshot.inspect) draw_note(theme, bar, *snapshot.inspect);
 }
 
-void InspectTabs::draw_tab(const kit::Theme& theme, const state::Rect& rect,
-                           const state::Snapshot& snapshot, state::Commands& commands) {
-  if (shown_ == InspectTab::kLog) return log_.draw(theme, rect, snapshot, commands);
-  if (shown_ == InspectTab::kRecording) return recording_.draw(theme, rect, snapshot, commands);
-  if (shown_ == InspectTab::kSteps) {
-    if (const auto wanted = steps_.draw(theme, rect, snapshot, commands)) {
-      wanted_step_ = wanted;
-      memory_.choose_step(*wanted);
-    }
-    return;
-  }
-  if (!snapshot.inspect) {
+TabWish InspectTabs::draw_tab(const kit::Theme& theme, const state::Rect& rect,
+                              const state::Snapshot& snapshot, state::Commands& commands) {
+  TabWish wish;
+  const state::InspectView* view = snapshot.inspect.get();
+  if (shown_ == InspectTab::kLog) {
+    log_.draw(theme, rect, snapshot, commands);
+  } else if (shown_ == InspectTab::kRecording) {
+    recording_.draw(theme, rect, snapshot, commands);
+  } else if (shown_ == InspectTab::kSteps) {
+    wish.step = steps_.draw(theme, rect, snapshot, commands);
+    if (wish.step) memory_.choose_step(*wish.step);
+  } else if (view == nullptr) {
     kit::empty_note(theme, rect, "The run is being opened…");
-    return;
+  } else if (const auto table = statistics_of(shown_)) {
+    statistics_[static_cast<std::size_t>(*table)].draw(theme, rect, *view, commands);
+  } else if (shown_ == InspectTab::kMemory) {
+    const auto wanted = memory_.draw(theme, rect, *view, recorded_run(snapshot), commands);
+    if (wanted) wish.view = {*wanted};
+  } else if (shown_ == InspectTab::kStragglers) {
+    wish.view = stragglers_.draw(theme, rect, *view, commands);
+  } else if (const auto wanted = sql_.draw(theme, rect, *view, commands)) {
+    wish.view = {*wanted};
   }
-  const state::InspectView& view = *snapshot.inspect;
-  if (const auto table = statistics_of(shown_)) {
-    return statistics_[static_cast<std::size_t>(*table)].draw(theme, rect, view, commands);
-  }
-  if (shown_ == InspectTab::kMemory) {
-    const auto wanted = memory_.draw(theme, rect, view, recorded_run(snapshot), commands);
-    if (wanted) wanted_view_ = {*wanted};
-    return;
-  }
-  if (shown_ == InspectTab::kStragglers) {
-    wanted_view_ = stragglers_.draw(theme, rect, view, commands);
-    return;
-  }
-  if (const auto wanted = sql_.draw(theme, rect, view, commands)) wanted_view_ = {*wanted};
+  return wish;
 }
 
-void InspectTabs::draw(const kit::Theme& theme, const state::Rect& rect,
-                       const state::Snapshot& snapshot, state::Commands& commands) {
+TabWish InspectTabs::draw(const kit::Theme& theme, const state::Rect& rect,
+                          const state::Snapshot& snapshot, state::Commands& commands) {
   follow_run(snapshot);
   const std::vector<InspectTab> tabs = tabs_of(snapshot);
   const auto chosen = std::ranges::find(tabs, tab_);
@@ -218,7 +203,7 @@ void InspectTabs::draw(const kit::Theme& theme, const state::Rect& rect,
   state::Rect rest = rect.inset(theme.px(kit::kPanelPadding), 0);
   draw_bar(theme, rest.take_top(kit::panel_header_height(theme)), snapshot, tabs);
   rest.h -= theme.px(6);
-  if (rest.h > theme.px(24)) draw_tab(theme, rest, snapshot, commands);
+  return rest.h > theme.px(24) ? draw_tab(theme, rest, snapshot, commands) : TabWish{};
 }
 
 }  // namespace shardlens::ui::inspect

@@ -39,11 +39,17 @@ inline constexpr int kInspectTabCount = 11;
 std::string_view tab_title(InspectTab tab);       // "Kernels"
 InspectTab tab_of_title(std::string_view title);  // kKernels for any other text
 
+// Where a table wants the timeline to go.
+struct TabWish {
+  std::vector<trace::timeline::TimeRange> view;  // by the clocks of ranks: a call on each, say
+  std::optional<std::int64_t> step;              // by its number, which is also to be selected
+};
+
 class InspectTabs {
  public:
   // Also obeys Ctrl+Tab and Ctrl+Shift+Tab while no text is being edited.
-  void draw(const kit::Theme& theme, const state::Rect& rect, const state::Snapshot& snapshot,
-            state::Commands& commands);
+  TabWish draw(const kit::Theme& theme, const state::Rect& rect, const state::Snapshot& snapshot,
+               state::Commands& commands);
 
   void show(InspectTab tab) {
     tab_ = tab;
@@ -52,11 +58,6 @@ class InspectTabs {
   // Before draw(): takes the remembered tab over once, from then on writes the chosen one into it.
   void remember(std::string& title);
   InspectTab tab() const { return tab_; }  // as chosen: a run without it shows its first one
-  // Where a table wants the timeline to go, by the clocks of ranks: to a collective on each of
-  // them, say. Asked once per frame, after draw(); the workspace zooms there.
-  std::vector<trace::timeline::TimeRange> take_wanted_view();
-  // The same of a step, by its number, which is also to be selected.
-  std::optional<std::int64_t> take_wanted_step();
   void show_memory_of(std::int64_t step) { memory_.choose_step(step); }
   // Ctrl+Enter is the console's while its editor has the keyboard.
   bool edits_sql() const { return shown_ == InspectTab::kSql && sql_.edits(); }
@@ -72,8 +73,8 @@ class InspectTabs {
                        const std::vector<InspectTab>& tabs);
   void draw_note(const kit::Theme& theme, const state::Rect& room,
                  const state::InspectView& view) const;
-  void draw_tab(const kit::Theme& theme, const state::Rect& rect, const state::Snapshot& snapshot,
-                state::Commands& commands);
+  TabWish draw_tab(const kit::Theme& theme, const state::Rect& rect,
+                   const state::Snapshot& snapshot, state::Commands& commands);
 
   InspectTab tab_ = InspectTab::kKernels;
   InspectTab shown_ = InspectTab::kKernels;  // in this frame
@@ -90,8 +91,6 @@ class InspectTabs {
   SqlTab sql_;
   RecordingTab recording_;
   LogTab log_;
-  std::vector<trace::timeline::TimeRange> wanted_view_;
-  std::optional<std::int64_t> wanted_step_;
   std::string run_;  // its folder
 };
 

@@ -17,9 +17,9 @@ struct TabsWindow {
       : snapshot(std::move(given)),
         panel(width, height, scale, state::ThemeKind::kDark,
               [this](const kit::Theme& theme, const state::Rect& rect, state::Commands& c) {
-                tabs.draw(theme, rect, snapshot, c);
-                if (auto wanted = tabs.take_wanted_view(); !wanted.empty()) view = wanted;
-                if (const auto wanted = tabs.take_wanted_step()) step = wanted;
+                const TabWish wish = tabs.draw(theme, rect, snapshot, c);
+                if (!wish.view.empty()) view = wish.view;
+                if (wish.step) step = wish.step;
               }) {
     tabs.show(tab);
     panel.frames(3);
