@@ -18,17 +18,12 @@ constexpr std::int64_t kFirstRows = 256, kRowsPerCall = 8192;
 // The lanes that occur in the first 256 rows of a table.
 base::Result<std::vector<int>> first_lanes(store::Database& database, const std::string& table,
                                            int rank) {
-  TRY_ASSIGN(auto statement,
-             database.prepare("select distinct lane from (select lane from " + table +
-                              " where row_id > ?1 and row_id < ?2 order by row_id limit 256)"));
-  statement.bind(1, store::first_row_id(rank));
-  statement.bind(2, store::first_row_id(rank + 1));
   std::vector<int> lanes;
-  while (true) {
-    TRY_ASSIGN(const bool more, statement.step());
-    if (!more) return lanes;
-    lanes.push_back(static_cast<int>(statement.integer(0)));
-  }
+  TRY(database.for_each_row(
+      "select distinct lane from (select lane from " + table + " where " +
+          store::numbered_of(rank) + " order by row_id limit 256)",
+      [&](const store::Statement& row) { lanes.push_back(static_cast<int>(row.integer(0))); }));
+  return lanes;
 }
 
 // Those of its rows that change what is seen from afar.

@@ -18,12 +18,10 @@ std::optional<base::Error> visit_news(Database& database, const std::string& sel
     TRY_ASSIGN(auto statement,
                database.prepare(select + " where row_id > ?1 order by row_id " + order));
     statement.bind(1, after);
-    while (true) {
-      TRY_ASSIGN(const bool more, statement.step());
-      if (!more) return {};
-      last = std::max(last, statement.integer(0));
-      visit(statement);
-    }
+    return statement.for_each_row([&](const Statement& row) {
+      last = std::max(last, row.integer(0));
+      visit(row);
+    });
   };
   const auto forward = pass("asc", last);
   if (forward) return std::nullopt;

@@ -50,16 +50,15 @@ std::string rows_of_rank(std::string_view table, int rank) {
 base::Result<std::uint64_t> sum_of_rows(Database& database, std::string_view table,
                                         const std::string& condition) {
   const auto columns = digested_columns(table);
-  TRY_ASSIGN(auto statement, database.prepare("select " + base::joined(columns, ",") + " from " +
-                                              std::string(table) + " " + condition));
   const std::uint64_t number = RowDigest::number_of(table);
   RowDigest digest;
-  while (true) {
-    TRY_ASSIGN(const bool more, statement.step());
-    if (!more) return digest.take();
-    digest.add_row(statement, static_cast<int>(columns.size()));
-    digest.end_row(number);
-  }
+  TRY(database.for_each_row(
+      "select " + base::joined(columns, ",") + " from " + std::string(table) + " " + condition,
+      [&](const Statement& row) {
+        digest.add_row(row, static_cast<int>(columns.size()));
+        digest.end_row(number);
+      }));
+  return digest.take();
 }
 
 std::uint64_t present_checksum(std::span<const std::uint64_t> sums) {

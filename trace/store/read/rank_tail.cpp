@@ -63,13 +63,12 @@ base::Result<void> RankTail::select(Database& database, const std::string& condi
       database.prepare_once("select " + column_names(columns_of_table<Row>()) + " from " +
                             RowTable<Row>::kName + " where " + condition + " order by row_id"));
   bind_all(*statement, values);
-  while (true) {
-    TRY_ASSIGN(const bool more, statement->step());
-    if (!more) return {};
-    RowScanner scanner(*statement, strings_, 0);
+  return statement->for_each_row([&](const Statement& row) -> base::Result<void> {
+    RowScanner scanner(row, strings_, 0);
     RowTable<Row>::fields(scanner, rows.emplace_back());
     if (!scanner.problem().empty()) return damaged(database, scanner.problem());
-  }
+    return {};
+  });
 }
 
 template <typename Row>
@@ -234,17 +233,16 @@ base::Result<void> RankTail::read_chunks(Database& database, const std::string& 
                                    condition + " order by row_id"));
   bind_all(*statement, values);
   ChunkOpener opener;
-  while (true) {
-    TRY_ASSIGN(const bool more, statement->step());
-    if (!more) return {};
-    const ChunkEntry chunk = chunk_entry(*statement);
+  return statement->for_each_row([&](const Statement& row) -> base::Result<void> {
+    const ChunkEntry chunk = chunk_entry(row);
     if (!chunk.makes_sense) return damaged(database, "the row of a chunk makes no sense");
-    auto events = decode_chunk(chunk.header, statement->blob(9), opener);
+    auto events = decode_chunk(chunk.header, row.blob(9), opener);
     if (!events) {
       return base::fail(events.error().kind, database.file() + ": " + events.error().message);
     }
     batch.events.push_back({rank_, chunk.lane, chunk.kind, std::move(*events)});
-  }
+    return {};
+  });
 }
 
 base::Result<std::optional<TableMarks>> RankTail::marks_of(Database& database,

@@ -23,24 +23,22 @@ base::Result<void> RowReader::read(Database& database, std::vector<Row>& rows,
   statement.bind(1, last_id);
   statement.bind(2, first_row_id(rank_ + 1));
   statement.bind(3, left_);
-  while (true) {
-    TRY_ASSIGN(const bool more, statement.step());
-    if (!more) return {};
+  return statement.for_each_row([&](const Statement& from) {
     Row row;
-    RowScanner scanner(statement, strings_, 1);
+    RowScanner scanner(from, strings_, 1);
     RowTable<Row>::fields(scanner, row);
-    last_id = statement.integer(0);
+    last_id = from.integer(0);
     --left_;
     // The others are still worth showing, and no later call asks for this one again.
     if (!scanner.problem().empty()) {
       ++unreadable_;
       if (problem_.empty()) problem_ = database.file() + " is damaged (" + scanner.problem() + ")";
-      continue;
+      return;
     }
     row.rank = rank_;
     rows.push_back(std::move(row));
     if (ids != nullptr) ids->push_back(last_id);
-  }
+  });
 }
 
 base::Result<void> RowReader::read_strings(Database& database, model::Batch& batch) {
@@ -48,14 +46,12 @@ base::Result<void> RowReader::read_strings(Database& database, model::Batch& bat
                                               "and row_id < ?2 order by row_id"));
   statement.bind(1, last_string_);
   statement.bind(2, first_row_id(rank_ + 1));
-  while (true) {
-    TRY_ASSIGN(const bool more, statement.step());
-    if (!more) return {};
-    last_string_ = statement.integer(0);
-    const auto id = static_cast<model::StringId>(statement.integer(1));
-    strings_.add(id, statement.text(2));
-    batch.strings.push_back({rank_, id, std::string(statement.text(2))});
-  }
+  return statement.for_each_row([&](const Statement& row) {
+    last_string_ = row.integer(0);
+    const auto id = static_cast<model::StringId>(row.integer(1));
+    strings_.add(id, row.text(2));
+    batch.strings.push_back({rank_, id, std::string(row.text(2))});
+  });
 }
 
 base::Result<void> RowReader::read_tables(Database& database, RowPart& part) {

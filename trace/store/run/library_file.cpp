@@ -38,16 +38,14 @@ bool is_ours(std::string_view type, std::string_view name, std::string_view sql)
 
 // Libraries are copied and unpacked, too: nothing in the file is executed.
 base::Result<void> check_tables(Database& database) {
-  TRY_ASSIGN(auto statement, database.prepare("select type, name, sql from sqlite_schema"));
-  while (true) {
-    TRY_ASSIGN(const bool more, statement.step());
-    if (!more) return {};
-    if (is_ours(statement.text(0), statement.text(1), statement.text(2))) continue;
-    return base::fail(base::ErrorKind::kDamaged,
-                      database.file() +
-                          " is damaged or was made by another program: delete it, and runs get new "
-                          "numbers");
-  }
+  return database.for_each_row(
+      "select type, name, sql from sqlite_schema", [&](const Statement& row) -> base::Result<void> {
+        if (is_ours(row.text(0), row.text(1), row.text(2))) return {};
+        return base::fail(base::ErrorKind::kDamaged,
+                          database.file() +
+                              " is damaged or was made by another program: delete it, and runs get "
+                              "new numbers");
+      });
 }
 
 base::Result<Database> open_library(const fs::path& runs_dir) {

@@ -118,14 +118,11 @@ std::map<int, fs::path> rank_files(const fs::path& run_folder) {
 }
 
 base::Result<std::vector<int>> ranks_in(Database& database) {
-  TRY_ASSIGN(auto statement,
-             database.prepare("select distinct rank from meta where rank >= 0 order by rank"));
   std::vector<int> ranks;
-  while (true) {
-    TRY_ASSIGN(const bool more, statement.step());
-    if (!more) return ranks;
-    ranks.push_back(static_cast<int>(statement.integer(0)));
-  }
+  TRY(database.for_each_row(
+      "select distinct rank from meta where rank >= 0 order by rank",
+      [&](const Statement& row) { ranks.push_back(static_cast<int>(row.integer(0))); }));
+  return ranks;
 }
 
 }  // namespace shardlens::trace::store

@@ -104,13 +104,10 @@ base::Result<void> write_settings(Database& database, const model::RunInfo& info
 }
 
 base::Result<MetaValues> read_pairs(Database& database, std::string_view sql) {
-  TRY_ASSIGN(auto statement, database.prepare(sql));
   MetaValues values;
-  while (true) {
-    TRY_ASSIGN(const bool more, statement.step());
-    if (!more) return values;
-    values[std::string(statement.text(0))] = statement.text(1);
-  }
+  TRY(database.for_each_row(
+      sql, [&](const Statement& row) { values[std::string(row.text(0))] = row.text(1); }));
+  return values;
 }
 
 model::RunStatus status_from(std::string_view text) {

@@ -16,17 +16,6 @@ tl::unexpected<base::Error> damaged_events(const Database& file, const std::stri
       file.file() + " is damaged (" + why + "): see what can still be read with shardlens verify");
 }
 
-// Calls visit(row) for each row; it may fail.
-template <typename Visit>
-base::Result<void> for_each_row(Database& file, const std::string& sql, Visit&& visit) {
-  TRY_ASSIGN(auto statement, file.prepare(sql));
-  while (true) {
-    TRY_ASSIGN(const bool more, statement.step());
-    if (!more) return {};
-    TRY(visit(statement));
-  }
-}
-
 }  // namespace
 
 const std::string& RankNames::lane_name(int lane) const {
@@ -50,20 +39,16 @@ void EventSource::add_chunk(const ChunkEntry& place, model::EventKind kind) {
 base::Result<void> EventSource::read_headers() {
   if (headers_read_) return {};
   for (int file = 0; file < std::ssize(files_); ++file) {
-    const auto add = [&](const Statement& row) -> base::Result<void> {
+    const auto add = [&](const Statement& row) {
       ChunkEntry place = chunk_entry(row);
       place.file = file;
-      if (place.makes_sense) {
-        add_chunk(place, place.kind);
-        return {};
-      }
+      if (place.makes_sense) return add_chunk(place, place.kind);
       place.header.count = 0;
       for (int any = 0; any < model::kEventKindCount; ++any)
         add_chunk(place, static_cast<model::EventKind>(any));
-      return {};
     };
-    TRY(for_each_row(*files_[static_cast<std::size_t>(file)],
-                     std::string(kSelectChunks) + " from chunk order by row_id", add));
+    TRY(files_[static_cast<std::size_t>(file)]->for_each_row(
+        std::string(kSelectChunks) + " from chunk order by row_id", add));
   }
   headers_read_ = true;
   return {};
@@ -82,27 +67,25 @@ base::Result<const std::vector<int>*> EventSource::ranks(model::EventKind kind) 
 base::Result<RankNames> EventSource::read_names(Database& file, int rank) {
   RankNames names;
   names.strings.resize(1);
-  TRY(for_each_row(file, "select id,text from string where " + numbered_of(rank),
-                   [&](const Statement& row) -> base::Result<void> {
-                     const std::int64_t id = row.integer(0);
-                     if (id < 1 || id > std::int64_t{model::kMostStringId}) {
-                       return damaged_events(file, "a string has the id " + std::to_string(id));
-                     }
-                     const auto index = static_cast<std::size_t>(id);
-                     if (index >= names.strings.size()) names.strings.resize(index + 1);
-                     names.strings[index] = row.text(1);
-                     return {};
-                   }));
-  TRY(for_each_row(file, "select lane,name from lane where " + numbered_of(rank),
-                   [&](const Statement& row) -> base::Result<void> {
-                     names.lanes[static_cast<int>(row.integer(0))] = row.text(1);
-                     return {};
-                   }));
-  TRY(for_each_row(file, "select start_ns,end_ns,step from step where " + numbered_of(rank),
-                   [&](const Statement& row) -> base::Result<void> {
-                     names.steps.push_back({row.integer(0), row.integer(1), row.integer(2)});
-                     return {};
-                   }));
+  const std::string of_rank = " where " + numbered_of(rank);
+  TRY(file.for_each_row(
+      "select id,text from string" + of_rank, [&](const Statement& row) -> base::Result<void> {
+        const std::int64_t id = row.integer(0);
+        if (id < 1 || id > std::int64_t{model::kMostStringId}) {
+          return damaged_events(file, "a string has the id " + std::to_string(id));
+        }
+        const auto index = static_cast<std::size_t>(id);
+        if (index >= names.strings.size()) names.strings.resize(index + 1);
+        names.strings[index] = row.text(1);
+        return {};
+      }));
+  TRY(file.for_each_row("select lane,name from lane" + of_rank, [&](const Statement& row) {
+    names.lanes[static_cast<int>(row.integer(0))] = row.text(1);
+  }));
+  TRY(file.for_each_row("select start_ns,end_ns,step from step" + of_rank,
+                        [&](const Statement& row) {
+                          names.steps.push_back({row.integer(0), row.integer(1), row.integer(2)});
+                        }));
   std::ranges::stable_sort(names.steps, {}, &RankNames::Step::start_ns);
   return names;
 }

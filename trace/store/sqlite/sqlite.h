@@ -12,7 +12,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
+#include <utility>
 
 #include "trace/base/result.h"
 #include "trace/store/sqlite/reading_time.h"
@@ -76,6 +78,19 @@ class Statement {
   base::Result<bool> step();  // true: there is a row
   base::Result<void> run();   // steps to the end and resets
   void reset();
+  // Calls visit(row) for each that is left. Where that returns a Result, its error is the last.
+  template <typename Visit>
+  base::Result<void> for_each_row(Visit&& visit) {
+    while (true) {
+      TRY_ASSIGN(const bool more, step());
+      if (!more) return {};
+      if constexpr (std::is_void_v<decltype(visit(std::as_const(*this)))>) {
+        visit(std::as_const(*this));
+      } else {
+        TRY(visit(std::as_const(*this)));
+      }
+    }
+  }
 
   std::int64_t integer(int column) const { return sqlite3_column_int64(get(), column); }
   double real(int column) const;            // NULL becomes NaN
@@ -115,6 +130,11 @@ class Database {
 
   base::Result<void> execute(const std::string& sql);  // one or more statements without results
   base::Result<Statement> prepare(std::string_view sql);
+  template <typename Visit>
+  base::Result<void> for_each_row(std::string_view sql, Visit&& visit) {
+    TRY_ASSIGN(Statement statement, prepare(sql));
+    return statement.for_each_row(visit);
+  }
   // The same for what is asked again and again: it is prepared once and kept, some KB each, until
   // they are dropped. Of one text one at a time, and none longer than this.
   base::Result<KeptStatement> prepare_once(const std::string& sql);

@@ -49,19 +49,16 @@ base::Result<void> copy_table(Database& target, Database& source, const TableSch
   TRY_ASSIGN(auto write,
              target.prepare("insert into " + table.name + "(" + column_names(table.columns) +
                             ") values(" + parameters + ")"));
-  TRY_ASSIGN(auto rows,
-             source.prepare("select " + given_away(table, redaction) + " from " + table.name));
   const int columns = static_cast<int>(table.columns.size());
-  while (true) {
-    TRY_ASSIGN(const bool more, rows.step());
-    if (!more) return {};
-    for (int i = 0; i < columns; ++i) write.bind_column(i + 1, rows, i);
+  const auto copy_row = [&](const Statement& row) -> base::Result<void> {
+    for (int i = 0; i < columns; ++i) write.bind_column(i + 1, row, i);
     auto written = write.run();
-    if (written) continue;
     // What does not fit is what was read.
-    written.error().message += " (while copying " + source.file() + ")";
+    if (!written) written.error().message += " (while copying " + source.file() + ")";
     return written;
-  }
+  };
+  return source.for_each_row("select " + given_away(table, redaction) + " from " + table.name,
+                             copy_row);
 }
 
 // Once, of the whole run: nobody need guess it from the hosts' names.

@@ -115,19 +115,17 @@ base::Result<Redaction> Redaction::of(const std::vector<Database*>& files) {
   Redaction redaction;
   std::set<std::string> hosts, words;
   for (Database* file : files) {
-    TRY_ASSIGN(auto ranks, file->prepare("select host, process_id from rank order by rank"));
-    while (true) {
-      TRY_ASSIGN(const bool more, ranks.step());
-      if (!more) break;
-      hosts.emplace(ranks.text(0));
-      if (ranks.integer(1) >= kLowestTellingProcess) words.insert(std::to_string(ranks.integer(1)));
-    }
-    TRY_ASSIGN(auto commands, file->prepare("select value from meta where key = 'command'"));
-    while (true) {
-      TRY_ASSIGN(const bool more, commands.step());
-      if (!more) break;
-      for (std::string& word : words_of_command(commands.text(0))) words.insert(std::move(word));
-    }
+    TRY(file->for_each_row("select host, process_id from rank order by rank",
+                           [&](const Statement& row) {
+                             hosts.emplace(row.text(0));
+                             if (row.integer(1) >= kLowestTellingProcess)
+                               words.insert(std::to_string(row.integer(1)));
+                           }));
+    TRY(file->for_each_row("select value from meta where key = 'command'",
+                           [&](const Statement& row) {
+                             for (std::string& word : words_of_command(row.text(0)))
+                               words.insert(std::move(word));
+                           }));
   }
   for (const std::string& host : hosts) {
     if (!host.empty())
