@@ -71,7 +71,7 @@ int export_rows(const ExportArguments& arguments, const std::filesystem::path& r
   options.overwrite = arguments.overwrite;
   options.with_paths = arguments.with_paths;
   options.progress = stop.progress(line);
-  stop.remove_if_ended(trace::store::detail::temporary_name(arguments.output));
+  stop.remove_if_ended(trace::store::temporary_name(arguments.output));
   const auto rows = trace::store::export_rows(run, arguments.output, options);
   line.end();
   if (!rows) return report_error(rows.error());
@@ -133,7 +133,7 @@ Result<void> write_text(const ExportArguments& arguments, const std::string& tex
                         std::string_view usual_name) {
   const std::filesystem::path& file = arguments.output;
   TRY(trace::store::check_output(file, arguments.overwrite, std::string(usual_name)));
-  const std::filesystem::path unfinished = trace::store::detail::temporary_name(file);
+  const std::filesystem::path unfinished = trace::store::temporary_name(file);
   std::ofstream stream(unfinished, std::ios::binary);
   stream << text;
   stream.close();

@@ -34,7 +34,7 @@ int pack(const PackArguments& options) {
   StopRequest stop;
   PercentLine line("packing");
   how.progress = stop.progress(line);
-  stop.remove_if_ended(trace::store::detail::temporary_name(options.output));
+  stop.remove_if_ended(trace::store::temporary_name(options.output));
   const auto packed = trace::store::pack_run(*run, options.output, how);
   line.end();
   if (!packed) return report_error(packed.error());

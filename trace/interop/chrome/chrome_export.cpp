@@ -29,7 +29,7 @@ class JsonFile {
  public:
   static base::Result<JsonFile> create(fs::path path, const ChromeExportOptions& options) {
     TRY(store::check_output(path, options.overwrite, "run.json.gz"));
-    if (options.begun) options.begun(store::detail::temporary_name(path));
+    if (options.begun) options.begun(store::temporary_name(path));
     JsonFile file(std::move(path), options.overwrite);
     if (!file.stream_) return store::cannot_write(file.path_, errno);
     return file;
@@ -67,7 +67,7 @@ class JsonFile {
 
   JsonFile(fs::path path, bool overwrite)
       : path_(std::move(path)),
-        unfinished_(store::detail::temporary_name(path_)),
+        unfinished_(store::temporary_name(path_)),
         overwrite_(overwrite),
         stream_(gzopen(unfinished_.c_str(), path_.extension() == ".gz" ? "wb6" : "wbT")) {}
   fs::path path_, unfinished_;

@@ -161,6 +161,13 @@ base::Result<void> copy_if_there(const fs::path& from, const fs::path& to) {
                                               error.message());
 }
 
+void discard(const fs::path& temporary) {
+  std::error_code ignored;
+  for (const char* part : {"", "-journal", "-wal", "-shm"}) {
+    fs::remove(base::beside(temporary, part), ignored);
+  }
+}
+
 }  // namespace
 
 base::Result<bool> trace_file_uses_wal(const fs::path& file) {
@@ -253,42 +260,40 @@ base::Result<void> checkpoint_trace_file(const fs::path& file) {
   return {};
 }
 
-namespace detail {
-
 fs::path temporary_name(const fs::path& file) {
   return base::beside(file, ".new-" + std::to_string(getpid()));
 }
 
-void discard(const fs::path& temporary) {
-  std::error_code ignored;
-  for (const char* part : {"", "-journal", "-wal", "-shm"}) {
-    fs::remove(base::beside(temporary, part), ignored);
-  }
-}
-
-base::Result<Database> begin_trace_file(const fs::path& temporary) {
+base::Result<void> create_database_file(const fs::path& file, const FillFile& fill, bool replace) {
+  const fs::path temporary = temporary_name(file);
   discard(temporary);
-  TRY_ASSIGN(Database database,
-             Database::open(temporary.string(),
-                            SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI,
-                            base::quoted(temporary)));
-  // Nobody sees the file before it is complete.
-  TRY(database.execute("pragma synchronous=off; begin; " + schema_sql() + " commit"));
-  return database;
+  auto done = [&]() -> base::Result<void> {
+    {
+      TRY_ASSIGN(Database database,
+                 Database::open(temporary.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+                                base::quoted(file)));
+      // Nobody sees the file before it is complete.
+      TRY(database.execute("pragma synchronous=off"));
+      TRY(fill(database));
+    }
+    TRY(base::synchronize(temporary));
+    if (!replace) return base::publish_file(temporary, file);
+    std::error_code error;
+    fs::rename(temporary, file, error);
+    if (!error) return {};
+    return base::fail(base::ErrorKind::kIo,
+                      "cannot replace " + base::quoted(file) + ": " + error.message());
+  }();
+  if (!done) discard(temporary);
+  return done;
 }
 
-base::Result<void> finish_trace_file(Database database, const fs::path& temporary,
-                                     const fs::path& file, bool replace) {
-  { const Database closed = std::move(database); }
-  TRY(base::synchronize(temporary));
-  if (!replace) return base::publish_file(temporary, file);
-  std::error_code error;
-  fs::rename(temporary, file, error);
-  if (!error) return {};
-  return base::fail(base::ErrorKind::kIo,
-                    "cannot replace " + base::quoted(file) + ": " + error.message());
+base::Result<void> create_trace_file(const fs::path& file, const FillFile& fill, bool replace) {
+  const auto with_tables = [&](Database& database) -> base::Result<void> {
+    TRY(database.execute("begin; " + schema_sql() + " commit"));
+    return fill(database);
+  };
+  return create_database_file(file, with_tables, replace);
 }
-
-}  // namespace detail
 
 }  // namespace shardlens::trace::store

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 
 #include "trace/base/file_system.h"
@@ -44,11 +45,16 @@ base::Result<bool> trace_file_uses_wal(const std::filesystem::path& file);
 // Whether the file has our marks, of any version. False also for a missing file.
 bool is_trace_file(const std::filesystem::path& file);
 
-// Creates a file with all tables. `fill` adds what must be there before anybody can see the file,
-// which appears complete or not at all. An existing file is kUsage, unless it may be replaced.
-template <typename Fill>
-base::Result<void> create_trace_file(const std::filesystem::path& file, Fill&& fill,
+// Creates a file of SQLite. `fill` adds what must be there before anybody can see the file, which
+// appears complete or not at all. An existing file is kUsage, unless it may be replaced.
+using FillFile = std::function<base::Result<void>(Database&)>;
+base::Result<void> create_database_file(const std::filesystem::path& file, const FillFile& fill,
+                                        bool replace);
+// The same for one that has all tables before it is filled.
+base::Result<void> create_trace_file(const std::filesystem::path& file, const FillFile& fill,
                                      bool replace = false);
+// What a file is called until it is complete.
+std::filesystem::path temporary_name(const std::filesystem::path& file);
 
 // Opens an existing trace for writing.
 base::Result<Database> open_for_writing(const std::filesystem::path& file);
@@ -56,25 +62,5 @@ base::Result<Database> open_for_writing(const std::filesystem::path& file);
 // Moves the WAL into the file and, if nobody reads it, leaves WAL mode, so that the file needs
 // nothing beside it.
 base::Result<void> checkpoint_trace_file(const std::filesystem::path& file);
-
-namespace detail {
-base::Result<Database> begin_trace_file(const std::filesystem::path& temporary);
-std::filesystem::path temporary_name(const std::filesystem::path& file);
-base::Result<void> finish_trace_file(Database database, const std::filesystem::path& temporary,
-                                     const std::filesystem::path& file, bool replace);
-void discard(const std::filesystem::path& temporary);
-}  // namespace detail
-
-template <typename Fill>
-base::Result<void> create_trace_file(const std::filesystem::path& file, Fill&& fill, bool replace) {
-  const std::filesystem::path temporary = detail::temporary_name(file);
-  auto done = [&]() -> base::Result<void> {
-    TRY_ASSIGN(Database database, detail::begin_trace_file(temporary));
-    TRY(fill(database));
-    return detail::finish_trace_file(std::move(database), temporary, file, replace);
-  }();
-  if (!done) detail::discard(temporary);
-  return done;
-}
 
 }  // namespace shardlens::trace::store

@@ -4,6 +4,7 @@
 
 #include "trace/store/run/output_file.h"
 #include "trace/store/run/run_files.h"
+#include "trace/store/run/trace_file.h"
 #include "trace/store/sql/event_tables.h"
 #include "trace/store/sqlite/stop_reading.h"
 #include "trace/store/table/schema.h"
@@ -69,26 +70,12 @@ std::vector<ExportTable> exported_tables(bool with_paths) {
   return tables;
 }
 
-// One export: the run it reads and the tables it fills.
-class RowExport {
- public:
-  RowExport(std::vector<TraceFile> files, const ExportOptions& options)
-      : source_(std::move(files), options.progress), with_paths_(options.with_paths) {}
-
-  base::Result<ExportedRows> fill(Database& target);
-
- private:
-  base::Result<std::int64_t> fill_table(Database& target, const ExportTable& table);
-
-  ExportSource source_;
-  const bool with_paths_;
-};
-
-base::Result<std::int64_t> RowExport::fill_table(Database& target, const ExportTable& table) {
+base::Result<std::int64_t> fill_table(Database& target, const ExportTable& table,
+                                      const ExportSource& source) {
   TRY(target.execute(table.create));
   const int code = sqlite3_exec(target.get(), table.fill.c_str(), nullptr, nullptr, nullptr);
   if (code == SQLITE_OK) return std::int64_t{sqlite3_changes64(target.get())};
-  if (source_.was_stopped())
+  if (source.was_stopped())
     return base::fail(base::ErrorKind::kFailed, "the export was stopped; nothing was written");
   // Only what is read can be damaged, and that says so itself.
   if ((code & 0xff) == SQLITE_CORRUPT) {
@@ -98,15 +85,15 @@ base::Result<std::int64_t> RowExport::fill_table(Database& target, const ExportT
       sqlite_error(target.get(), sqlite3_extended_errcode(target.get()), target.file(), "write"));
 }
 
-base::Result<ExportedRows> RowExport::fill(Database& target) {
-  TRY(source_.attach(target, kReadPrefix));
-  const StopReading stop([this] { return !source_.goes_on(); });
-  ExportedRows exported;
-  for (const ExportTable& table : exported_tables(with_paths_)) {
-    TRY_ASSIGN(const std::int64_t rows, fill_table(target, table));
+base::Result<void> fill_tables(Database& target, bool with_paths, ExportSource& source,
+                               ExportedRows& exported) {
+  TRY(source.attach(target, kReadPrefix));
+  const StopReading stop([&] { return !source.goes_on(); });
+  for (const ExportTable& table : exported_tables(with_paths)) {
+    TRY_ASSIGN(const std::int64_t rows, fill_table(target, table, source));
     exported.tables.emplace_back(table.name, rows);
   }
-  return exported;
+  return {};
 }
 
 }  // namespace
@@ -115,21 +102,14 @@ base::Result<ExportedRows> export_rows(const fs::path& run, const fs::path& outp
                                        const ExportOptions& options) {
   TRY_ASSIGN(auto files, open_run_files(run));
   TRY(check_output(output, options.overwrite, "run.sqlite"));
-  const fs::path temporary = detail::temporary_name(output);
-  detail::discard(temporary);
-  auto exported = [&]() -> base::Result<ExportedRows> {
-    RowExport work(std::move(files), options);
-    TRY_ASSIGN(Database target,
-               Database::open(temporary.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-                              base::quoted(output)));
-    // Nobody sees the file before it is complete.
-    TRY(target.execute("pragma synchronous=off; pragma journal_mode=off; begin"));
-    TRY_ASSIGN(ExportedRows rows, work.fill(target));
-    TRY(target.execute("commit"));
-    TRY(detail::finish_trace_file(std::move(target), temporary, output, options.overwrite));
-    return rows;
-  }();
-  if (!exported) detail::discard(temporary);
+  ExportSource source(std::move(files), options.progress);
+  ExportedRows exported;
+  const auto fill = [&](Database& target) -> base::Result<void> {
+    TRY(target.execute("pragma journal_mode=off; begin"));
+    TRY(fill_tables(target, options.with_paths, source, exported));
+    return target.execute("commit");
+  };
+  TRY(create_database_file(output, fill, options.overwrite));
   return exported;
 }
 

@@ -140,7 +140,7 @@ class PackProgress {
 base::Result<void> pack_run(const fs::path& run_folder, const fs::path& output_file,
                             const PackOptions& options) {
   TRY(check_names(run_folder, output_file, options.overwrite));
-  PackProgress progress(run_folder, detail::temporary_name(output_file), options);
+  PackProgress progress(run_folder, temporary_name(output_file), options);
   std::optional<Redaction> redaction;
   if (!options.with_paths) {
     TRY_ASSIGN(auto files, open_run_files(run_folder));
