@@ -287,8 +287,7 @@ void paint_rank(const RunSnapshot& run, StepRank& rank, double ns_per_pixel) {
       draft = compute_row(rank, snapshot.rows->optimizer, ns_per_pixel);
     } else {
       const double sliver_ns = static_cast<double>(rank.step.length() / kSliverParts);
-      draft =
-          RowPainter(run).paint({row, &snapshot, rank.step, ns_per_pixel, sliver_ns}, &activity);
+      draft = paint_row(run, {row, &snapshot, rank.step, ns_per_pixel, sliver_ns}, &activity);
     }
     draft.picture.pieces.shrink_to_fit();  // there may be a thousand ranks
     draft.picture.window = {row->id, run.rows->start_ns, run.rows->end_ns};

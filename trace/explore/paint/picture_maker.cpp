@@ -114,7 +114,7 @@ class PictureMaker {
   };
   // Of a rank. What is only part of a mean is not kept: there may be a thousand ranks.
   struct RibbonTask {
-    RankRibbon ribbon;
+    timeline::RowPicture ribbon;
     bool is_shown = false;
     MeanOfRanks* mean = nullptr;
   };
@@ -180,12 +180,13 @@ class PictureMaker {
       measure(key, own);
       activity = &own;
     }
-    RankRibbon painted = rank_ribbon(*run_.rank(rank), {start_ns, end_ns}, ns_per_pixel, activity);
+    timeline::RowPicture painted =
+        rank_ribbon(*run_.rank(rank), {start_ns, end_ns}, ns_per_pixel, activity);
     if (task.mean != nullptr) {
       const std::lock_guard lock(task.mean->mutex);
       task.mean->sum.add(painted);
     }
-    if (task.is_shown) task.ribbon = std::move(painted);
+    if (task.is_shown) task.ribbon = shown_ribbon(std::move(painted));
   }
 
   void paint(std::size_t i) {
@@ -195,16 +196,15 @@ class PictureMaker {
       draft.picture = ribbon_of(task);
     } else if (task.row != nullptr && task.rank != nullptr) {
       const auto activity = activities_.find(key_of(*task.rank, task));
-      draft = RowPainter(run_).paint(task, needs_activity(task) && activity != activities_.end()
-                                               ? &activity->second
-                                               : nullptr);
+      const bool has_activity = needs_activity(task) && activity != activities_.end();
+      draft = paint_row(run_, task, has_activity ? &activity->second : nullptr);
     }
     draft.picture.window = request_.windows[i];
   }
 
   timeline::RowPicture ribbon_of(const RowTask& task) const {
     if (task.rank == nullptr) return means_.at(key_of(kAllRanks, task)).sum.picture();
-    return ribbons_.at(key_of(*task.rank, task)).ribbon.picture();
+    return ribbons_.at(key_of(*task.rank, task)).ribbon;
   }
 
   template <typename Things, typename Work>

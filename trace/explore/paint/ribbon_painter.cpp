@@ -1,17 +1,8 @@
 #include "trace/explore/paint/ribbon_painter.h"
 
-namespace shardlens::trace::explore {
+#include <utility>
 
-timeline::RowPicture RankRibbon::picture() const {
-  timeline::RowPicture result;
-  result.is_exact = is_exact;
-  result.is_complete = is_complete;
-  result.pieces = pieces;
-  if (!pieces.empty()) return result;
-  result.columns = columns;
-  timeline::join_columns(result.columns);
-  return result;
-}
+namespace shardlens::trace::explore {
 
 int cell_bits_of(double ns_per_pixel) {
   int bits = kFinestCellBits;
@@ -21,16 +12,13 @@ int cell_bits_of(double ns_per_pixel) {
   return bits;
 }
 
-RankRibbon rank_ribbon(const RankSnapshot& rank, base::Interval window, double ns_per_pixel,
-                       const WindowActivity* activity) {
-  RankRibbon ribbon;
+timeline::RowPicture rank_ribbon(const RankSnapshot& rank, base::Interval window,
+                                 double ns_per_pixel, const WindowActivity* activity) {
+  timeline::RowPicture ribbon;
   if (activity != nullptr) {
-    const timeline::PixelGrid grid(ns_per_pixel);
-    timeline::Ribbon exact = activity->ribbon(rank, grid);
+    ribbon = activity->ribbon(rank, timeline::PixelGrid(ns_per_pixel));
     ribbon.is_exact = true;
     ribbon.is_complete = activity->is_complete && rank.has_all_rows && !rank.awaits_events(window);
-    ribbon.columns = std::move(exact.columns);
-    ribbon.pieces = std::move(exact.pieces);
     return ribbon;
   }
   const int bits = cell_bits_of(ns_per_pixel);
@@ -41,7 +29,16 @@ RankRibbon rank_ribbon(const RankSnapshot& rank, base::Interval window, double n
   return ribbon;
 }
 
-void MeanRibbon::add(const RankRibbon& rank) {
+timeline::RowPicture shown_ribbon(timeline::RowPicture ribbon) {
+  if (ribbon.pieces.empty()) {
+    timeline::join_columns(ribbon.columns);
+  } else {
+    ribbon.columns.clear();
+  }
+  return ribbon;
+}
+
+void MeanRibbon::add(const timeline::RowPicture& rank) {
   is_exact_ = is_exact_ && rank.is_exact;
   is_complete_ = is_complete_ && rank.is_complete;
   columns_.add(rank.columns);
@@ -52,8 +49,7 @@ timeline::RowPicture MeanRibbon::picture() const {
   result.is_exact = is_exact_;
   result.is_complete = is_complete_;
   result.columns = columns_.take();
-  timeline::join_columns(result.columns);
-  return result;
+  return shown_ribbon(std::move(result));
 }
 
 }  // namespace shardlens::trace::explore

@@ -53,8 +53,7 @@ bool is_communication(const RankSnapshot& rank, const timeline::TimelineRow& row
          lane->kind == model::LaneKind::kCommunication;
 }
 
-}  // namespace
-
+// Of a row of bulk events.
 model::EventKind event_kind_of(timeline::RowKind kind) {
   switch (kind) {
     case timeline::RowKind::kOperators:
@@ -68,31 +67,61 @@ model::EventKind event_kind_of(timeline::RowKind kind) {
   }
 }
 
-RowDraft RowPainter::paint(const RowTask& task, const WindowActivity* activity) const {
-  switch (task.row->kind) {
-    case timeline::RowKind::kReady:
-      return ready_row(task);
-    case timeline::RowKind::kMemory:
-    case timeline::RowKind::kCounter:
-    case timeline::RowKind::kGpu:
-      return sample_row(task);
-    case timeline::RowKind::kPhases:
-      return span_row(task);
-    case timeline::RowKind::kCommunication:
-      return collective_row(task, activity);
-    default:
-      break;
+// Communication overlapped or exposed, by what the rank's ribbon has more of there.
+void class_by_ribbon(const RowTask& task, timeline::RowPicture& picture) {
+  const int bits = cell_bits_of(task.ns_per_pixel);
+  const timeline::PixelGrid grid = timeline::grid_of_cells(cell_length_ns(bits), task.ns_per_pixel);
+  picture.is_complete = picture.is_complete && task.rank->overview->is_complete(bits, task.window);
+  const auto columns =
+      timeline::ribbon_columns(task.rank->overview->classes(bits, grid.around(task.window)), grid);
+  for (timeline::Piece& piece : picture.pieces) {
+    float overlapped = 0, exposed = 0;
+    for (auto column =
+             std::ranges::upper_bound(columns, piece.start_ns, {}, &timeline::RibbonColumn::end_ns);
+         column != columns.end() && column->start_ns < piece.end_ns; ++column) {
+      overlapped += column->share[base::index_of(base::TimeClass::kOverlapped)];
+      exposed += column->share[base::index_of(base::TimeClass::kExposed)];
+    }
+    piece.piece_class =
+        overlapped > exposed ? base::TimeClass::kOverlapped : base::TimeClass::kExposed;
   }
-  if (!run_.needs_events(task.ns_per_pixel)) return paint_cells(task);
-  return bulk_row(task, event_kind_of(task.row->kind), activity);
 }
 
-RowDraft RowPainter::bulk_row(const RowTask& task, model::EventKind kind,
-                              const WindowActivity* activity) const {
+RowDraft paint_cells(const RunSnapshot& run, const RowTask& task) {
+  const timeline::RowKind kind = task.row->kind;
+  const int bits = cell_bits_of(task.ns_per_pixel);
+  const timeline::PixelGrid grid = timeline::grid_of_cells(cell_length_ns(bits), task.ns_per_pixel);
+  RowDraft draft;
+  timeline::RowPicture& picture = draft.picture;
+  const RankOverview& overview = *task.rank->overview;
+  picture.is_complete = overview.is_complete(bits, task.window);
+  for (const OverviewLane& lane : overview.lanes(task.row->lane, event_kind_of(kind))) {
+    const auto cells = overview.cells(lane, bits, grid.around(task.window));
+    const auto pieces = timeline::pieces_from_cells(cells, grid, lane.depth, class_of_row(kind));
+    picture.pieces.insert(picture.pieces.end(), pieces.begin(), pieces.end());
+  }
+  if (is_communication(*task.rank, *task.row)) {
+    class_by_ribbon(task, picture);
+  } else if (kind == timeline::RowKind::kKernels) {
+    for (timeline::Piece& piece : picture.pieces) {
+      const base::Interval time{piece.start_ns, piece.end_ns};
+      if (base::length_within(task.rank->rows->optimizer, time) * 2 < time.length()) continue;
+      piece.piece_class = base::TimeClass::kOptimizer;
+    }
+  }
+  timeline::join_pieces(picture.pieces, grid);
+  for (timeline::Piece& piece : picture.pieces) {
+    piece.name = run.store->names().number(task.rank->rank, piece.name);
+  }
+  return draft;
+}
+
+RowDraft bulk_row(const RunSnapshot& run, const RowTask& task, model::EventKind kind,
+                  const WindowActivity* activity) {
   const timeline::PixelGrid grid(task.ns_per_pixel);
   timeline::PieceFolder folder(grid, task.window, task.row->levels);
-  const LaneEvents events(*run_.store, task.rank->rank, task.row->lane, kind, folder.window());
-  const std::vector<std::uint32_t> names = run_.store->names().numbers(task.rank->rank);
+  const LaneEvents events(*run.store, task.rank->rank, task.row->lane, kind, folder.window());
+  const std::vector<std::uint32_t> names = run.store->names().numbers(task.rank->rank);
   OptimizerTime optimizer(task.rank->rows->optimizer);
   timeline::DrawnEvent event;
   event.piece_class =
@@ -126,7 +155,7 @@ RowDraft RowPainter::bulk_row(const RowTask& task, model::EventKind kind,
   return draft;
 }
 
-RowDraft RowPainter::span_row(const RowTask& task) const {
+RowDraft span_row(const RowTask& task) {
   const timeline::PixelGrid grid(task.ns_per_pixel);
   timeline::PieceFolder folder(grid, task.window, task.row->levels);
   const auto& spans = task.rank->rows->spans;
@@ -148,12 +177,13 @@ RowDraft RowPainter::span_row(const RowTask& task) const {
   return draft;
 }
 
-RowDraft RowPainter::collective_row(const RowTask& task, const WindowActivity* activity) const {
+RowDraft collective_row(const RunSnapshot& run, const RowTask& task,
+                        const WindowActivity* activity) {
   const timeline::PixelGrid grid(task.ns_per_pixel);
   timeline::PieceFolder folder(grid, task.window, 1);
   const auto& collectives = task.rank->rows->collectives;
   const auto* const exposure = task.rank->exposure.get();
-  DrawnCollectives drawn(run_, *task.rank, activity);
+  DrawnCollectives drawn(run, *task.rank, activity);
   visit_rows(collectives, folder.window(), [&](std::uint32_t i, base::Interval time) {
     const model::Collective& row = collectives.rows[i];
     if (row.lane != task.row->lane) return;
@@ -171,7 +201,7 @@ RowDraft RowPainter::collective_row(const RowTask& task, const WindowActivity* a
   RowDraft draft;
   draft.names_are_labels = true;
   draft.picture.collectives = drawn.take();
-  draft.picture.is_complete = task.rank->has_all_rows && run_.calls != nullptr;
+  draft.picture.is_complete = task.rank->has_all_rows && run.calls != nullptr;
   if (activity == nullptr) {
     draft.picture.pieces = folder.finish();
     if (exposure == nullptr) class_by_ribbon(task, draft.picture);
@@ -186,13 +216,13 @@ RowDraft RowPainter::collective_row(const RowTask& task, const WindowActivity* a
   return draft;
 }
 
-RowDraft RowPainter::ready_row(const RowTask& task) const {
+RowDraft ready_row(const RunSnapshot& run, const RowTask& task) {
   const timeline::PixelGrid grid(task.ns_per_pixel);
   const RankRows& rows = *task.rank->rows;
   const model::TagKind kind =
       task.row->label.starts_with("Units") ? model::TagKind::kUnit : model::TagKind::kBucket;
   timeline::PieceFolder folder(grid, task.window, 1);
-  DrawnCollectives drawn(run_, *task.rank, nullptr);
+  DrawnCollectives drawn(run, *task.rank, nullptr);
   visit_rows(rows.collectives, folder.window(), [&](std::uint32_t i, base::Interval time) {
     if (rows.collectives.rows[i].tag_kind != kind || time.length() < grid.column_ns()) return;
     timeline::DrawnEvent event;
@@ -215,7 +245,7 @@ RowDraft RowPainter::ready_row(const RowTask& task) const {
   return draft;
 }
 
-RowDraft RowPainter::sample_row(const RowTask& task) const {
+RowDraft sample_row(const RowTask& task) {
   const timeline::PixelGrid grid(task.ns_per_pixel);
   const RankRows& rows = *task.rank->rows;
   RowDraft draft;
@@ -237,52 +267,25 @@ RowDraft RowPainter::sample_row(const RowTask& task) const {
   return draft;
 }
 
-void RowPainter::class_by_ribbon(const RowTask& task, timeline::RowPicture& picture) const {
-  const int bits = cell_bits_of(task.ns_per_pixel);
-  const timeline::PixelGrid grid = timeline::grid_of_cells(cell_length_ns(bits), task.ns_per_pixel);
-  picture.is_complete = picture.is_complete && task.rank->overview->is_complete(bits, task.window);
-  const auto columns =
-      timeline::ribbon_columns(task.rank->overview->classes(bits, grid.around(task.window)), grid);
-  for (timeline::Piece& piece : picture.pieces) {
-    float overlapped = 0, exposed = 0;
-    for (auto column =
-             std::ranges::upper_bound(columns, piece.start_ns, {}, &timeline::RibbonColumn::end_ns);
-         column != columns.end() && column->start_ns < piece.end_ns; ++column) {
-      overlapped += column->share[base::index_of(base::TimeClass::kOverlapped)];
-      exposed += column->share[base::index_of(base::TimeClass::kExposed)];
-    }
-    piece.piece_class =
-        overlapped > exposed ? base::TimeClass::kOverlapped : base::TimeClass::kExposed;
-  }
-}
+}  // namespace
 
-RowDraft RowPainter::paint_cells(const RowTask& task) const {
-  const timeline::RowKind kind = task.row->kind;
-  const int bits = cell_bits_of(task.ns_per_pixel);
-  const timeline::PixelGrid grid = timeline::grid_of_cells(cell_length_ns(bits), task.ns_per_pixel);
-  RowDraft draft;
-  timeline::RowPicture& picture = draft.picture;
-  const RankOverview& overview = *task.rank->overview;
-  picture.is_complete = overview.is_complete(bits, task.window);
-  for (const OverviewLane& lane : overview.lanes(task.row->lane, event_kind_of(kind))) {
-    const auto cells = overview.cells(lane, bits, grid.around(task.window));
-    const auto pieces = timeline::pieces_from_cells(cells, grid, lane.depth, class_of_row(kind));
-    picture.pieces.insert(picture.pieces.end(), pieces.begin(), pieces.end());
+RowDraft paint_row(const RunSnapshot& run, const RowTask& task, const WindowActivity* activity) {
+  switch (task.row->kind) {
+    case timeline::RowKind::kReady:
+      return ready_row(run, task);
+    case timeline::RowKind::kMemory:
+    case timeline::RowKind::kCounter:
+    case timeline::RowKind::kGpu:
+      return sample_row(task);
+    case timeline::RowKind::kPhases:
+      return span_row(task);
+    case timeline::RowKind::kCommunication:
+      return collective_row(run, task, activity);
+    default:
+      break;
   }
-  if (is_communication(*task.rank, *task.row)) {
-    class_by_ribbon(task, picture);
-  } else if (kind == timeline::RowKind::kKernels) {
-    for (timeline::Piece& piece : picture.pieces) {
-      const base::Interval time{piece.start_ns, piece.end_ns};
-      if (base::length_within(task.rank->rows->optimizer, time) * 2 < time.length()) continue;
-      piece.piece_class = base::TimeClass::kOptimizer;
-    }
-  }
-  timeline::join_pieces(picture.pieces, grid);
-  for (timeline::Piece& piece : picture.pieces) {
-    piece.name = run_.store->names().number(task.rank->rank, piece.name);
-  }
-  return draft;
+  if (!run.needs_events(task.ns_per_pixel)) return paint_cells(run, task);
+  return bulk_row(run, task, event_kind_of(task.row->kind), activity);
 }
 
 }  // namespace shardlens::trace::explore

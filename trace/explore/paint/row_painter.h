@@ -23,27 +23,7 @@ struct RowDraft {
   bool names_are_labels = false;  // of its rank's rows; else the store's global names
 };
 
-model::EventKind event_kind_of(timeline::RowKind kind);  // of a row of bulk events
-
-class RowPainter {
- public:
-  explicit RowPainter(const RunSnapshot& run) : run_(run) {}
-
-  // `activity`: of the row's rank and window, where the row needs it and events are wanted.
-  RowDraft paint(const RowTask& task, const WindowActivity* activity) const;
-
- private:
-  RowDraft paint_cells(const RowTask& task) const;
-  // Communication overlapped or exposed, by what the rank's ribbon has more of there.
-  void class_by_ribbon(const RowTask& task, timeline::RowPicture& picture) const;
-  RowDraft bulk_row(const RowTask& task, model::EventKind kind,
-                    const WindowActivity* activity) const;
-  RowDraft span_row(const RowTask& task) const;
-  RowDraft collective_row(const RowTask& task, const WindowActivity* activity) const;
-  RowDraft ready_row(const RowTask& task) const;
-  RowDraft sample_row(const RowTask& task) const;
-
-  const RunSnapshot& run_;
-};
+// `activity`: of the row's rank and window, where the row needs it and events are wanted.
+RowDraft paint_row(const RunSnapshot& run, const RowTask& task, const WindowActivity* activity);
 
 }  // namespace shardlens::trace::explore

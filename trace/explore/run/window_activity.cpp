@@ -67,7 +67,8 @@ base::Intervals WindowActivity::recorded(const RankSnapshot& rank) const {
   return base::subtract(base::clip({known}, window), rank.rows->undetailed);
 }
 
-timeline::Ribbon WindowActivity::ribbon(const RankSnapshot& rank, timeline::PixelGrid grid) const {
+timeline::RowPicture WindowActivity::ribbon(const RankSnapshot& rank,
+                                            timeline::PixelGrid grid) const {
   const base::Interval held{std::max(window.start_ns, rank.extent.start_ns),
                             std::min(window.end_ns, rank.extent.end_ns)};
   if (held.length() <= 0) return {};

@@ -22,7 +22,7 @@ struct WindowActivity {
   // a GPU's may still come, or are lost.
   base::Intervals recorded(const RankSnapshot& rank) const;
   // Where the rank's time went, as far as it recorded.
-  timeline::Ribbon ribbon(const RankSnapshot& rank, timeline::PixelGrid grid) const;
+  timeline::RowPicture ribbon(const RankSnapshot& rank, timeline::PixelGrid grid) const;
 };
 
 // `see`, if any, is called for each event but allocations, those of a lane in order of start.

@@ -60,10 +60,10 @@ bool look_the_same(const RibbonColumn& a, const RibbonColumn& b) {
 
 }  // namespace
 
-Ribbon exact_ribbon(const base::ActivitySets& sets, base::Interval window,
-                    const base::Intervals& recorded, PixelGrid grid) {
+RowPicture exact_ribbon(const base::ActivitySets& sets, base::Interval window,
+                        const base::Intervals& recorded, PixelGrid grid) {
   ColumnSums sums(grid);
-  Ribbon ribbon;
+  RowPicture ribbon;
   const auto most = static_cast<std::size_t>(
       std::max<std::int64_t>(1, grid.around(window).length() / grid.column_ns()));
   std::size_t count = 0;

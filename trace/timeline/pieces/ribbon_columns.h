@@ -20,12 +20,8 @@ struct ClassCell {
 
 // What a rank did in a window, as columns; as pieces, too, where there are no more of them than
 // columns. Outside of `recorded` a time without activity is in no class.
-struct Ribbon {
-  std::vector<RibbonColumn> columns;
-  std::vector<Piece> pieces;
-};
-Ribbon exact_ribbon(const base::ActivitySets& sets, base::Interval window,
-                    const base::Intervals& recorded, PixelGrid grid);
+RowPicture exact_ribbon(const base::ActivitySets& sets, base::Interval window,
+                        const base::Intervals& recorded, PixelGrid grid);
 // `cells` by start, of a length that `grid` is a multiple of.
 std::vector<RibbonColumn> ribbon_columns(std::span<const ClassCell> cells, PixelGrid grid);
 // The mean over ranks whose columns are on one grid; a rank without a column adds nothing to it.
