@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <set>
+#include <string>
+#include <string_view>
 #include <system_error>
 
 #include "trace/store/table/schema.h"
-#include "trace/store/table/schema_check.h"
 
 namespace shardlens::trace::store {
 
@@ -132,6 +134,43 @@ base::Result<void> check_size(const fs::path& file, const Header& header) {
                     base::quoted(file) + " is truncated (" + std::to_string(size) + " of " +
                         std::to_string(expected) +
                         " bytes): fetch it again from where it was recorded");
+}
+
+// What SQLite makes for the key of table `setting`.
+constexpr std::string_view kSettingIndex = "sqlite_autoindex_setting_1";
+
+tl::unexpected<base::Error> not_ours(const Database& database, const std::string& what) {
+  return base::fail(base::ErrorKind::kDamaged,
+                    database.file() + " is damaged or was made by another program (" + what +
+                        "): nothing of it is read; fetch it again from where it was "
+                        "recorded");
+}
+
+// All tables are ours, with all their columns, as we make them, and there is nothing else: whatever
+// else a file declares would run when it is read.
+base::Result<void> check_schema(Database& database) {
+  std::set<std::string_view> found;
+  const auto check = [&](const Statement& row) -> base::Result<void> {
+    const std::string type(row.text(0)), name(row.text(1).substr(0, 60));
+    const bool is_key =
+        type == "index" && name == kSettingIndex && row.is_null(2) && row.text(3) == "setting";
+    if (is_key) return {};
+    const auto table = std::ranges::find(trace_tables(), name, &TableSchema::name);
+    const bool is_known = type == "table" && table != trace_tables().end();
+    if (!is_known)
+      return not_ours(database, "it has the " + type.substr(0, 20) + " '" + name + "'");
+    if (row.text(2) != table_sql(*table)) {
+      return not_ours(database, "its table '" + name + "' is not as Shardlens makes it");
+    }
+    found.insert(table->name);
+    return {};
+  };
+  TRY(database.for_each_row("select type, name, sql, tbl_name from sqlite_schema", check));
+  for (const TableSchema& table : trace_tables()) {
+    if (found.contains(table.name)) continue;
+    return not_ours(database, "it lacks the table '" + table.name + "'");
+  }
+  return {};
 }
 
 // Before anything of the file is used: whether it is one that we could have made.
