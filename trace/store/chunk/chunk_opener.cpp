@@ -13,12 +13,6 @@ tl::unexpected<base::Error> damaged_chunk(const char* why) {
 
 void ChunkOpener::Free::operator()(ZSTD_DCtx_s* context) const { ZSTD_freeDCtx(context); }
 
-// What zstd needs comes with the first chunk: many a reader never sees one.
-ChunkOpener::ChunkOpener() = default;
-ChunkOpener::~ChunkOpener() = default;
-ChunkOpener::ChunkOpener(ChunkOpener&&) noexcept = default;
-ChunkOpener& ChunkOpener::operator=(ChunkOpener&&) noexcept = default;
-
 base::Result<ChunkOpener::Columns> ChunkOpener::open(const ChunkHeader& header,
                                                      std::span<const std::byte> data, Part part) {
   if (header.codec != kChunkCodec) return damaged_chunk("its encoding is not known");

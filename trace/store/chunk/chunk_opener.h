@@ -35,11 +35,6 @@ class ChunkOpener {
     }
   };
 
-  ChunkOpener();
-  ~ChunkOpener();
-  ChunkOpener(ChunkOpener&&) noexcept;
-  ChunkOpener& operator=(ChunkOpener&&) noexcept;
-
   // Errors: kDamaged for everything that does not add up. Of the first
   // part's columns alone the others may be empty.
   enum class Part : std::uint8_t { kFirst, kAll };
@@ -55,7 +50,7 @@ class ChunkOpener {
   struct Free {
     void operator()(ZSTD_DCtx_s* context) const;
   };
-  std::unique_ptr<ZSTD_DCtx_s, Free> context_;
+  std::unique_ptr<ZSTD_DCtx_s, Free> context_;  // with the first chunk: many readers never see one
   std::vector<std::byte> plain_, second_plain_;
 };
 

@@ -54,9 +54,6 @@ void put_column(VarintWriter& out, ChunkColumn column, std::span<const model::Ev
 void ChunkPacker::Free::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
 
 ChunkPacker::ChunkPacker() : context_(ZSTD_createCCtx()) {}
-ChunkPacker::~ChunkPacker() = default;
-ChunkPacker::ChunkPacker(ChunkPacker&&) noexcept = default;
-ChunkPacker& ChunkPacker::operator=(ChunkPacker&&) noexcept = default;
 
 // Appends to what of packed_ is before `at`; where it ends.
 std::size_t ChunkPacker::pack_frame(std::span<const model::Event> events, std::int64_t first_ns,

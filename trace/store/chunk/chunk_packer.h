@@ -17,9 +17,6 @@ namespace shardlens::trace::store {
 class ChunkPacker {
  public:
   ChunkPacker();
-  ~ChunkPacker();
-  ChunkPacker(ChunkPacker&&) noexcept;
-  ChunkPacker& operator=(ChunkPacker&&) noexcept;
 
   // The data of a chunk; the first start is stored as its distance from `first_ns`. Valid until
   // the next call.

@@ -12,8 +12,7 @@ namespace shardlens::trace::store {
 template <typename Key, typename Value, typename Hash = std::hash<Key>>
 class RecentlyUsed {
  public:
-  // `fewest`: so many stay however heavy they are.
-  explicit RecentlyUsed(std::size_t most, std::size_t fewest = 0) : most_(most), fewest_(fewest) {}
+  explicit RecentlyUsed(std::size_t most) : most_(most) {}
 
   // Null: it is not there.
   const Value* use(const Key& key) {
@@ -27,7 +26,7 @@ class RecentlyUsed {
     values_.push_front({key, std::move(value), weight});
     places_[key] = values_.begin();
     weight_ += weight;
-    while (weight_ > most_ && values_.size() > fewest_) forget(Key(values_.back().key));
+    while (weight_ > most_) forget(Key(values_.back().key));
   }
   void forget(const Key& key) {
     const auto found = places_.find(key);
@@ -35,11 +34,6 @@ class RecentlyUsed {
     weight_ -= found->second->weight;
     values_.erase(found->second);
     places_.erase(found);
-  }
-  void clear() {
-    places_.clear();
-    values_.clear();
-    weight_ = 0;
   }
   std::size_t weight() const { return weight_; }
 
@@ -50,7 +44,7 @@ class RecentlyUsed {
     std::size_t weight;
   };
 
-  std::size_t most_, fewest_;
+  std::size_t most_;
   std::size_t weight_ = 0;
   std::list<Kept> values_;  // the last used first
   std::unordered_map<Key, typename std::list<Kept>::iterator, Hash> places_;
