@@ -24,8 +24,8 @@ std::int64_t distance(const store::ChunkEntry& chunk, std::int64_t time_ns) {
 
 }  // namespace
 
-std::span<const store::ChunkEntry> EventFinder::chunks_of(
-    int rank, model::EventKind kind, std::vector<store::ChunkEntry>& chunks) const {
+std::vector<store::ChunkEntry> EventFinder::chunks_of(int rank, model::EventKind kind) const {
+  std::vector<store::ChunkEntry> chunks;
   const auto all = run_.store->chunks();
   for (const store::ChunkEntry& chunk :
        std::ranges::equal_range(*all, rank, {}, &store::ChunkEntry::rank)) {
@@ -49,8 +49,7 @@ base::Result<FoundEvent> EventFinder::at(const timeline::EventRef& ref) const {
 
 std::vector<store::ChunkEntry> EventFinder::nearest_chunks(int rank, model::EventKind kind,
                                                            std::int64_t near_ns) const {
-  std::vector<store::ChunkEntry> chunks;
-  chunks_of(rank, kind, chunks);
+  std::vector<store::ChunkEntry> chunks = chunks_of(rank, kind);
   std::erase_if(chunks, [&](const auto& chunk) { return distance(chunk, near_ns) > kFarthestNs; });
   std::ranges::stable_sort(chunks, {}, [&](const auto& chunk) { return distance(chunk, near_ns); });
   if (chunks.size() > kMostChunksLookedInto) chunks.resize(kMostChunksLookedInto);
@@ -166,8 +165,7 @@ std::vector<timeline::EventPlace> EventFinder::same_name(const FoundEvent& event
 }
 
 std::optional<timeline::EventPlace> EventFinder::longest_of_name(const FoundEvent& event) const {
-  std::vector<store::ChunkEntry> chunks;
-  chunks_of(event.chunk.rank, event.chunk.kind, chunks);
+  const auto chunks = chunks_of(event.chunk.rank, event.chunk.kind);
   std::optional<timeline::EventPlace> longest;
   std::mutex mutex;
   run_.store->visit(

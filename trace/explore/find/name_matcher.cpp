@@ -12,11 +12,6 @@ constexpr std::size_t kLongestPattern = 4096;
 
 }  // namespace
 
-NameMatcher::NameMatcher() = default;
-NameMatcher::~NameMatcher() = default;
-NameMatcher::NameMatcher(NameMatcher&&) noexcept = default;
-NameMatcher& NameMatcher::operator=(NameMatcher&&) noexcept = default;
-
 base::Result<NameMatcher> NameMatcher::compile(const timeline::NamePattern& pattern) {
   NameMatcher matcher;
   if (pattern.is_plain || pattern.text.empty()) {
@@ -33,7 +28,7 @@ base::Result<NameMatcher> NameMatcher::compile(const timeline::NamePattern& patt
   options.set_log_errors(false);
   options.set_never_capture(true);
   options.set_case_sensitive(!pattern.ignores_case);
-  matcher.expression_ = std::make_unique<re2::RE2>(pattern.text, options);
+  matcher.expression_ = std::make_shared<const re2::RE2>(pattern.text, options);
   if (matcher.expression_->ok()) return matcher;
   return base::fail(base::ErrorKind::kUsage,
                     "The expression cannot be read: " + matcher.expression_->error() +

@@ -19,19 +19,16 @@ class NameMatcher {
  public:
   // Errors: kUsage, in words for who typed it.
   static base::Result<NameMatcher> compile(const timeline::NamePattern& pattern);
-  ~NameMatcher();
-  NameMatcher(NameMatcher&&) noexcept;
-  NameMatcher& operator=(NameMatcher&&) noexcept;
 
   // An expression anywhere in the name, a plain pattern the whole of it. No text matches nothing.
   bool matches(std::string_view name) const;
   bool is_plain() const { return expression_ == nullptr; }
 
  private:
-  NameMatcher();
+  NameMatcher() = default;
 
   std::string plain_;
-  std::unique_ptr<re2::RE2> expression_;  // none: a plain pattern
+  std::shared_ptr<const re2::RE2> expression_;  // none: a plain pattern
 };
 
 }  // namespace shardlens::trace::explore

@@ -35,21 +35,21 @@ void LaneScan::look_at(const store::EventColumns& columns, LaneState& state) {
     const std::uint32_t flags = columns.flags(i);
     const std::size_t depth = (flags >> model::kEventDepthShift) & 0xff;
     if (depth >= state.level_ends.size()) state.level_ends.resize(depth + 1, INT64_MIN);
-    if (columns.duration_ns(i) < 0) ++state.reversed;
-    if ((flags & model::kEventCompute) != 0) state.computes = true;
+    if (columns.duration_ns(i) < 0) ++state.seen.reversed;
+    if ((flags & model::kEventCompute) != 0) state.seen.computes = true;
     const base::Interval time =
         timeline::drawn_event_time(columns.start_ns(i), columns.duration_ns(i));
-    if (time.start_ns < state.level_ends[depth]) ++state.overlapping;
+    if (time.start_ns < state.level_ends[depth]) ++state.seen.overlapping;
     state.level_ends[depth] = std::max(state.level_ends[depth], time.end_ns);
   }
-  state.levels = std::max(state.levels, static_cast<int>(state.level_ends.size()));
+  state.seen.levels = std::max(state.seen.levels, static_cast<int>(state.level_ends.size()));
 }
 
 void LaneScan::count_computing(const store::EventStore& store, int rank,
                                const store::EventColumns& columns, LaneState& state) {
   if (!state.names) state.names.emplace(store, rank);
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (state.names->of(columns.name(i)) == model::Activity::kCompute) ++state.computing;
+    if (state.names->of(columns.name(i)) == model::Activity::kCompute) ++state.seen.computing;
   }
 }
 
@@ -141,22 +141,14 @@ std::int64_t LaneScan::reached_ns(int rank) const {
 std::vector<LaneScan::Seen> LaneScan::seen() const {
   std::vector<Seen> all;
   for (const auto& [key, state] : lanes_) {
-    const auto& [rank, lane, kind] = key;
-    all.push_back({rank, lane, kind, state.reversed, state.overlapping, state.computing,
-                   state.levels, state.computes});
+    Seen& lane = all.emplace_back(state.seen);
+    std::tie(lane.rank, lane.lane, lane.kind) = key;
   }
   return all;
 }
 
 void LaneScan::restore(std::span<const Seen> lanes) {
-  for (const Seen& lane : lanes) {
-    LaneState& state = lanes_[{lane.rank, lane.lane, lane.kind}];
-    state.reversed = lane.reversed;
-    state.overlapping = lane.overlapping;
-    state.computing = lane.computing;
-    state.levels = lane.levels;
-    state.computes = lane.computes;
-  }
+  for (const Seen& lane : lanes) lanes_[{lane.rank, lane.lane, lane.kind}].seen = lane;
   is_done_ = true;
 }
 
@@ -167,7 +159,7 @@ double LaneScan::fraction() const {
 
 std::int64_t LaneScan::reversed_events() const {
   std::int64_t sum = 0;
-  for (const auto& [key, state] : lanes_) sum += state.reversed;
+  for (const auto& [key, state] : lanes_) sum += state.seen.reversed;
   return sum;
 }
 
@@ -175,7 +167,7 @@ std::int64_t LaneScan::overlapping_events() const {
   std::int64_t sum = 0;
   for (const auto& [key, state] : lanes_) {
     const bool may_overlap = std::get<model::EventKind>(key) == model::EventKind::kKernel;
-    if (!may_overlap) sum += state.overlapping;
+    if (!may_overlap) sum += state.seen.overlapping;
   }
   return sum;
 }
@@ -193,12 +185,12 @@ std::string LaneScan::problem() const {
 
 int LaneScan::operator_levels(int rank, int lane) const {
   const auto found = lanes_.find({rank, lane, model::EventKind::kOperator});
-  return found == lanes_.end() ? 1 : found->second.levels;
+  return found == lanes_.end() ? 1 : found->second.seen.levels;
 }
 
 std::int64_t LaneScan::computing_kernels(int rank, int lane) const {
   const auto found = lanes_.find({rank, lane, model::EventKind::kKernel});
-  return found == lanes_.end() ? 0 : found->second.computing;
+  return found == lanes_.end() ? 0 : found->second.seen.computing;
 }
 
 bool LaneScan::operators_compute(int rank) const {
@@ -207,7 +199,7 @@ bool LaneScan::operators_compute(int rank) const {
       std::ranges::subrange(lanes_.lower_bound({rank, INT_MIN, model::EventKind{}}),
                             lanes_.lower_bound({rank + 1, INT_MIN, model::EventKind{}}));
   return std::ranges::any_of(of_rank, [](const auto& lane) {
-    return std::get<2>(lane.first) == model::EventKind::kOperator && lane.second.computes;
+    return std::get<2>(lane.first) == model::EventKind::kOperator && lane.second.seen.computes;
   });
 }
 

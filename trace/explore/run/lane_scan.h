@@ -38,7 +38,7 @@ class LaneScan {
     int rank = 0, lane = 0;
     model::EventKind kind = model::EventKind::kKernel;
     std::int64_t reversed = 0, overlapping = 0;
-    std::int64_t computing = 0;
+    std::int64_t computing = 0;  // kernels
     int levels = 1;
     bool computes = false;
   };
@@ -59,13 +59,10 @@ class LaneScan {
  private:
   using LaneKey = std::tuple<int, int, model::EventKind>;  // rank, lane, kind
   struct LaneState {
-    std::int64_t reversed = 0, overlapping = 0;
-    std::int64_t unreadable = 0;  // chunks
-    std::string problem;          // of the first of them
-    int levels = 1;
-    bool computes = false;
+    Seen seen;                             // but for rank, lane and kind
+    std::int64_t unreadable = 0;           // chunks
+    std::string problem;                   // of the first of them
     std::vector<std::int64_t> level_ends;  // by depth: the latest end so far
-    std::int64_t computing = 0;            // kernels
     std::optional<KernelActivities> names;
   };
   struct RankState {
