@@ -130,17 +130,18 @@ class Database {
 
   base::Result<void> execute(const std::string& sql);  // one or more statements without results
   base::Result<Statement> prepare(std::string_view sql);
-  template <typename Visit>
-  base::Result<void> for_each_row(std::string_view sql, Visit&& visit) {
-    TRY_ASSIGN(Statement statement, prepare(sql));
-    return statement.for_each_row(visit);
-  }
   // The same for what is asked again and again: it is prepared once and kept, some KB each, until
   // they are dropped. Of one text one at a time, and none longer than this.
   base::Result<KeptStatement> prepare_once(const std::string& sql);
   void drop_statements() { kept_.clear(); }
   // The first column of the first row; `fallback` if there is none.
   base::Result<std::int64_t> integer(std::string_view sql, std::int64_t fallback = 0);
+  // As Statement's, of all rows that `sql` selects.
+  template <typename Visit>
+  base::Result<void> for_each_row(std::string_view sql, Visit&& visit) {
+    TRY_ASSIGN(Statement statement, prepare(sql));
+    return statement.for_each_row(visit);
+  }
 
   sqlite3* get() const { return handle_.get(); }
   const std::string& file() const { return connection_->file; }
