@@ -1,19 +1,47 @@
 // Traces of PyTorch's profiler: structure, numbers and names of JSON, damaged compression.
 #include <zlib.h>
 
-#include <string_view>
+#include <string>
+#include <vector>
 
 #include "app/report/run_check.h"
 #include "app/report/tuning/prediction.h"
 #include "bench/fuzz/fuzz_files.h"
-#include "bench/fuzz/kineto_samples.h"
 #include "bench/fuzz/subjects.h"
+#include "tests/trace/interop/ddp_traces.h"
+#include "tests/trace/interop/fsdp1_traces.h"
+#include "tests/trace/interop/fsdp_traces.h"
 #include "trace/interop/kineto_import.h"
 
 namespace shardlens::bench {
 namespace {
 
 namespace fs = std::filesystem;
+
+// What the traces of made-up jobs leave out: members of the trace itself, and events, each with a
+// comma behind it.
+constexpr const char* kMembers =
+    R"("schemaVersion":1,"deviceProperties":[{"id":0,"name":"NVIDIA H100","numSms":132,
+"totalGlobalMem":85000000000}],"baseTimeNanoseconds":1700000000000000000,"displayTimeUnit":"ms",)";
+constexpr const char* kEvents = R"(
+{"name":"thread_name","ph":"M","ts":1,"pid":77,"tid":77,"args":{"name":"thread 77"}},
+{"ph":"X","cat":"user_annotation","name":"## forward ##","pid":77,"tid":77,"ts":1003,"dur":30,"args":{}},
+{"ph":"X","cat":"cpu_op","name":"aten::addmm","pid":77,"tid":77,"ts":1004,"dur":5,"args":{"External id":1,"Sequence number":3}},
+{"ph":"X","cat":"cpu_op","name":"record_param_comms","pid":77,"tid":77,"ts":1010,"dur":2,"args":{"Collective name":"allreduce",
+"In msg nelems":1000,"Out msg nelems":1000,"Group size":2,"dtype":"Float","Process Group Name":"0","Process Group Ranks":"[0, 1]","Seq":7}},
+{"ph":"i","cat":"cpu_instant_event","name":"[memory]","pid":77,"tid":77,"ts":1005,"args":{"Total Allocated":1024,"Bytes":512,"Device Type":0}},
+{"ph":"s","id":1,"pid":77,"tid":77,"ts":1006,"cat":"ac2g","name":"ac2g"},)";
+constexpr const char* kEventsOfGpu = R"(
+{"ph":"X","cat":"gpu_memcpy","name":"Memcpy DtoH","pid":0,"tid":7,"ts":1008,"dur":4,"args":{"device":0,"stream":7,"bytes":64}},
+{"ph":"i","cat":"cpu_instant_event","name":"[memory]","pid":77,"tid":77,"ts":1007,"args":{"Total Allocated":4096,
+"Total Reserved":8192,"Bytes":-512,"Device Type":1,"Device Id":0}},)";
+
+// `text`: of a trace that has events.
+std::string with_the_rest(std::string text, bool on_gpu) {
+  text.insert(1, kMembers);
+  const std::size_t events = text.find('[', text.find("\"traceEvents\"")) + 1;
+  return text.insert(events, std::string(kEvents) + (on_gpu ? kEventsOfGpu : ""));
+}
 
 std::string compressed(const std::string& text) {
   z_stream stream{};
@@ -39,9 +67,19 @@ class KinetoSubject final : public Subject {
 
   trace::base::Result<void> prepare(const fs::path&) override {
     for (const bool on_gpu : {false, true}) {
-      for (const KinetoProgram program : kKinetoPrograms) {
-        for (const int rank : {0, 1}) samples_.push_back(kineto_sample(program, rank, on_gpu));
-      }
+      trace::interop::DdpJob replicas;
+      replicas.gradients = {600, 400};
+      replicas.buckets = {2};
+      replicas.steps = 4;
+      replicas.on_gpu = on_gpu;
+      replicas.marks_phases = true;
+      add_job<trace::interop::DdpTraceWriter>(replicas);
+      trace::interop::FsdpJob shards;
+      shards.units = {1000, 600};
+      shards.steps = 4;
+      shards.on_gpu = on_gpu;
+      add_job<trace::interop::FsdpTraceWriter>(shards);
+      add_job<trace::interop::Fsdp1TraceWriter>(shards);
     }
     return {};
   }
@@ -88,6 +126,14 @@ class KinetoSubject final : public Subject {
   }
 
  private:
+  // Both of its ranks.
+  template <typename Writer, typename Job>
+  void add_job(const Job& job) {
+    for (const int rank : {0, 1}) {
+      samples_.push_back(with_the_rest(Writer(job, rank).text(), job.on_gpu));
+    }
+  }
+
   std::vector<std::string> samples_;
   std::vector<fs::path> files_;
 };

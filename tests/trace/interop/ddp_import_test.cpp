@@ -6,6 +6,7 @@
 #include <random>
 
 #include "tests/trace/interop/ddp_traces.h"
+#include "tests/trace/interop/kineto_traces.h"
 #include "trace/base/intervals.h"
 
 namespace shardlens::trace::interop {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/trace/interop/kineto_traces.h"
+#include "tests/trace/interop/trace_text.h"
 
 namespace shardlens::trace::interop {
 

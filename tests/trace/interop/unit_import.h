@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/trace/interop/kineto_traces.h"
 #include "tests/trace/interop/unit_traces.h"
 
 namespace shardlens::trace::interop {

@@ -16,6 +16,7 @@
 #include "tests/app/session/eventually.h"
 #include "tests/files.h"
 #include "tests/trace/interop/ddp_traces.h"
+#include "tests/trace/interop/kineto_traces.h"
 #include "trace/base/wall_clock.h"
 #include "trace/predict/costs/costs_library.h"
 
