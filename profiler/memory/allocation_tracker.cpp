@@ -33,13 +33,14 @@ void AllocationTracker::keep_addresses(bool keep) {
 
 // ---- hooks
 
-void AllocationTracker::allocated(const LiveAllocation& allocation) {
+void AllocationTracker::allocated(const LiveAllocation& allocation, bool is_forgotten) {
   if (!keeps_addresses_.load(std::memory_order_relaxed)) {
     bytes_.add(allocation.category, allocation.bytes);
     return;
   }
   const std::lock_guard lock(mutex_);
-  keep(allocation);
+  if (!keep(allocation) && is_forgotten)
+    bytes_.move(allocation.category, trace::model::MemoryCategory::kOther, allocation.bytes);
 }
 
 void AllocationTracker::freed(const LiveAllocation& known) {
@@ -118,32 +119,9 @@ void AllocationTracker::moved(std::uint64_t address, trace::model::MemoryCategor
   found->category = to;
 }
 
-void AllocationTracker::take_in(const AllocatorEntry& entry) {
-  const LiveAllocation allocation{entry.address, entry.bytes, 0, entry.name, entry.category};
-  switch (entry.action) {
-    case AllocatorAction::kAllocated: {
-      const std::lock_guard lock(mutex_);
-      // When it is freed its category will not be known any more.
-      if (!keep(allocation))
-        bytes_.move(entry.category, trace::model::MemoryCategory::kOther, entry.bytes);
-      return;
-    }
-    case AllocatorAction::kFreeRequested:
-      return;  // nobody else can have it before the free is complete
-    case AllocatorAction::kFreeCompleted:
-      return freed({entry.address, entry.bytes});
-    case AllocatorAction::kReserved:
-      reserved_.fetch_add(entry.bytes, std::memory_order_relaxed);
-      return;
-    case AllocatorAction::kReturned:
-      reserved_.fetch_sub(entry.bytes, std::memory_order_relaxed);
-      return;
-    case AllocatorAction::kOutOfMemory: {
-      const std::lock_guard lock(mutex_);
-      shortage_ = {entry.bytes, bytes_.current(), reserved_bytes()};
-      return;
-    }
-  }
+void AllocationTracker::note_shortage(std::int64_t asked_bytes) {
+  const std::lock_guard lock(mutex_);
+  shortage_ = {asked_bytes, bytes_.current(), reserved_bytes()};
 }
 
 // ---- peaks

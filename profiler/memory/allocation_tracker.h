@@ -17,23 +17,6 @@
 
 namespace shardlens::profiler::memory {
 
-// What the caching allocator of a GPU says, without its types.
-enum class AllocatorAction : std::uint8_t {
-  kAllocated,
-  kFreeRequested,  // kernels of other streams may still use it
-  kFreeCompleted,  // the allocator may give it to somebody else
-  kReserved,       // from the driver: a segment was allocated or mapped
-  kReturned,       // to the driver
-  kOutOfMemory,
-};
-struct AllocatorEntry {
-  AllocatorAction action = AllocatorAction::kAllocated;
-  std::uint64_t address = 0;
-  std::int64_t bytes = 0;  // as requested
-  trace::model::StringId name = 0;
-  trace::model::MemoryCategory category = trace::model::MemoryCategory::kOther;
-};
-
 // What was held when a request could not be met.
 struct MemoryShortage {
   std::int64_t asked_bytes = 0;
@@ -57,14 +40,18 @@ class AllocationTracker {
   // turned on is not told apart. Takes and gives back the table's memory.
   void keep_addresses(bool keep);
 
-  void allocated(const LiveAllocation& allocation);  // its start is filled in
+  // Its start is filled in. `is_forgotten`: freed() will not be told its category, so that what the
+  // table has no room for counts as kOther.
+  void allocated(const LiveAllocation& allocation, bool is_forgotten = false);
   // `known` is what the caller knows of it, for an address that is not kept.
   void freed(const LiveAllocation& known);
   void moved(std::uint64_t address, trace::model::MemoryCategory from,
              trace::model::MemoryCategory to, std::int64_t bytes);
   // Where the caller does not know what it was.
   void moved(std::uint64_t address, trace::model::MemoryCategory to);
-  void take_in(const AllocatorEntry& entry);
+  // What the allocator took from the driver; negative: gave back.
+  void add_reserved(std::int64_t bytes) { reserved_.fetch_add(bytes, std::memory_order_relaxed); }
+  void note_shortage(std::int64_t asked_bytes);
 
   const CategoryBytes& bytes() const { return bytes_; }
   std::int64_t reserved_bytes() const { return reserved_.load(std::memory_order_relaxed); }

@@ -2,7 +2,7 @@
 #include <c10/util/Exception.h>
 
 #include <atomic>
-#include <optional>
+#include <cstdint>
 #include <string>
 
 #include "profiler/memory/allocation_tracker.h"
@@ -16,43 +16,30 @@ namespace caching = c10::cuda::CUDACachingAllocator;
 // The allocator calls a tracker for as long as the process lives.
 std::atomic<memory::AllocationTracker*> active{nullptr};
 
-std::optional<memory::AllocatorAction> action_of(caching::TraceEntry::Action action) {
-  using Theirs = caching::TraceEntry::Action;
-  switch (action) {
-    case Theirs::ALLOC:
-      return memory::AllocatorAction::kAllocated;
-    case Theirs::FREE_REQUESTED:
-      return memory::AllocatorAction::kFreeRequested;
-    case Theirs::FREE_COMPLETED:
-      return memory::AllocatorAction::kFreeCompleted;
-    case Theirs::SEGMENT_ALLOC:
-    case Theirs::SEGMENT_MAP:
-      return memory::AllocatorAction::kReserved;
-    case Theirs::SEGMENT_FREE:
-    case Theirs::SEGMENT_UNMAP:
-      return memory::AllocatorAction::kReturned;
-    case Theirs::OOM:
-      return memory::AllocatorAction::kOutOfMemory;
-    case Theirs::SNAPSHOT:
-      return std::nullopt;
-  }
-  return std::nullopt;
-}
-
 // Called with the allocator's lock held: no call of LibTorch or CUDA, nothing that waits.
-void take_in(memory::AllocationTracker& tracker, int device, const caching::TraceEntry& theirs) {
-  if (theirs.device_ != device) return;
-  const auto action = action_of(theirs.action_);
-  if (!action) return;
-  memory::AllocatorEntry entry;
-  entry.action = *action;
-  entry.address = theirs.addr_;
-  entry.bytes = static_cast<std::int64_t>(theirs.size_);
-  if (entry.action == memory::AllocatorAction::kAllocated) {
-    entry.category = memory::category_now();
-    entry.name = OperatorObserver::allocating_operator();
+void take_in(memory::AllocationTracker& tracker, int device, const caching::TraceEntry& entry) {
+  using Action = caching::TraceEntry::Action;
+  if (entry.device_ != device) return;
+  const auto bytes = static_cast<std::int64_t>(entry.size_);  // as requested
+  switch (entry.action_) {
+    case Action::ALLOC:
+      return tracker.allocated({entry.addr_, bytes, 0, OperatorObserver::allocating_operator(),
+                                memory::category_now()},
+                               /*is_forgotten=*/true);
+    case Action::FREE_REQUESTED:  // kernels of other streams may still use it
+    case Action::SNAPSHOT:
+      return;
+    case Action::FREE_COMPLETED:
+      return tracker.freed({entry.addr_, bytes});
+    case Action::SEGMENT_ALLOC:
+    case Action::SEGMENT_MAP:
+      return tracker.add_reserved(bytes);
+    case Action::SEGMENT_FREE:
+    case Action::SEGMENT_UNMAP:
+      return tracker.add_reserved(-bytes);
+    case Action::OOM:
+      return tracker.note_shortage(bytes);
   }
-  tracker.take_in(entry);
 }
 
 }  // namespace

@@ -26,11 +26,6 @@ constexpr auto kOther = MemoryCategory::kOther;
 
 std::size_t at(MemoryCategory category) { return static_cast<std::size_t>(category); }
 
-AllocatorEntry entry(AllocatorAction action, std::uint64_t address, std::int64_t bytes,
-                     MemoryCategory category = kOther, trace::model::StringId name = 0) {
-  return {action, address, bytes, name, category};
-}
-
 struct KeptTracker : AllocationTracker {
   explicit KeptTracker(std::size_t capacity = 1024, std::size_t record_capacity = 1024)
       : AllocationTracker(capacity, record_capacity) {
@@ -87,34 +82,25 @@ TEST(AddressTable, RefusesWhenItIsFullAndStillFinds) {
 
 TEST(AllocationTracker, CountsByTheCategoryThatAnAllocationHadWhenItIsFreed) {
   KeptTracker tracker;
-  tracker.take_in(entry(AllocatorAction::kAllocated, 512, 100, kActivations));
-  tracker.take_in(entry(AllocatorAction::kAllocated, 1024, 30, kParameters));
+  tracker.allocated({512, 100, 0, 0, kActivations}, true);
+  tracker.allocated({1024, 30, 0, 0, kParameters}, true);
   tracker.moved(512, MemoryCategory::kGradients);
   EXPECT_EQ(tracker.bytes().current()[at(kActivations)], 0);
   EXPECT_EQ(tracker.bytes().current()[at(MemoryCategory::kGradients)], 100);
-  tracker.take_in(entry(AllocatorAction::kFreeCompleted, 512, 100));
+  tracker.freed({512, 100});
   EXPECT_EQ(tracker.bytes().current()[at(MemoryCategory::kGradients)], 0);
   EXPECT_EQ(tracker.bytes().total(), 30);
 }
 
-TEST(AllocationTracker, HoldsMemoryUntilItsFreeIsComplete) {
-  KeptTracker tracker;
-  tracker.take_in(entry(AllocatorAction::kAllocated, 512, 100, kActivations));
-  tracker.take_in(entry(AllocatorAction::kFreeRequested, 512, 100));
-  EXPECT_EQ(tracker.bytes().total(), 100) << "another stream still uses it";
-  tracker.take_in(entry(AllocatorAction::kFreeCompleted, 512, 100));
-  EXPECT_EQ(tracker.bytes().total(), 0);
-}
-
 TEST(AllocationTracker, KnowsWhatWasReservedAtThePeakAndWhenMemoryRanOut) {
   KeptTracker tracker;
-  tracker.take_in(entry(AllocatorAction::kReserved, 0, 1'000));
-  tracker.take_in(entry(AllocatorAction::kAllocated, 512, 600, kActivations));
-  tracker.take_in(entry(AllocatorAction::kAllocated, 2048, 300, kParameters));
-  tracker.take_in(entry(AllocatorAction::kFreeCompleted, 512, 600));
-  tracker.take_in(entry(AllocatorAction::kReserved, 0, 2'000));
-  tracker.take_in(entry(AllocatorAction::kOutOfMemory, 77, 5'000));
-  tracker.take_in(entry(AllocatorAction::kReturned, 0, 2'500));
+  tracker.add_reserved(1'000);
+  tracker.allocated({512, 600, 0, 0, kActivations}, true);
+  tracker.allocated({2048, 300, 0, 0, kParameters}, true);
+  tracker.freed({512, 600});
+  tracker.add_reserved(2'000);
+  tracker.note_shortage(5'000);
+  tracker.add_reserved(-2'500);
   const auto peak = tracker.take_peak();
   EXPECT_EQ(peak.bytes.bytes[at(kActivations)], 600);
   EXPECT_EQ(peak.bytes.bytes[at(kParameters)], 300);
@@ -132,7 +118,7 @@ TEST(AllocationTracker, KnowsWhatWasReservedAtThePeakAndWhenMemoryRanOut) {
 TEST(AllocationTracker, CountsExactlyWhereItsTableIsFull) {
   KeptTracker tracker(16, 1024);
   for (std::uint64_t i = 1; i <= 100; ++i) {
-    tracker.take_in(entry(AllocatorAction::kAllocated, i * 512, 10, kActivations));
+    tracker.allocated({i * 512, 10, 0, 0, kActivations}, true);
   }
   EXPECT_EQ(tracker.bytes().total(), 1'000);
   const auto now = tracker.bytes().current();
@@ -141,26 +127,26 @@ TEST(AllocationTracker, CountsExactlyWhereItsTableIsFull) {
   EXPECT_EQ(tracker.end_record(trace::base::wall_clock_ns()), 0);
   EXPECT_EQ(highest_of(tracker.take_record()), 1'000) << "one event stands for the others";
   for (std::uint64_t i = 1; i <= 100; ++i) {
-    tracker.take_in(entry(AllocatorAction::kFreeCompleted, i * 512, 10));
+    tracker.freed({i * 512, 10});
   }
   for (const std::int64_t bytes : tracker.bytes().current()) EXPECT_EQ(bytes, 0);
 }
 
 TEST(AllocationTracker, RecordsTheLifeOfWhatLivedInTheStep) {
   KeptTracker tracker;
-  tracker.take_in(entry(AllocatorAction::kAllocated, 64, 1, kParameters, 4));
-  tracker.take_in(entry(AllocatorAction::kAllocated, 128, 2, kActivations));
-  tracker.take_in(entry(AllocatorAction::kAllocated, 192, 4, kActivations));
+  tracker.allocated({64, 1, 0, 4, kParameters}, true);
+  tracker.allocated({128, 2, 0, 0, kActivations}, true);
+  tracker.allocated({192, 4, 0, 0, kActivations}, true);
   ASSERT_TRUE(tracker.begin_record());
-  tracker.take_in(entry(AllocatorAction::kFreeCompleted, 192, 4));  // before the step's own start
+  tracker.freed({192, 4});  // before the step's own start
   const std::int64_t step_start = trace::base::wall_clock_ns();
-  tracker.take_in(entry(AllocatorAction::kFreeCompleted, 128, 2));
-  tracker.take_in(entry(AllocatorAction::kAllocated, 256, 8, kActivations, 5));
-  tracker.take_in(entry(AllocatorAction::kFreeCompleted, 256, 8));
-  tracker.take_in(entry(AllocatorAction::kAllocated, 320, 16, kActivations));
+  tracker.freed({128, 2});
+  tracker.allocated({256, 8, 0, 5, kActivations}, true);
+  tracker.freed({256, 8});
+  tracker.allocated({320, 16, 0, 0, kActivations}, true);
   tracker.moved(320, MemoryCategory::kGradients);
   EXPECT_EQ(tracker.end_record(step_start), 0);
-  tracker.take_in(entry(AllocatorAction::kFreeCompleted, 320, 16));
+  tracker.freed({320, 16});
 
   const auto events = tracker.take_record();
   ASSERT_EQ(events.size(), 4u);
@@ -225,8 +211,8 @@ TEST(AllocationTracker, CountsWhatFindsNoRoomInTheRecord) {
   ASSERT_TRUE(tracker.begin_record());
   const std::int64_t step_start = trace::base::wall_clock_ns();
   for (std::uint64_t i = 1; i <= 20; ++i) {
-    tracker.take_in(entry(AllocatorAction::kAllocated, i * 64, 1));
-    tracker.take_in(entry(AllocatorAction::kFreeCompleted, i * 64, 1));
+    tracker.allocated({i * 64, 1}, true);
+    tracker.freed({i * 64, 1});
   }
   EXPECT_EQ(tracker.end_record(step_start), 4);
   EXPECT_EQ(tracker.take_record().size(), 16u);
@@ -234,7 +220,7 @@ TEST(AllocationTracker, CountsWhatFindsNoRoomInTheRecord) {
 
 TEST(AllocationTracker, KeepsTwoRecordsUntilTheyAreTaken) {
   KeptTracker tracker;
-  tracker.take_in(entry(AllocatorAction::kAllocated, 64, 1));
+  tracker.allocated({64, 1}, true);
   for (int record = 0; record < 2; ++record) {
     ASSERT_TRUE(tracker.begin_record());
     tracker.end_record(trace::base::wall_clock_ns());
