@@ -17,7 +17,8 @@
 
 namespace shardlens::profiler::memory {
 
-// What was held when a request could not be met.
+// What was held when a request could not be met: later, once the exception has left the functions
+// that held it, most of it is gone.
 struct MemoryShortage {
   std::int64_t asked_bytes = 0;
   CategoryBytes::Composition held{};

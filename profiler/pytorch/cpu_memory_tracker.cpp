@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <new>
 
 #include "profiler/memory/allocation_tracker.h"
@@ -73,21 +72,11 @@ trace::model::MemorySample to_sample(const memory::CategoryBytes::Composition& c
   return sample;
 }
 
-struct Failure {
-  std::mutex mutex;
-  std::optional<FailedAllocation> last;
-};
-Failure& failure() {
-  static Failure instance;
-  return instance;
-}
-
 void* allocate_or_note(std::size_t bytes) {
   try {
     return c10::alloc_cpu(bytes + sizeof(Header));
   } catch (...) {
-    const std::lock_guard lock(failure().mutex);
-    failure().last = {static_cast<std::int64_t>(bytes), to_sample(tracker().bytes().current())};
+    tracker().note_shortage(static_cast<std::int64_t>(bytes));
     throw;
   }
 }
@@ -137,11 +126,6 @@ trace::base::Result<void> install_cpu_memory_tracker() {
 }
 
 memory::AllocationTracker& cpu_allocations() { return tracker(); }
-
-std::optional<FailedAllocation> last_failed_cpu_allocation() {
-  const std::lock_guard lock(failure().mutex);
-  return failure().last;
-}
 
 trace::model::MemorySample sample_cpu_memory() {
   const trace::model::MemorySample sample = to_sample(tracker().bytes().current());

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "profiler/memory/memory_category.h"
 #include "profiler/recorder/recorder.h"
@@ -50,13 +49,6 @@ trace::model::MemorySample sample_cpu_memory();
 trace::model::MemorySample cpu_memory_counters();
 // Peak composition since the last call.
 trace::model::MemorySample take_cpu_memory_peak();
-// The last request that could not be met, and what was allocated then: later, once the exception
-// has left the functions that held it, most of it is gone. None if all were met.
-struct FailedAllocation {
-  std::int64_t asked_bytes = 0;
-  trace::model::MemorySample held;
-};
-std::optional<FailedAllocation> last_failed_cpu_allocation();
 
 // Listens to the caching allocator of this GPU from now on, once for a device and process; CUDA
 // must be initialized. Error: the allocator in use has no such hook.

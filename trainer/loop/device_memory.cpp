@@ -115,18 +115,19 @@ profiler::memory::AllocationTracker* allocation_tracker(torch::Device device) {
                           : &profiler::pytorch::cpu_allocations();
 }
 
-std::optional<profiler::pytorch::FailedAllocation> last_failed_allocation(torch::Device device) {
-  if (device.is_cpu()) return profiler::pytorch::last_failed_cpu_allocation();
-  auto* tracker = profiler::pytorch::gpu_allocations();
+std::optional<FailedAllocation> last_failed_allocation(torch::Device device) {
+  const auto* tracker = allocation_tracker(device);
   const auto shortage = tracker != nullptr ? tracker->last_shortage() : std::nullopt;
   if (!shortage) return std::nullopt;
   MemorySample held;
   held.bytes = shortage->held;
   held.reserved_bytes = shortage->reserved_bytes;
-  DeviceUse use(device.index());
-  use.ask(held.reserved_bytes);
-  use.add_to(held);
-  return profiler::pytorch::FailedAllocation{shortage->asked_bytes, held};
+  if (device.is_cuda()) {
+    DeviceUse use(device.index());
+    use.ask(held.reserved_bytes);
+    use.add_to(held);
+  }
+  return FailedAllocation{shortage->asked_bytes, held};
 }
 
 }  // namespace shardlens::trainer::loop

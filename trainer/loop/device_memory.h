@@ -3,6 +3,7 @@
 
 #include <torch/types.h>
 
+#include <cstdint>
 #include <optional>
 
 #include "profiler/memory/memory_sampler.h"
@@ -17,7 +18,11 @@ profiler::memory::MemorySource memory_source(torch::Device device);
 // Of the device's allocator; null where nothing listens to it.
 profiler::memory::AllocationTracker* allocation_tracker(torch::Device device);
 
+struct FailedAllocation {
+  std::int64_t asked_bytes = 0;
+  trace::model::MemorySample held;
+};
 // What was held when the last request failed; none: no hook saw it fail.
-std::optional<profiler::pytorch::FailedAllocation> last_failed_allocation(torch::Device device);
+std::optional<FailedAllocation> last_failed_allocation(torch::Device device);
 
 }  // namespace shardlens::trainer::loop

@@ -9,7 +9,6 @@
 #include "trace/base/words/quantity.h"
 #include "trace/predict/memory/memory_model.h"
 #include "trace/predict/plan/remedies.h"
-#include "trainer/loop/device_memory.h"
 
 namespace shardlens::trainer::loop {
 
@@ -37,7 +36,7 @@ std::string held_text(const trace::model::MemorySample& held) {
 }
 
 // What the caching allocator holds in pieces that were too small, where that would have sufficed.
-std::string unused_text(const profiler::pytorch::FailedAllocation& failed) {
+std::string unused_text(const FailedAllocation& failed) {
   const std::int64_t unused =
       failed.held.reserved_bytes - (failed.held.total_bytes() - outside_of(failed.held));
   if (unused <= 0 || unused < failed.asked_bytes) return "";
@@ -87,15 +86,14 @@ std::int64_t asked_bytes(std::string_view message) {
   return static_cast<std::int64_t>(value);
 }
 
-std::optional<profiler::pytorch::FailedAllocation> failed_allocation(torch::Device device,
-                                                                     std::string_view message) {
+std::optional<FailedAllocation> failed_allocation(torch::Device device, std::string_view message) {
   if (auto failed = last_failed_allocation(device); failed || device.is_cpu()) return failed;
   const std::int64_t asked = asked_bytes(message);
   if (asked == 0) return std::nullopt;
-  return profiler::pytorch::FailedAllocation{asked, memory_source(device).take_peak()};
+  return FailedAllocation{asked, memory_source(device).take_peak()};
 }
 
-std::string explain_out_of_memory(const profiler::pytorch::FailedAllocation& failed,
+std::string explain_out_of_memory(const FailedAllocation& failed,
                                   const trace::predict::PlannedJob& job, const std::string& unit) {
   const std::int64_t held = failed.held.total_bytes() - outside_of(failed.held);
   const std::int64_t usable = job.on_gpu && failed.held.device_total_bytes > 0

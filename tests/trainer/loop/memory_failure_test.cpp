@@ -24,8 +24,8 @@ trace::predict::PlannedJob job_of(trace::job::Strategy strategy) {
   return trace::predict::job_on_this_machine(settings, *trace::job::find_model_preset("tiny"));
 }
 
-profiler::pytorch::FailedAllocation failed_with(std::int64_t activations) {
-  profiler::pytorch::FailedAllocation failed;
+FailedAllocation failed_with(std::int64_t activations) {
+  FailedAllocation failed;
   failed.asked_bytes = 3 * kMiB;
   failed.held.bytes[static_cast<std::size_t>(trace::model::MemoryCategory::kParameters)] = 9 * kMiB;
   failed.held.bytes[static_cast<std::size_t>(trace::model::MemoryCategory::kActivations)] =
