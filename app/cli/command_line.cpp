@@ -30,11 +30,11 @@ struct WindowChoice {
   std::vector<std::string> commands;  // one of which may have been meant
 };
 
-int need_display(const std::string& instead) {
-  return report_error({trace::base::ErrorKind::kFailed,
-                       "There is no display (DISPLAY and WAYLAND_DISPLAY are not set), so no "
-                       "window. Use `shardlens " +
-                           instead + "`, or a virtual display: xvfb-run -a shardlens …"});
+tl::unexpected<trace::base::Error> need_display(const std::string& instead) {
+  return trace::base::fail(trace::base::ErrorKind::kFailed,
+                           "There is no display (DISPLAY and WAYLAND_DISPLAY are not set), so no "
+                           "window. Use `shardlens " +
+                               instead + "`, or a virtual display: xvfb-run -a shardlens …");
 }
 
 std::vector<std::string> command_names(const CLI::App& app) {
@@ -80,13 +80,12 @@ bool names_settings(const std::filesystem::path& file) {
          std::filesystem::is_regular_file(file, error);
 }
 
-int open_window(WindowChoice choice, const Surroundings& surroundings) {
+trace::base::Result<int> open_window(WindowChoice choice, const Surroundings& surroundings) {
   window::WindowOptions options;
   if (!choice.view.empty()) {
-    auto view = ui::state::parse_address(choice.view);
-    if (!view) return report_error(view.error());
-    choice.runs.insert(choice.runs.begin(), view->run);
-    options.view = std::move(*view);
+    TRY_ASSIGN(auto view, ui::state::parse_address(choice.view));
+    choice.runs.insert(choice.runs.begin(), view.run);
+    options.view = std::move(view);
   }
   options.runs_dir = choice.runs_dir;
   options.trainer_status = choice.trainer_status;
@@ -104,14 +103,14 @@ int open_window(WindowChoice choice, const Surroundings& surroundings) {
     }
     // Also where a command was misspelt.
     const bool missing = run.error().kind == trace::base::ErrorKind::kMissing;
-    if (!missing) return report_error(run.error());
+    if (!missing) return tl::make_unexpected(run.error());
     const auto command = nearest_name(name, choice.commands);
     const std::string hint = command.empty()
                                  ? " For commands see shardlens --help."
                                  : " Did you mean the command `shardlens " + command + "`?";
-    return report_error({trace::base::ErrorKind::kUsage, run.error().message + hint});
+    return trace::base::fail(trace::base::ErrorKind::kUsage, run.error().message + hint);
   }
-  if (surroundings.has_display) return exit_code_of(window::run_window(options));
+  if (surroundings.has_display) return window::run_window(options).map([] { return kDone; });
   if (!options.traces.empty()) return need_display("import FILE…");
   if (!options.runs.empty()) return need_display("report RUN");
   print_message("No display: training the default job instead of opening a window");
@@ -217,7 +216,8 @@ int run_command_line(int argc, const char* const* argv, const Surroundings& surr
     if (!is_answer) suggest_options(app, own, argv);
     return is_answer ? kDone : kWrongUse;
   }
-  return code_after_writing(chosen());
+  const auto code = chosen();
+  return code_after_writing(code ? *code : report_error(code.error()));
 }
 
 }  // namespace shardlens::app::cli

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "trace/base/result.h"
+
 namespace CLI {
 class App;
 }
@@ -14,8 +16,9 @@ namespace shardlens::app::cli {
 
 struct Surroundings;
 
-// Filled in by the command that was named; returns the exit code.
-using Action = std::function<int()>;
+// Filled in by the command that was named; returns the exit code, or an error for whoever calls it
+// to report.
+using Action = std::function<trace::base::Result<int>()>;
 // Words for another program, from behind "--", as they were typed; there once parsing is done.
 using HandedOn = std::vector<std::string>;
 

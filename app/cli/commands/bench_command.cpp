@@ -90,31 +90,27 @@ bool asks_for_help(const std::vector<std::string>& arguments) {
       arguments, [](const std::string& each) { return each == "--help" || each == "-h"; });
 }
 
-int bench(const BenchArguments& options) {
-  const auto program = find_benchmark(options.name);
-  if (!program) return report_error(program.error());
+trace::base::Result<int> bench(const BenchArguments& options) {
+  TRY_ASSIGN(const auto program, find_benchmark(options.name));
   StopRequest stop;
   // Its made-up runs go with it, however it ends.
-  const auto temporary = trace::base::TemporaryFolder::create();
-  if (!temporary) return report_error(temporary.error());
-  stop.remove_if_ended(temporary->path());
+  TRY_ASSIGN(const auto temporary, trace::base::TemporaryFolder::create());
+  stop.remove_if_ended(temporary.path());
   std::vector<std::string> arguments = options.arguments;
   arguments.insert(arguments.end(), options.handed_on->begin(), options.handed_on->end());
-  const auto output =
-      run_and_read(*program, arguments, temporary->path(), [&] { return !stop.is_made(); });
-  if (!output) return report_error(output.error());
+  TRY_ASSIGN(const auto output,
+             run_and_read(program, arguments, temporary.path(), [&] { return !stop.is_made(); }));
   if (asks_for_help(arguments)) {
-    print_result(*output);
+    print_result(output);
     return kDone;
   }
-  auto rows = rows_of(*output, options.name);
-  if (!rows) return report_error(rows.error());
+  TRY_ASSIGN(const auto rows, rows_of(output, options.name));
   const report::Json machine = describe_machine();
   print_result(
       options.format == "json"
-          ? report::dump_json({{"bench", options.name}, {"machine", machine}, {"rows", *rows}})
-          : rows_text(*rows, machine));
-  for (const auto& row : *rows) {
+          ? report::dump_json({{"bench", options.name}, {"machine", machine}, {"rows", rows}})
+          : rows_text(rows, machine));
+  for (const auto& row : rows) {
     if (row.is_object() && row.value("met", report::Json(nullptr)) == report::Json(false))
       return kFailed;
   }

@@ -134,18 +134,16 @@ Result<void> keep(const CalibrateArguments& arguments, report::CostsReport& repo
   return {};
 }
 
-int calibrate(const CalibrateArguments& arguments) {
+Result<int> calibrate(const CalibrateArguments& arguments) {
   launch::StopSignals signals;
   if (!arguments.output.empty()) {
-    const auto free =
-        trace::store::check_output(arguments.output, arguments.overwrite, "costs.json");
-    if (!free) return report_error(free.error());
+    TRY(trace::store::check_output(arguments.output, arguments.overwrite, "costs.json"));
   }
-  auto costs = arguments.table.empty() ? measure(arguments, signals) : read_in(arguments);
-  if (!costs) return report_error(costs.error());
-  if (const auto kept = keep(arguments, *costs); !kept) return report_error(kept.error());
-  print_result(arguments.as_json ? report::dump_json(report::costs_json(*costs))
-                                 : report::costs_text(*costs));
+  TRY_ASSIGN(auto costs,
+             arguments.table.empty() ? measure(arguments, signals) : read_in(arguments));
+  TRY(keep(arguments, costs));
+  print_result(arguments.as_json ? report::dump_json(report::costs_json(costs))
+                                 : report::costs_text(costs));
   return kDone;
 }
 

@@ -75,11 +75,10 @@ Result<report::ComparedRuns> read_runs(const CompareArguments& options) {
   return compared;
 }
 
-int compare(const CompareArguments& options) {
-  const auto compared = read_runs(options);
-  if (!compared) return report_error(compared.error());
-  print_result(options.format == "json" ? report::dump_json(report::comparison_json(*compared))
-                                        : report::comparison_text(*compared));
+Result<int> compare(const CompareArguments& options) {
+  TRY_ASSIGN(const auto compared, read_runs(options));
+  print_result(options.format == "json" ? report::dump_json(report::comparison_json(compared))
+                                        : report::comparison_text(compared));
   return kDone;
 }
 

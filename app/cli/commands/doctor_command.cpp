@@ -50,7 +50,7 @@ std::string checks_text(const std::vector<HealthCheck>& checks) {
   return table.text("", false);
 }
 
-int examine(const DoctorArguments& options) {
+trace::base::Result<int> examine(const DoctorArguments& options) {
   const auto checks = check_health(options.context);
   const report::Json machine = describe_machine();
   const bool works =

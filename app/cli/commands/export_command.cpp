@@ -64,7 +64,7 @@ report::Json exported_json(const std::filesystem::path& file,
           {"tables", std::move(tables)}};
 }
 
-int export_rows(const ExportArguments& arguments, const std::filesystem::path& run) {
+Result<int> export_rows(const ExportArguments& arguments, const std::filesystem::path& run) {
   StopRequest stop;
   PercentLine line("exporting");
   trace::store::ExportOptions options;
@@ -74,18 +74,17 @@ int export_rows(const ExportArguments& arguments, const std::filesystem::path& r
   stop.remove_if_ended(trace::store::temporary_name(arguments.output));
   const auto rows = trace::store::export_rows(run, arguments.output, options);
   line.end();
-  if (!rows) return report_error(rows.error());
+  if (!rows) return tl::make_unexpected(rows.error());
   print_result(arguments.json ? report::dump_json(exported_json(arguments.output, *rows))
                               : exported_text(arguments.output, *rows));
   return kDone;
 }
 
-int export_chrome(const ExportArguments& arguments, const std::filesystem::path& run) {
+Result<int> export_chrome(const ExportArguments& arguments, const std::filesystem::path& run) {
   trace::interop::ChromeExportOptions options;
   if (!arguments.steps.empty()) {
-    const auto range = report::parse_step_range(arguments.steps);
-    if (!range) return report_error(range.error());
-    options.steps = {range->first, range->last};
+    TRY_ASSIGN(const report::StepRange range, report::parse_step_range(arguments.steps));
+    options.steps = {range.first, range.last};
   }
   StopRequest stop;
   PercentLine line("exporting");
@@ -95,7 +94,7 @@ int export_chrome(const ExportArguments& arguments, const std::filesystem::path&
   options.begun = [&](const auto& file) { stop.remove_if_ended(file); };
   const auto written = trace::interop::export_chrome_trace(run, arguments.output, options);
   line.end();
-  if (!written) return report_error(written.error());
+  if (!written) return tl::make_unexpected(written.error());
   report::Json files = report::Json::array();
   std::string text;
   for (const auto& file : written->files) {
@@ -159,16 +158,12 @@ report::Json settings_export_json(const ExportArguments& arguments,
           {"file", report::text_or_null(arguments.output.string())}};
 }
 
-int export_settings(const ExportArguments& arguments, const std::filesystem::path& run,
-                    trace::frameworks::ExportFormat format) {
-  const auto job = tuned_job(run);
-  if (!job) return report_error(job.error());
-  const auto file = trace::frameworks::framework_export(format, *job);
+Result<int> export_settings(const ExportArguments& arguments, const std::filesystem::path& run,
+                            trace::frameworks::ExportFormat format) {
+  TRY_ASSIGN(const auto job, tuned_job(run));
+  const auto file = trace::frameworks::framework_export(format, job);
   if (!arguments.output.empty()) {
-    const auto usual = trace::frameworks::usual_file_name(format);
-    if (const auto written = write_text(arguments, file.text, usual); !written) {
-      return report_error(written.error());
-    }
+    TRY(write_text(arguments, file.text, trace::frameworks::usual_file_name(format)));
   }
   if (arguments.json) {
     print_result(report::dump_json(settings_export_json(arguments, file)));
@@ -182,25 +177,24 @@ int export_settings(const ExportArguments& arguments, const std::filesystem::pat
   return kDone;
 }
 
-int export_run(const ExportArguments& arguments) {
-  const auto run = session::find_listed_run(arguments.run, arguments.runs_dir);
-  if (!run) return report_error(run.error());
+Result<int> export_run(const ExportArguments& arguments) {
+  TRY_ASSIGN(const auto run, session::find_listed_run(arguments.run, arguments.runs_dir));
   const bool is_trace = arguments.format == "chrome";
   if (!is_trace && !arguments.steps.empty()) {
-    return report_error({trace::base::ErrorKind::kUsage,
-                         "--steps is for --format chrome: all else is of the whole run."});
+    return trace::base::fail(trace::base::ErrorKind::kUsage,
+                             "--steps is for --format chrome: all else is of the whole run.");
   }
   if (const auto format = trace::frameworks::find_export_format(arguments.format)) {
-    return export_settings(arguments, *run, *format);
+    return export_settings(arguments, run, *format);
   }
   if (arguments.output.empty()) {
-    return report_error({trace::base::ErrorKind::kUsage,
-                         is_trace ? "--format chrome writes a trace; name it, as -o run.json.gz, "
-                                    "or name a folder for a file of each rank."
-                                  : "--format rows writes a file of SQLite; name it, as "
-                                    "-o run.sqlite."});
+    return trace::base::fail(
+        trace::base::ErrorKind::kUsage,
+        is_trace ? "--format chrome writes a trace; name it, as -o run.json.gz, or name a folder "
+                   "for a file of each rank."
+                 : "--format rows writes a file of SQLite; name it, as -o run.sqlite.");
   }
-  return is_trace ? export_chrome(arguments, *run) : export_rows(arguments, *run);
+  return is_trace ? export_chrome(arguments, run) : export_rows(arguments, run);
 }
 
 }  // namespace

@@ -31,10 +31,10 @@ std::string generated_text(const trace::synthetic::SyntheticRun& run, int ranks)
                                 million_per_second(run));
 }
 
-int generate(const GenerateArguments& arguments) {
+trace::base::Result<int> generate(const GenerateArguments& arguments) {
   auto options = arguments.options;
   if (options.name.empty()) {
-    return report_error({trace::base::ErrorKind::kUsage, "A run needs a name: give one"});
+    return trace::base::fail(trace::base::ErrorKind::kUsage, "A run needs a name: give one");
   }
   StopRequest stop;
   PercentLine line("writing");
@@ -42,7 +42,7 @@ int generate(const GenerateArguments& arguments) {
   options.begun = [&](const auto& folder) { stop.remove_if_ended(folder); };
   const auto run = trace::synthetic::generate_run(arguments.runs_dir, options);
   line.end();
-  if (!run) return report_error(run.error());
+  if (!run) return tl::make_unexpected(run.error());
   print_result(arguments.format == "json"
                    ? report::dump_json({{"run", run->folder.string()},
                                         {"ranks", options.ranks},

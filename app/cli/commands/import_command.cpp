@@ -34,14 +34,14 @@ std::filesystem::path without_last_slash(const std::filesystem::path& path) {
   return normal.has_filename() ? normal : normal.parent_path();
 }
 
-int refuse_packed(const std::filesystem::path& output) {
-  return report_error({trace::base::ErrorKind::kUsage,
-                       "-o " + output.string() +
-                           " names a packed file, and an import makes a folder: leave the suffix "
-                           "out, then `shardlens pack` it"});
+tl::unexpected<trace::base::Error> refuse_packed(const std::filesystem::path& output) {
+  return trace::base::fail(trace::base::ErrorKind::kUsage,
+                           "-o " + output.string() +
+                               " names a packed file, and an import makes a folder: leave the "
+                               "suffix out, then `shardlens pack` it");
 }
 
-int import_traces(const ImportArguments& arguments) {
+trace::base::Result<int> import_traces(const ImportArguments& arguments) {
   StopRequest stop;
   PercentLine line("reading");
   trace::interop::ImportOptions options;
@@ -57,7 +57,7 @@ int import_traces(const ImportArguments& arguments) {
   options.begun = [&](const auto& folder) { stop.remove_if_ended(folder); };
   const auto imported = trace::interop::import_kineto(arguments.files, arguments.runs_dir, options);
   line.end();
-  if (!imported) return report_error(imported.error());
+  if (!imported) return tl::make_unexpected(imported.error());
   for (const std::string& warning : imported->warnings) print_message("warning: " + warning);
   if (arguments.format == "json") {
     print_result(report::dump_json(as_json(*imported)));

@@ -25,9 +25,8 @@ struct PackArguments {
   std::filesystem::path runs_dir = "runs";
 };
 
-int pack(const PackArguments& options) {
-  const auto run = session::find_listed_run(options.run, options.runs_dir);
-  if (!run) return report_error(run.error());
+trace::base::Result<int> pack(const PackArguments& options) {
+  TRY_ASSIGN(const auto run, session::find_listed_run(options.run, options.runs_dir));
   trace::store::PackOptions how;
   how.overwrite = options.overwrite;
   how.with_paths = options.with_paths;
@@ -35,9 +34,9 @@ int pack(const PackArguments& options) {
   PercentLine line("packing");
   how.progress = stop.progress(line);
   stop.remove_if_ended(trace::store::temporary_name(options.output));
-  const auto packed = trace::store::pack_run(*run, options.output, how);
+  const auto packed = trace::store::pack_run(run, options.output, how);
   line.end();
-  if (!packed) return report_error(packed.error());
+  if (!packed) return tl::make_unexpected(packed.error());
   const report::Json bytes = trace::base::file_size_or_zero(options.output);
   print_result(options.format == "json"
                    ? report::dump_json({{"file", options.output.string()}, {"bytes", bytes}})

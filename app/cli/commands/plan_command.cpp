@@ -54,13 +54,11 @@ trace::base::Result<trace::predict::PlanRequest> request_of(const PlanArguments&
   return request;
 }
 
-int show_plan(const PlanArguments& options) {
-  const auto request = request_of(options);
-  if (!request) return report_error(request.error());
-  auto plan = trace::predict::plan_job(*request);
-  if (!plan) return report_error(plan.error());
+trace::base::Result<int> show_plan(const PlanArguments& options) {
+  TRY_ASSIGN(const auto request, request_of(options));
+  TRY_ASSIGN(auto plan, trace::predict::plan_job(request));
   const report::PlanReport report =
-      report::report_of(std::move(*plan), options.memory_gb ? "" : options.gpu);
+      report::report_of(std::move(plan), options.memory_gb ? "" : options.gpu);
   print_result(options.format == "json" ? report::dump_json(report::plan_json(report))
                                         : report::plan_text(report));
   return kDone;

@@ -71,17 +71,16 @@ trace::base::Result<report::AskedSettings> asked_settings(const std::filesystem:
   return asked;
 }
 
-int predict(const PredictArguments& arguments) {
+trace::base::Result<int> predict(const PredictArguments& arguments) {
   if (arguments.history) return print_history(arguments);
   if (arguments.run.empty()) {
-    return report_error({trace::base::ErrorKind::kUsage,
-                         "Name the run to predict from, or give --history for all predictions so "
-                         "far."});
+    return trace::base::fail(
+        trace::base::ErrorKind::kUsage,
+        "Name the run to predict from, or give --history for all predictions so far.");
   }
-  const auto run = session::find_listed_run(arguments.run, arguments.runs_dir);
-  if (!run) return report_error(run.error());
-  const auto prediction = asked_settings(*run, arguments).and_then([&](const auto& asked) {
-    return report::predict_run(*run, asked, arguments.costs);
+  TRY_ASSIGN(const auto run, session::find_listed_run(arguments.run, arguments.runs_dir));
+  const auto prediction = asked_settings(run, arguments).and_then([&](const auto& asked) {
+    return report::predict_run(run, asked, arguments.costs);
   });
   const bool as_json = arguments.format == "json";
   if (!prediction) {
@@ -89,7 +88,7 @@ int predict(const PredictArguments& arguments) {
       print_result(
           report::dump_json(report::refused_json(arguments.run, prediction.error().message)));
     }
-    return report_error(prediction.error());
+    return tl::make_unexpected(prediction.error());
   }
   print_result(as_json ? report::dump_json(report::prediction_json(*prediction))
                        : report::prediction_text(*prediction));

@@ -90,9 +90,8 @@ std::string as_table(const QueryResult& result) {
   return table.text("");
 }
 
-int query(const QueryArguments& options) {
-  const auto run = session::find_listed_run(options.run, options.runs_dir);
-  if (!run) return report_error(run.error());
+trace::base::Result<int> query(const QueryArguments& options) {
+  TRY_ASSIGN(const auto run, session::find_listed_run(options.run, options.runs_dir));
   StopRequest stop;
   trace::store::QueryOptions how;
   bool is_read = true;
@@ -112,8 +111,9 @@ int query(const QueryArguments& options) {
   }
   const std::string sql =
       options.sql == "-" ? std::string(std::istreambuf_iterator<char>(std::cin), {}) : options.sql;
-  const auto result = trace::store::query_run(*run, sql, how);
-  if (!result) return is_read ? report_error(result.error()) : kDone;
+  const auto result = trace::store::query_run(run, sql, how);
+  if (!result && !is_read) return kDone;
+  if (!result) return tl::make_unexpected(result.error());
   if (options.format == "csv") {
     print_data(has_rows ? csv : names_as_csv(result->columns));
   } else {

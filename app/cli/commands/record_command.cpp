@@ -56,20 +56,20 @@ void say_if_none_had_detail(const std::vector<trace::analysis::StepFigures>& fou
 }
 
 // `asked`: what the user typed.
-int print_outcome(const launch::RecordedProgram& program, const launch::RecordRequest& asked) {
+trace::base::Result<int> print_outcome(const launch::RecordedProgram& program,
+                                       const launch::RecordRequest& asked) {
   for (const auto& problem : program.save_errors()) {
     print_message("error: " + problem);
   }
-  const auto report = report::load_report(program.folder(), {}, &program.run());
-  if (!report) return report_error(report.error());
+  TRY_ASSIGN(const auto report, report::load_report(program.folder(), {}, &program.run()));
   const auto status = program.run().status;
   const bool failed =
       status == trace::model::RunStatus::kFailed || status == trace::model::RunStatus::kIncomplete;
   if (failed) print_message("error: " + program.run().reason);
-  say_if_none_had_detail(report->figures.steps, asked.steps);
+  say_if_none_had_detail(report.figures.steps, asked.steps);
   print_result(asked.output_to_stderr
-                   ? report::dump_json(report::report_json(*report))
-                   : report::report_text(*report) + "\n" + program.folder().string() + "\n");
+                   ? report::dump_json(report::report_json(report))
+                   : report::report_text(report) + "\n" + program.folder().string() + "\n");
   return failed || !program.save_errors().empty() ? kFailed : kDone;
 }
 
@@ -78,29 +78,26 @@ struct RecordArguments {
   const HandedOn* handed_on = nullptr;
 };
 
-int record(const RecordArguments& arguments) {
+trace::base::Result<int> record(const RecordArguments& arguments) {
   launch::RecordRequest request = arguments.request;
   request.command.insert(request.command.end(), arguments.handed_on->begin(),
                          arguments.handed_on->end());
-  auto steps = schedule_text(request.steps);
-  if (!steps) return report_error(steps.error());
-  request.steps = std::move(*steps);
+  TRY_ASSIGN(request.steps, schedule_text(request.steps));
   launch::StopSignals signals;
-  auto program = launch::RecordedProgram::start(request);
-  if (!program) return report_error(program.error());
-  print_message("Recording into " + (*program)->folder().string());
-  if (const auto warning = trace::base::network_file_system_warning((*program)->folder());
+  TRY_ASSIGN(const auto program, launch::RecordedProgram::start(request));
+  print_message("Recording into " + program->folder().string());
+  if (const auto warning = trace::base::network_file_system_warning(program->folder());
       !warning.empty()) {
     print_message("warning: " + warning);
   }
-  const bool stopped = watch(**program, signals);
-  if (auto concluded = (*program)->conclude(stopped); !concluded) {
-    if ((*program)->exit_code() != 0) {
-      print_message("The program ended with exit code " + std::to_string((*program)->exit_code()));
+  const bool stopped = watch(*program, signals);
+  if (auto concluded = program->conclude(stopped); !concluded) {
+    if (program->exit_code() != 0) {
+      print_message("The program ended with exit code " + std::to_string(program->exit_code()));
     }
-    return report_error(concluded.error());
+    return tl::make_unexpected(concluded.error());
   }
-  return print_outcome(**program, arguments.request);
+  return print_outcome(*program, arguments.request);
 }
 
 }  // namespace

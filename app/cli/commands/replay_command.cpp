@@ -19,17 +19,16 @@ struct ReplayArguments {
   std::filesystem::path preferences, home;
 };
 
-int replay(const ReplayArguments& options) {
-  const auto run = session::find_listed_run(options.run, options.runs_dir);
-  if (!run) return report_error(run.error());
+trace::base::Result<int> replay(const ReplayArguments& options) {
+  TRY_ASSIGN(const auto run, session::find_listed_run(options.run, options.runs_dir));
   window::WindowOptions window;
   window.runs_dir = options.runs_dir;
-  window.runs = {*run};
+  window.runs = {run};
   window.preferences = options.preferences;
   window.home = options.home;
   window.replay = true;
   window.replay_speed = options.speed;
-  return exit_code_of(window::run_window(window));
+  return window::run_window(window).map([] { return kDone; });
 }
 
 }  // namespace

@@ -45,12 +45,11 @@ std::string text_of(const report::RunReport& report, bool with_advice) {
   return text + report::advice_text(report::advice_of(whole), whole.summary.step_ns.mean);
 }
 
-int show_report(const ReportArguments& options) {
-  const auto report = load(options);
-  if (!report) return report_error(report.error());
-  print_result(options.format == "json" ? json_of(*report, options.advice)
-                                        : text_of(*report, options.advice));
-  const auto& problems = report->figures.info.unreadable;
+trace::base::Result<int> show_report(const ReportArguments& options) {
+  TRY_ASSIGN(const auto report, load(options));
+  print_result(options.format == "json" ? json_of(report, options.advice)
+                                        : text_of(report, options.advice));
+  const auto& problems = report.figures.info.unreadable;
   for (const std::string& problem : problems) print_message("error: " + problem);
   return problems.empty() ? kDone : kFailed;
 }

@@ -30,21 +30,18 @@ void say_what_has_no_effect(const JobArguments& arguments, const trace::job::Set
   }
 }
 
-int train(const RunArguments& options) {
+trace::base::Result<int> train(const RunArguments& options) {
   launch::JobRequest request;
-  auto settings = settings_of(options.job);
-  if (!settings) return report_error(settings.error());
-  say_what_has_no_effect(options.job, *settings);
-  request.settings = session::with_resumed_run(std::move(*settings), options.runs_dir);
+  TRY_ASSIGN(auto settings, settings_of(options.job));
+  say_what_has_no_effect(options.job, settings);
+  request.settings = session::with_resumed_run(std::move(settings), options.runs_dir);
   request.runs_dir = options.runs_dir;
   request.name = options.name;
   request.overwrite = options.overwrite;
   if (!options.predict_from.empty()) {
-    const auto run = session::find_listed_run(options.predict_from, options.runs_dir, {});
-    if (!run) return report_error(run.error());
-    auto predicted = report::predict_job(*run, request.settings, launch::probe_cuda());
-    if (!predicted) return report_error(predicted.error());
-    request.predicted = std::move(*predicted);
+    TRY_ASSIGN(const auto run,
+               session::find_listed_run(options.predict_from, options.runs_dir, {}));
+    TRY_ASSIGN(request.predicted, report::predict_job(run, request.settings, launch::probe_cuda()));
     if (!request.predicted) {
       print_message("Nothing differs from " + options.predict_from +
                     " that changes a step's time, so no prediction is kept");

@@ -1,11 +1,10 @@
 // `shardlens runs`: the library's runs, and the user's words about one of them.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "app/cli/commands.h"
+#include "app/cli/commands/add_command.h"
 #include "app/cli/terminal/output.h"
 #include "app/launch/program_files.h"
 #include "app/report/report_json.h"
@@ -24,6 +23,7 @@ struct RunsArguments {
   std::string name, note;
   std::vector<std::string> tags, untags;
   bool examples = false;
+  const CLI::App* command = nullptr;  // which options were given
   std::string format;
   std::filesystem::path runs_dir = "runs";
 };
@@ -100,7 +100,8 @@ int list(const RunsArguments& options) {
   return found.problems.empty() ? kDone : kFailed;
 }
 
-trace::base::Result<void> change(const RunsArguments& options, const CLI::App& command) {
+trace::base::Result<void> change(const RunsArguments& options) {
+  const CLI::App& command = *options.command;
   TRY_ASSIGN(const auto run, session::find_listed_run(options.run, options.runs_dir, {}));
   trace::store::RunWords words;
   if (command.count("--rename") > 0) words.name = options.name;
@@ -117,26 +118,27 @@ trace::base::Result<void> change(const RunsArguments& options, const CLI::App& c
   return session::change_words(options.runs_dir, run, std::move(words));
 }
 
-int list_or_change(const RunsArguments& options, const CLI::App& command) {
+trace::base::Result<int> list_or_change(const RunsArguments& options) {
+  const CLI::App& command = *options.command;
   const bool changes = command.count("--rename") + command.count("--note") +
                            command.count("--tag") + command.count("--untag") >
                        0;
   if (options.run.empty() && !changes) return list(options);
   if (options.run.empty() || !changes) {
-    return report_error({trace::base::ErrorKind::kUsage,
-                         "Name a run together with --rename, --note, --tag or --untag; without "
-                         "either, all runs are listed. Its figures: shardlens report RUN."});
+    return trace::base::fail(trace::base::ErrorKind::kUsage,
+                             "Name a run together with --rename, --note, --tag or --untag; without "
+                             "either, all runs are listed. Its figures: shardlens report RUN.");
   }
-  const auto done = change(options, command);
-  return done ? kDone : report_error(done.error());
+  return change(options).map([] { return kDone; });
 }
 
 }  // namespace
 
 void add_runs_command(CLI::App& app, Action& chosen) {
-  auto options = std::make_shared<RunsArguments>();
-  auto* command =
-      app.add_subcommand("runs", "Lists the library's runs; names, notes and tags of one of them");
+  const auto [command, options] =
+      add_command(app, chosen, "runs",
+                  "Lists the library's runs; names, notes and tags of one of them", list_or_change);
+  options->command = command;
   command->add_option("RUN", options->run, "The run to rename, note or tag");
   command->add_flag("--examples", options->examples, "Those that came with the program instead");
   command->add_option("--rename", options->name, "What it is called from now on")
@@ -159,9 +161,6 @@ void add_runs_command(CLI::App& app, Action& chosen) {
       "  shardlens runs \"cap 1\" --tag slow --note \"the switch was broken\"\n"
       "  shardlens runs --examples\n"
       "  shardlens report \"one of them\"");
-  command->callback([&chosen, options, command] {
-    chosen = [options, command] { return list_or_change(*options, *command); };
-  });
 }
 
 }  // namespace shardlens::app::cli

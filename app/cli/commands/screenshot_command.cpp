@@ -47,28 +47,23 @@ trace::base::Result<std::filesystem::path> first_run_of(const std::string& sweep
                            "the sweep '" + sweep + "' has no run in this library yet");
 }
 
-int screenshot(const ScreenshotArguments& options) {
+trace::base::Result<int> screenshot(const ScreenshotArguments& options) {
   auto picture = options.picture;
-  if (auto size = parse_size(options.size, picture.width, picture.height); !size) {
-    return report_error(size.error());
-  }
+  TRY(parse_size(options.size, picture.width, picture.height));
   if (picture.workspace == "compare" && picture.tab == kSweepTab) {
     picture.sweep = options.runs.front();
-    const auto run = first_run_of(picture.sweep, picture.runs_dir);
-    if (!run) return report_error(run.error());
-    picture.run = *run;
-    return exit_code_of(window::take_screenshot(picture));
+    TRY_ASSIGN(picture.run, first_run_of(picture.sweep, picture.runs_dir));
+    return window::take_screenshot(picture).map([] { return kDone; });
   }
   for (const std::string& name : options.runs) {
-    const auto run = session::find_listed_run(name, picture.runs_dir);
-    if (!run) return report_error(run.error());
+    TRY_ASSIGN(const auto run, session::find_listed_run(name, picture.runs_dir));
     if (&name == &options.runs.front()) {
-      picture.run = *run;
+      picture.run = run;
     } else {
-      picture.others.push_back(*run);
+      picture.others.push_back(run);
     }
   }
-  return exit_code_of(window::take_screenshot(picture));
+  return window::take_screenshot(picture).map([] { return kDone; });
 }
 
 // What is to be seen.

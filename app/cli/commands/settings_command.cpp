@@ -90,19 +90,18 @@ report::Json file_json(const settings::SettingsInput& input) {
           {"differs", std::move(differs)}};
 }
 
-int show_file(const std::string& file, bool as_json) {
-  const auto input = settings::read_settings_input(file);
-  if (!input) return report_error(input.error());
+trace::base::Result<int> show_file(const std::string& file, bool as_json) {
+  TRY_ASSIGN(const auto input, settings::read_settings_input(file));
   if (as_json) {
-    print_result(report::dump_json(file_json(*input)));
+    print_result(report::dump_json(file_json(input)));
     return kDone;
   }
-  print_result(trace::store::settings_to_yaml(input->settings));
-  if (input->foreign) print_lines(trace::frameworks::remarks_text(*input->foreign));
+  print_result(trace::store::settings_to_yaml(input.settings));
+  if (input.foreign) print_lines(trace::frameworks::remarks_text(*input.foreign));
   return kDone;
 }
 
-int show_settings(const SettingsArguments& options) {
+trace::base::Result<int> show_settings(const SettingsArguments& options) {
   const bool as_json = options.format == "json";
   if (options.key.empty()) {
     report::Json all = report::Json::array();
@@ -116,8 +115,8 @@ int show_settings(const SettingsArguments& options) {
     return show_file(options.key, as_json);
   }
   if (knob == nullptr) {
-    return report_error(
-        {trace::base::ErrorKind::kUsage, trace::job::unknown_setting_text(options.key)});
+    return trace::base::fail(trace::base::ErrorKind::kUsage,
+                             trace::job::unknown_setting_text(options.key));
   }
   print_result(as_json ? report::dump_json(knob_description(*knob)) : knob_text(*knob));
   return kDone;

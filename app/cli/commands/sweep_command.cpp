@@ -153,19 +153,17 @@ sweep::SweepRequest request_of(const SweepArguments& arguments, SweepPoints poin
   return request;
 }
 
-int sweep_over(const SweepArguments& arguments) {
+Result<int> sweep_over(const SweepArguments& arguments) {
   launch::StopSignals signals;
-  auto points = wanted_points(arguments);
-  if (!points) return report_error(points.error());
-  auto jobs = sweep::jobs_of(*points);
+  TRY_ASSIGN(auto points, wanted_points(arguments));
+  auto jobs = sweep::jobs_of(points);
   const bool is_new = arguments.resumed.empty();
-  if (!leave_out_refused(*points, jobs, arguments)) return kWrongUse;
-  if (is_new) print_left_out(sweep::leave_out_doubles(*points, jobs), "do the same as others");
-  say_that_no_model_is_saved(*points);
-  const auto request = request_of(arguments, std::move(*points));
-  auto sweep = sweep::Sweep::open(request, session::measured_run);
-  if (!sweep) return report_error(sweep.error());
-  return run_sweep(*sweep, signals,
+  if (!leave_out_refused(points, jobs, arguments)) return kWrongUse;
+  if (is_new) print_left_out(sweep::leave_out_doubles(points, jobs), "do the same as others");
+  say_that_no_model_is_saved(points);
+  const auto request = request_of(arguments, std::move(points));
+  TRY_ASSIGN(auto sweep, sweep::Sweep::open(request, session::measured_run));
+  return run_sweep(sweep, signals,
                    {.banners = common_banners(jobs),
                     .command_to_go_on = command_to_go_on(request.name, arguments.runs_dir),
                     .as_json = arguments.as_json});

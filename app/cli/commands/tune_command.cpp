@@ -68,23 +68,21 @@ sweep::SweepRequest request_of(const TuneArguments& arguments, const SweepPoints
   return request;
 }
 
-int tune(const TuneArguments& arguments) {
+Result<int> tune(const TuneArguments& arguments) {
   launch::StopSignals signals;
-  const auto base = start_of(arguments);
-  if (!base) return report_error(base.error());
-  auto points = arguments.over.empty() ? search::default_points(*base, goal_of(arguments))
-                                       : search::search_points(*base, arguments.over);
-  if (!points) return report_error(points.error());
-  auto jobs = sweep::jobs_of(*points);
-  if (!jobs.front()) return report_error(jobs.front().error());  // where the search starts
-  print_left_out(sweep::leave_out_refused(*points, jobs, 1), "cannot be run");
-  print_left_out(sweep::leave_out_doubles(*points, jobs), "do the same as others");
-  say_that_no_model_is_saved(*points);
-  const auto request = request_of(arguments, *points);
-  auto grid = sweep::Sweep::open(request, session::measured_run);
-  if (!grid) return report_error(grid.error());
+  TRY_ASSIGN(const Settings base, start_of(arguments));
+  TRY_ASSIGN(auto points, arguments.over.empty() ? search::default_points(base, goal_of(arguments))
+                                                 : search::search_points(base, arguments.over));
+  auto jobs = sweep::jobs_of(points);
+  // Where the search starts.
+  if (!jobs.front()) return tl::make_unexpected(jobs.front().error());
+  print_left_out(sweep::leave_out_refused(points, jobs, 1), "cannot be run");
+  print_left_out(sweep::leave_out_doubles(points, jobs), "do the same as others");
+  say_that_no_model_is_saved(points);
+  const auto request = request_of(arguments, points);
+  TRY_ASSIGN(auto grid, sweep::Sweep::open(request, session::measured_run));
   return run_search(
-      *grid, signals,
+      grid, signals,
       {.sources = session::forecast_sources(session::this_machine()),
        .banners = common_banners(jobs),
        .command_to_go_on = "the same command with --name " + trace::base::in_shell(request.name),

@@ -113,19 +113,18 @@ std::string verified_text(const std::filesystem::path& run, const VerifyReport& 
   return text + (ranks.empty() ? "" : "; all of rank " + ranks) + "\n";
 }
 
-int verify(const VerifyArguments& arguments) {
-  const auto run = session::find_listed_run(arguments.run, arguments.runs_dir);
-  if (!run) return report_error(run.error());
+trace::base::Result<int> verify(const VerifyArguments& arguments) {
+  TRY_ASSIGN(const auto run, session::find_listed_run(arguments.run, arguments.runs_dir));
   StopRequest stop;
   PercentLine line("checking");
   trace::store::VerifyOptions options;
   options.progress = stop.progress(line);
   const trace::store::StopReading stop_reading([&] { return stop.is_made(); });
-  const auto report = report::check_run(*run, options);
+  const auto report = report::check_run(run, options);
   line.end();
-  if (!report) return report_error(report.error());
-  print_result(arguments.format == "json" ? report::dump_json(verified_json(*run, *report))
-                                          : verified_text(*run, *report));
+  if (!report) return tl::make_unexpected(report.error());
+  print_result(arguments.format == "json" ? report::dump_json(verified_json(run, *report))
+                                          : verified_text(run, *report));
   return report->damage.empty() ? kDone : kFailed;
 }
 

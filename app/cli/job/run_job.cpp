@@ -42,26 +42,25 @@ int print_outcome(const launch::JobStatus& status, const launch::JobSession& job
 
 }  // namespace
 
-int run_job(const launch::JobRequest& request, bool as_json) {
+trace::base::Result<int> run_job(const launch::JobRequest& request, bool as_json) {
   launch::StopSignals signals;
-  auto job = launch::JobSession::start(request);
-  if (!job) return report_error(job.error());
-  const launch::JobStatus begun = (*job)->poll();
+  TRY_ASSIGN(const auto job, launch::JobSession::start(request));
+  const launch::JobStatus begun = job->poll();
   print_message("Run \"" + begun.run.name +
                 "\": " + trace::base::counted(begun.run.world_size, "rank") + " on " +
-                begun.run.device + ", " + (*job)->folder().string());
-  if (const auto warning = trace::base::network_file_system_warning((*job)->folder());
+                begun.run.device + ", " + job->folder().string());
+  if (const auto warning = trace::base::network_file_system_warning(job->folder());
       !warning.empty()) {
     print_message("warning: " + warning);
   }
   ProgressLine line(begun.run.name);
   const launch::JobStatus ended =
-      watch_job(**job, signals, OnSignal::kStopAfterStep,
+      watch_job(*job, signals, OnSignal::kStopAfterStep,
                 {.show = [&](const RunProgress& progress) { line.show(progress); },
                  .say = [&](const std::string& message) { line.say(message); }})
           .status;
   line.end();
-  return print_outcome(ended, **job, as_json);
+  return print_outcome(ended, *job, as_json);
 }
 
 }  // namespace shardlens::app::cli

@@ -52,10 +52,6 @@ int report_error(const trace::base::Error& error) {
   return error.kind == trace::base::ErrorKind::kUsage ? kWrongUse : kFailed;
 }
 
-int exit_code_of(const trace::base::Result<void>& result) {
-  return result ? kDone : report_error(result.error());
-}
-
 void add_run(CLI::App& command, std::string& run) {
   command.add_option("RUN", run, "A run's name or number, its folder or a packed file")->required();
 }

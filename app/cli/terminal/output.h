@@ -30,8 +30,6 @@ bool reader_has_left();
 
 // "error: …" on one line of standard error. Returns the exit code: 2 for wrong use, 1 for all else.
 int report_error(const trace::base::Error& error);
-// kDone, or that of the error, which is reported.
-int exit_code_of(const trace::base::Result<void>& result);
 
 // RUN, as every command has it that needs one.
 void add_run(CLI::App& command, std::string& run);
