@@ -76,26 +76,22 @@ trace::model::StringId RecordedBackend::interned(const std::string& text) {
   return strings_[text] = recorder_.intern(text);
 }
 
-WorkPointer RecordedBackend::enter(Call call) {
+WorkPointer RecordedBackend::enter(CollectiveDescription what, std::vector<torch::Tensor> outputs,
+                                   decltype(CollectiveJob::launch) launch) {
   const std::lock_guard lock(mutex_);
+  what.sequence = next_sequence_++;
   profiler::queue::CollectiveCall entry;
   entry.process_group = group_;
-  entry.sequence = next_sequence_++;
-  entry.function = call.function;
-  entry.executed = call.executed;
-  entry.tag_kind = call.tag.kind;
-  entry.tag_index = call.tag.index;
-  if (call.tag.kind != trace::model::TagKind::kNone) entry.tag_name = interned(call.tag.name);
-  entry.data_type = interned(std::string(to_text(call.type)));
-  entry.bytes = call.bytes;
-
-  CollectiveJob job;
-  job.description = {entry.sequence, call.function, call.executed,
-                     call.type,      call.bytes,    std::move(call.tag)};
-  job.handle = recorder_.enter_collective(entry);
-  job.launch = std::move(call.launch);
-  job.outputs = std::move(call.outputs);
-  return executor_->submit(std::move(job));
+  entry.sequence = what.sequence;
+  entry.function = what.function;
+  entry.executed = what.executed;
+  entry.tag_kind = what.tag.kind;
+  entry.tag_index = what.tag.index;
+  if (what.tag.kind != trace::model::TagKind::kNone) entry.tag_name = interned(what.tag.name);
+  entry.data_type = interned(std::string(to_text(what.type)));
+  entry.bytes = what.bytes;
+  const auto handle = recorder_.enter_collective(entry);
+  return executor_->submit({std::move(what), handle, std::move(launch), std::move(outputs)});
 }
 
 template <typename Start>
@@ -104,11 +100,10 @@ WorkPointer RecordedBackend::in_place(CollectiveFunction function, const torch::
   const auto fault = take_fault();
   if (fault == trace::job::InjectedFault::kSkipCollective) return completed_work({tensor});
   const torch::Tensor moved = with_fault(tensor, fault);
-  Call call{function, function, moved.scalar_type(), bytes_of(moved), std::move(tag), {tensor}, {}};
-  call.launch = [tensors = std::vector{moved}, start](c10d::Backend& backend) mutable {
-    return start(backend, tensors);
-  };
-  return enter(std::move(call));
+  return enter({-1, function, function, moved.scalar_type(), bytes_of(moved), std::move(tag)},
+               {tensor}, [tensors = std::vector{moved}, start](c10d::Backend& backend) mutable {
+                 return start(backend, tensors);
+               });
 }
 
 WorkPointer RecordedBackend::all_reduce(torch::Tensor tensor, CollectiveTag tag,
@@ -133,19 +128,13 @@ WorkPointer RecordedBackend::all_gather(torch::Tensor output, torch::Tensor inpu
   if (fault == trace::job::InjectedFault::kSkipCollective) return completed_work({output});
   const bool gloo = getBackendName() == "gloo";
   torch::Tensor all = with_fault(output, fault, getSize()), own = with_fault(input, fault);
-  Call call{CollectiveFunction::kAllGather,
-            CollectiveFunction::kAllGather,
-            all.scalar_type(),
-            bytes_of(all),
-            std::move(tag),
-            {output},
-            {}};
-  call.launch = [all, own, gloo](c10d::Backend& backend) mutable -> WorkPointer {
-    if (!gloo) return backend._allgather_base(all, own);
-    static_cast<TaggedGloo&>(backend).gather_in_place(all, own);
-    return completed_work({all});
-  };
-  return enter(std::move(call));
+  constexpr auto kFunction = CollectiveFunction::kAllGather;
+  return enter({-1, kFunction, kFunction, all.scalar_type(), bytes_of(all), std::move(tag)},
+               {output}, [all, own, gloo](c10d::Backend& backend) mutable -> WorkPointer {
+                 if (!gloo) return backend._allgather_base(all, own);
+                 static_cast<TaggedGloo&>(backend).gather_in_place(all, own);
+                 return completed_work({all});
+               });
 }
 
 WorkPointer RecordedBackend::reduce_scatter(torch::Tensor output, torch::Tensor input,
@@ -156,36 +145,28 @@ WorkPointer RecordedBackend::reduce_scatter(torch::Tensor output, torch::Tensor 
   torch::Tensor all = with_fault(input, fault, getSize()), own = with_fault(output, fault);
   // Gloo has no reduce-scatter: it reduces everything everywhere.
   const bool gloo = getBackendName() == "gloo";
-  Call call{CollectiveFunction::kReduceScatter,
-            gloo ? CollectiveFunction::kAllReduce : CollectiveFunction::kReduceScatter,
-            all.scalar_type(),
-            bytes_of(all),
-            std::move(tag),
-            {output},
-            {}};
   TORCH_CHECK(!gloo || options.reduceOp == c10d::ReduceOp::SUM, "Gloo's reduce-scatter sums only");
-  call.launch = [all, own, gloo, options](c10d::Backend& backend) mutable -> WorkPointer {
-    if (!gloo) return backend._reduce_scatter_base(own, all, options);
-    // In place: Gloo's own form copies the whole input first, and frees the copy a little late.
-    std::vector<torch::Tensor> tensors{all};
-    wait_and_release(backend.allreduce(tensors));
-    own.view({-1}).copy_(all.view({-1}).narrow(0, backend.getRank() * own.numel(), own.numel()));
-    return completed_work({own});
-  };
-  return enter(std::move(call));
+  constexpr auto kFunction = CollectiveFunction::kReduceScatter;
+  return enter({-1, kFunction, gloo ? CollectiveFunction::kAllReduce : kFunction, all.scalar_type(),
+                bytes_of(all), std::move(tag)},
+               {output}, [all, own, gloo, options](c10d::Backend& backend) mutable -> WorkPointer {
+                 if (!gloo) return backend._reduce_scatter_base(own, all, options);
+                 // In place: Gloo's own form copies the whole input first, and frees the copy a
+                 // little late.
+                 std::vector<torch::Tensor> tensors{all};
+                 wait_and_release(backend.allreduce(tensors));
+                 own.view({-1}).copy_(
+                     all.view({-1}).narrow(0, backend.getRank() * own.numel(), own.numel()));
+                 return completed_work({own});
+               });
 }
 
 WorkPointer RecordedBackend::barrier_tagged(CollectiveTag tag,
                                             const c10d::BarrierOptions& options) {
   if (take_fault(/*has_size=*/false)) return completed_work({});
-  Call call{CollectiveFunction::kBarrier,
-            CollectiveFunction::kBarrier,
-            torch::kUInt8,
-            0,
-            std::move(tag),
-            {},
-            [options](c10d::Backend& backend) { return backend.barrier(options); }};
-  return enter(std::move(call));
+  constexpr auto kFunction = CollectiveFunction::kBarrier;
+  return enter({-1, kFunction, kFunction, torch::kUInt8, 0, std::move(tag)}, {},
+               [options](c10d::Backend& backend) { return backend.barrier(options); });
 }
 
 WorkPointer RecordedBackend::allreduce(std::vector<at::Tensor>& tensors,
@@ -215,17 +196,12 @@ WorkPointer RecordedBackend::allgather(std::vector<std::vector<at::Tensor>>& out
   std::vector<at::Tensor> own{with_fault(inputs[0], fault)};
   std::vector<std::vector<at::Tensor>> all{outputs[0]};
   for (at::Tensor& part : all[0]) part = with_fault(part, fault);
-  Call call{CollectiveFunction::kAllGather,
-            CollectiveFunction::kAllGather,
-            own[0].scalar_type(),
-            bytes_of(own[0]) * getSize(),
-            default_tag(),
-            outputs[0],
-            {}};
-  call.launch = [all, own, options](c10d::Backend& backend) mutable {
-    return backend.allgather(all, own, options);
-  };
-  return enter(std::move(call));
+  constexpr auto kFunction = CollectiveFunction::kAllGather;
+  return enter(
+      {-1, kFunction, kFunction, own[0].scalar_type(), bytes_of(own[0]) * getSize(), default_tag()},
+      outputs[0], [all, own, options](c10d::Backend& backend) mutable {
+        return backend.allgather(all, own, options);
+      });
 }
 
 WorkPointer RecordedBackend::_reduce_scatter_base(at::Tensor& output, at::Tensor& input,

@@ -5,7 +5,6 @@
 #include <torch/types.h>
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -61,17 +60,10 @@ class RecordedBackend final : public c10d::Backend {
   c10::intrusive_ptr<c10d::Work> barrier(const c10d::BarrierOptions& options) override;
 
  private:
-  struct Call {
-    trace::model::CollectiveFunction function = trace::model::CollectiveFunction::kOther;
-    trace::model::CollectiveFunction executed = trace::model::CollectiveFunction::kOther;
-    torch::ScalarType type = torch::kUInt8;
-    std::int64_t bytes = 0;
-    CollectiveTag tag;
-    std::vector<torch::Tensor> outputs;
-    std::function<c10::intrusive_ptr<c10d::Work>(c10d::Backend&)> launch;
-  };
-
-  c10::intrusive_ptr<c10d::Work> enter(Call call);
+  // `what` but for its number, which it gets here.
+  c10::intrusive_ptr<c10d::Work> enter(CollectiveDescription what,
+                                       std::vector<torch::Tensor> outputs,
+                                       decltype(CollectiveJob::launch) launch);
   // Of a collective that leaves its result where it found its input. `start`: asks the backend.
   template <typename Start>
   c10::intrusive_ptr<c10d::Work> in_place(trace::model::CollectiveFunction function,
