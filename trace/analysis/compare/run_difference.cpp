@@ -62,98 +62,63 @@ std::set<std::string> other_buckets(const RunFigures& first, const RunFigures& s
   return tags;
 }
 
-class DetailJudge {
- public:
-  DetailJudge(const ComparedSide& first, const ComparedSide& second,
-              const std::vector<NoiseRun>& others)
-      : first_(first.figures),
-        second_(second.figures),
-        first_noise_(first_.for_model()),
-        second_noise_(second_.for_model()),
-        model_(first_noise_, with_compared(others, first_, second_)),
-        other_buckets_(other_buckets(first.figures, second.figures)) {}
-
-  // Of these nothing is told.
-  std::size_t other_bucket_count() const { return other_buckets_.size(); }
-
-  // Those of one kind, tested together.
-  std::vector<DetailDifference> compare(DetailKind kind, const NamedTimes& first,
-                                        const NamedTimes& second, bool may_judge) const {
-    std::vector<DetailDifference> details;
-    std::vector<Judged> judged;
-    for (const auto& key : keys_of(kind, first, second)) {
-      if (kind == DetailKind::kTag && other_buckets_.contains(key.second)) continue;
-      if (first.not_timed.contains(key) || second.not_timed.contains(key)) continue;
-      const MeanEstimate a = estimate_of(first, key), b = estimate_of(second, key);
-      DetailDifference detail{.kind = kind, .name = key.second, .first = a.mean, .second = b.mean};
-      detail.is_only_in_one = is_only_in_one(first, second, key);
-      if (may_judge && detail.is_only_in_one) {
-        detail.beyond_noise = true;
-      } else if (may_judge) {
-        const auto judgement =
-            model_.judge_part(whole_of(kind), {&first_noise_, a}, {&second_noise_, b});
-        if (judgement) judged.push_back({details.size(), *judgement});
-      }
-      details.push_back(std::move(detail));
-    }
-    decide(judged, details);
-    sort_by_difference(details);
-    return details;
-  }
-
- private:
-  struct Judged {
-    std::size_t detail = 0;
-    Judgement judgement;
-  };
-
-  static void decide(const std::vector<Judged>& judged, std::vector<DetailDifference>& details) {
-    std::vector<double> chances;
-    for (const Judged& one : judged) chances.push_back(one.judgement.p);
-    const auto verdicts = beyond_chance(std::nullopt, chances);
-    for (std::size_t i = 0; i < judged.size(); ++i) {
-      DetailDifference& detail = details[judged[i].detail];
-      detail.beyond_noise = verdicts[i + 1].beyond_noise;
-      detail.half_width = judged[i].judgement.half_width(verdicts[i + 1].claims);
+std::set<NamedTimes::Key> keys_of(DetailKind kind, const NamedTimes& first,
+                                  const NamedTimes& second) {
+  std::set<NamedTimes::Key> keys;
+  for (const NamedTimes* times : {&first, &second}) {
+    for (const auto& [key, series] : times->ns) {
+      if (key.first == kind) keys.insert(key);
     }
   }
+  return keys;
+}
 
-  static std::set<NamedTimes::Key> keys_of(DetailKind kind, const NamedTimes& first,
-                                           const NamedTimes& second) {
-    std::set<NamedTimes::Key> keys;
-    for (const NamedTimes* times : {&first, &second}) {
-      for (const auto& [key, series] : times->ns) {
-        if (key.first == kind) keys.insert(key);
-      }
+// Those of one kind, tested together. `judged_by` is null where they are not to be judged.
+std::vector<DetailDifference> compare_named(DetailKind kind, const NamedTimes& first,
+                                            const NamedTimes& second,
+                                            const std::set<std::string>& left_out_tags,
+                                            const ComparedPair* judged_by) {
+  std::vector<DetailDifference> details;
+  std::vector<Judged> judged;
+  for (const auto& key : keys_of(kind, first, second)) {
+    if (kind == DetailKind::kTag && left_out_tags.contains(key.second)) continue;
+    if (first.not_timed.contains(key) || second.not_timed.contains(key)) continue;
+    const MeanEstimate a = estimate_of(first, key), b = estimate_of(second, key);
+    DetailDifference detail{.kind = kind, .name = key.second, .first = a.mean, .second = b.mean};
+    detail.is_only_in_one = is_only_in_one(first, second, key);
+    if (judged_by != nullptr && detail.is_only_in_one) {
+      detail.beyond_noise = true;
+    } else if (judged_by != nullptr) {
+      const auto judgement = judged_by->model.judge_part(
+          whole_of(kind), {&judged_by->first_noise, a}, {&judged_by->second_noise, b});
+      if (judgement) judged.push_back({details.size(), *judgement});
     }
-    return keys;
+    details.push_back(std::move(detail));
   }
-
-  const ComparedRun first_, second_;
-  const NoiseRun first_noise_, second_noise_;
-  const NoiseModel model_;
-  const std::set<std::string> other_buckets_;
-};
+  decide(std::nullopt, judged, details);
+  sort_by_difference(details);
+  return details;
+}
 
 }  // namespace
 
 RunDifference difference_between(const ComparedSide& base, const ComparedSide& run,
                                  const std::vector<NoiseRun>& others) {
-  RunDifference difference{.comparison = compare_runs(base.figures, run.figures, others),
-                           .explanation = {},
-                           .details = {}};
+  const ComparedPair runs(base.figures, run.figures, others);
+  RunDifference difference{.comparison = compare_runs(runs), .explanation = {}, .details = {}};
   const Comparison& comparison = difference.comparison;
   difference.explanation = explain_step(base.figures, run.figures, comparison);
   const bool is_same_job = comparison.other_job.empty();
   const bool has_names = base.times != nullptr && run.times != nullptr;
   if (has_names && base.times->steps > 0 && run.times->steps > 0) {
-    const DetailJudge judge(base, run, others);
+    const auto left_out_tags = other_buckets(base.figures, run.figures);
+    const bool may_judge = is_same_job && comparison.same_work;
     const bool has_sizes = base.times->has_all_sizes && run.times->has_all_sizes;
-    difference.other_buckets = judge.other_bucket_count();
+    difference.other_buckets = left_out_tags.size();
     for (const DetailKind kind : {DetailKind::kWork, DetailKind::kCollective, DetailKind::kTag}) {
       if (kind == DetailKind::kCollective && !has_sizes) continue;
-      for (auto& detail :
-           judge.compare(kind, *base.times, *run.times, is_same_job && comparison.same_work)) {
+      for (auto& detail : compare_named(kind, *base.times, *run.times, left_out_tags,
+                                        may_judge ? &runs : nullptr)) {
         difference.details.push_back(std::move(detail));
       }
     }

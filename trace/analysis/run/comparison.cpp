@@ -50,21 +50,17 @@ bool counts_as_one_step(const RunFigures& run) {
 
 class Comparer {
  public:
-  Comparer(const ComparedRun& first, const ComparedRun& second, const std::vector<NoiseRun>& others)
-      : first_(first.figures),
-        second_(second.figures),
-        first_noise_(first.for_model()),
-        second_noise_(second.for_model()),
-        model_(first_noise_, with_compared(others, first, second)) {}
+  explicit Comparer(const ComparedPair& runs)
+      : runs_(runs), first_(runs.first.figures), second_(runs.second.figures) {}
 
   Comparison compare() {
-    result_.other_job = why_other_job(first_noise_.job, second_noise_.job);
+    result_.other_job = why_other_job(runs_.first_noise.job, runs_.second_noise.job);
     if (counts_as_one_step(first_) || counts_as_one_step(second_)) {
       result_.other_job.push_back(OtherJob::kSteps);
     }
     result_.same_work = has_same_work(first_.info, second_.info);
-    result_.noise = model_.basis();
-    result_.noise_note = model_.note();
+    result_.noise = runs_.model.basis();
+    result_.noise_note = runs_.model.note();
     compare_settings();
     add_step_figure(kStepTime);
     add_throughput();
@@ -73,10 +69,10 @@ class Comparer {
     }
     add_plain();
     compare_losses();
-    decide();
+    decide_all();
     set_headline();
-    result_.scaling =
-        scaling_between(first_noise_.job, first_.summary, second_noise_.job, second_.summary);
+    result_.scaling = scaling_between(runs_.first_noise.job, first_.summary, runs_.second_noise.job,
+                                      second_.summary);
     return std::move(result_);
   }
 
@@ -91,13 +87,13 @@ class Comparer {
   bool may_judge() const { return result_.other_job.empty(); }
 
   void add_step_figure(std::size_t figure) {
-    const auto& first = first_noise_.noise->estimates[figure];
-    const auto& second = second_noise_.noise->estimates[figure];
+    const auto& first = runs_.first_noise.noise->estimates[figure];
+    const auto& second = runs_.second_noise.noise->estimates[figure];
     if (!first || !second || (first->mean == 0 && second->mean == 0)) return;
     auto& added =
         add(step_figure_name(figure), FigureUnit::kNanoseconds, first->mean, second->mean);
     if (!may_judge() || !result_.same_work) return;
-    const auto judgement = model_.judge(figure, {&first_noise_}, {&second_noise_});
+    const auto judgement = runs_.model.judge(figure, {&runs_.first_noise}, {&runs_.second_noise});
     if (!judgement) return;
     if (figure == kStepTime) {
       headline_ = judgement->p;
@@ -114,11 +110,11 @@ class Comparer {
     const double second = second_.summary.tokens_per_s.value_or(0);
     if (!(first > 0) || !(second > 0)) return;
     auto& added = add("tokens per second", FigureUnit::kPerSecond, first, second);
-    const auto& a = first_noise_.noise->step();
-    const auto& b = second_noise_.noise->step();
+    const auto& a = runs_.first_noise.noise->step();
+    const auto& b = runs_.second_noise.noise->step();
     if (result_.same_work || !may_judge() || !a || !b) return;
-    const auto judgement = model_.judge(kStepTime, {&first_noise_, 1 / (first * a->mean)},
-                                        {&second_noise_, 1 / (second * b->mean)});
+    const auto judgement = runs_.model.judge(kStepTime, {&runs_.first_noise, 1 / (first * a->mean)},
+                                             {&runs_.second_noise, 1 / (second * b->mean)});
     if (!judgement) return;
     headline_ = judgement->p;
     // 1/b − 1/a = (a − b) ÷ ab: beyond its half width where the seconds per token are.
@@ -208,20 +204,13 @@ class Comparer {
     return result_.by_throughput ? "tokens per second" : "step";
   }
 
-  void decide() {
-    std::vector<double> others;
-    for (const auto& judged : judged_) others.push_back(judged.judgement.p);
-    const auto verdicts = beyond_chance(headline_, others);
-    for (std::size_t i = 0; i < judged_.size(); ++i) {
-      FigureDifference& figure = result_.figures[judged_[i].figure];
-      figure.beyond_noise = verdicts[i + 1].beyond_noise;
-      figure.half_width = judged_[i].judgement.half_width(verdicts[i + 1].claims);
-    }
+  void decide_all() {
+    const Verdict verdict = decide(headline_, judged_, result_.figures);
     if (!headline_) return;
     for (auto& figure : result_.figures) {
       // Tokens per second follow from the step time and share its verdict.
       const bool is_rate = figure.name == "tokens per second";
-      if (figure.name == headline_name() || is_rate) figure.beyond_noise = verdicts[0].beyond_noise;
+      if (figure.name == headline_name() || is_rate) figure.beyond_noise = verdict.beyond_noise;
     }
   }
 
@@ -233,15 +222,9 @@ class Comparer {
     }
   }
 
-  struct Judged {
-    std::size_t figure = 0;
-    Judgement judgement;
-  };
-
+  const ComparedPair& runs_;
   const RunFigures& first_;
   const RunFigures& second_;
-  const NoiseRun first_noise_, second_noise_;
-  const NoiseModel model_;
   std::optional<double> headline_;  // p
   std::vector<Judged> judged_;
   Comparison result_;
@@ -271,10 +254,11 @@ std::optional<Scaling> scaling_between(const JobFacts& a, const RunSummary& a_su
       *kind, from, to, speedup, speedup * from / to, b.info->device == "cpu" && !has_more_hosts};
 }
 
+Comparison compare_runs(const ComparedPair& runs) { return Comparer(runs).compare(); }
+
 Comparison compare_runs(const RunFigures& first, const RunFigures& second,
                         const std::vector<NoiseRun>& others) {
-  const ComparedRun a(first), b(second);
-  return Comparer(a, b, others).compare();
+  return compare_runs(ComparedPair(first, second, others));
 }
 
 }  // namespace shardlens::trace::analysis

@@ -13,6 +13,8 @@
 
 namespace shardlens::trace::analysis {
 
+class ComparedPair;
+
 struct SettingDifference {
   std::string name;
   std::string first, second;  // values as in YAML
@@ -77,7 +79,8 @@ struct Comparison {
   std::optional<Scaling> scaling;
 };
 
-// `others`: more runs of the library, from which the spread between runs is learnt.
+Comparison compare_runs(const ComparedPair& runs);
+// `others`: as for ComparedPair.
 Comparison compare_runs(const RunFigures& first, const RunFigures& second,
                         const std::vector<NoiseRun>& others = {});
 
