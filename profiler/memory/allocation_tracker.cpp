@@ -34,13 +34,13 @@ void AllocationTracker::keep_addresses(bool keep) {
 // ---- hooks
 
 void AllocationTracker::allocated(const LiveAllocation& allocation, bool is_forgotten) {
+  constexpr auto kOther = trace::model::MemoryCategory::kOther;
   if (!keeps_addresses_.load(std::memory_order_relaxed)) {
-    bytes_.add(allocation.category, allocation.bytes);
+    bytes_.add(is_forgotten ? kOther : allocation.category, allocation.bytes);
     return;
   }
   const std::lock_guard lock(mutex_);
-  if (!keep(allocation) && is_forgotten)
-    bytes_.move(allocation.category, trace::model::MemoryCategory::kOther, allocation.bytes);
+  if (!keep(allocation) && is_forgotten) bytes_.move(allocation.category, kOther, allocation.bytes);
 }
 
 void AllocationTracker::freed(const LiveAllocation& known) {

@@ -41,8 +41,8 @@ class AllocationTracker {
   // turned on is not told apart. Takes and gives back the table's memory.
   void keep_addresses(bool keep);
 
-  // Its start is filled in. `is_forgotten`: freed() will not be told its category, so that what the
-  // table has no room for counts as kOther.
+  // Its start is filled in. `is_forgotten`: freed() will not be told its category, so that what is
+  // not in the table counts as kOther.
   void allocated(const LiveAllocation& allocation, bool is_forgotten = false);
   // `known` is what the caller knows of it, for an address that is not kept.
   void freed(const LiveAllocation& known);

@@ -246,6 +246,13 @@ TEST(AllocationTracker, WithoutAddressesCountsAndRecordsNothing) {
   EXPECT_EQ(tracker.bytes().total(), 0);
 }
 
+TEST(AllocationTracker, WithoutAddressesCountsInNoCategoryWhatItWillNotKnowAgain) {
+  AllocationTracker tracker(64, 64);
+  tracker.allocated({64, 10, 0, 0, kActivations}, true);
+  tracker.freed({64, 10});
+  for (const std::int64_t bytes : tracker.bytes().current()) EXPECT_EQ(bytes, 0);
+}
+
 MemorySource peaks_of(KeptTracker& tracker) {
   MemorySource source;
   source.current = [] { return trace::model::MemorySample{}; };
