@@ -23,9 +23,9 @@ void take_in(memory::AllocationTracker& tracker, int device, const caching::Trac
   const auto bytes = static_cast<std::int64_t>(entry.size_);  // as requested
   switch (entry.action_) {
     case Action::ALLOC:
-      return tracker.allocated({entry.addr_, bytes, 0, OperatorObserver::allocating_operator(),
-                                memory::category_now()},
-                               /*is_forgotten=*/true);
+      return tracker.allocated(
+          {entry.addr_, bytes, 0, OperatorObserver::allocating_operator(), memory::category_now()},
+          /*is_forgotten=*/true);
     case Action::FREE_REQUESTED:  // kernels of other streams may still use it
     case Action::SNAPSHOT:
       return;
