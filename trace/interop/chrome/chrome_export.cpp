@@ -111,12 +111,9 @@ base::Result<void> ChromeExporter::open(std::int64_t world_size) {
                                                 "the export's tables"));
   TRY(source_.attach(*connection_));
   TRY(make_chrome_tables(*connection_, options_.with_paths));
-  TRY_ASSIGN(auto ranks, connection_->prepare("select rank from temp.rank order by rank"));
-  while (true) {
-    TRY_ASSIGN(const bool has_more, ranks.step());
-    if (!has_more) break;
-    ranks_.push_back(ranks.integer(0));
-  }
+  TRY(connection_->for_each_row(
+      "select rank from temp.rank order by rank",
+      [&](const store::Statement& row) { ranks_.push_back(row.integer(0)); }));
   return check_steps();
 }
 
@@ -156,11 +153,9 @@ base::Result<std::vector<std::string>> ChromeExporter::texts(const std::string& 
   statement.bind(1, rank);
   if (second) statement.bind(2, *second);
   std::vector<std::string> texts;
-  while (true) {
-    TRY_ASSIGN(const bool has_more, statement.step());
-    if (!has_more) return texts;
-    texts.emplace_back(statement.text(0));
-  }
+  TRY(statement.for_each_row(
+      [&](const store::Statement& row) { texts.emplace_back(row.text(0)); }));
+  return texts;
 }
 
 base::Result<void> ChromeExporter::write_rank(JsonFile& file, std::int64_t rank, bool& is_first) {
@@ -177,12 +172,12 @@ base::Result<void> ChromeExporter::write_rank(JsonFile& file, std::int64_t rank,
     statement.bind(1, rank);
     statement.bind(2, time.start_ns);
     statement.bind(3, time.end_ns);
-    while (true) {
-      TRY_ASSIGN(const bool has_more, statement.step());
-      if (!has_more) break;
-      TRY(write(statement.text(0)));
+    const auto write_event = [&](const store::Statement& row) -> base::Result<void> {
+      TRY(write(row.text(0)));
       ++result_.events;
-    }
+      return {};
+    };
+    TRY(statement.for_each_row(write_event));
   }
   return {};
 }

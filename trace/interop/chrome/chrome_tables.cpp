@@ -76,12 +76,9 @@ create table origin as select min(first_ns) as base_ns from (
 )";
 
 base::Result<void> add_types(store::Database& connection) {
-  TRY_ASSIGN(auto types, connection.prepare("select distinct data_type from call"));
   TRY_ASSIGN(auto insert, connection.prepare("insert into torch_type values(?, ?, ?)"));
-  while (true) {
-    TRY_ASSIGN(const bool has_more, types.step());
-    if (!has_more) return {};
-    const std::string name(types.text(0));
+  const auto add = [&](const store::Statement& row) -> base::Result<void> {
+    const std::string name(row.text(0));
     const TorchType type = c10_type(name);
     insert.bind_text(1, name);
     insert.bind_text(2, type.name);
@@ -90,8 +87,9 @@ base::Result<void> add_types(store::Database& connection) {
     } else {
       insert.bind_null(3);
     }
-    TRY(insert.run());
-  }
+    return insert.run();
+  };
+  return connection.for_each_row("select distinct data_type from call", add);
 }
 
 // Microseconds as Kineto writes them, to the nanosecond.
