@@ -6,6 +6,7 @@
 #include "app/launch/job_request.h"
 #include "trace/base/text.h"
 #include "trace/job/huggingface/find_model.h"
+#include "trace/job/shape/strategy.h"
 #include "trace/model/acting_settings.h"
 #include "trace/predict/sizes/model_sizes.h"
 
@@ -100,17 +101,15 @@ Result<trace::model::RunInfo> job_of(const Settings& settings, const launch::Cud
                                                   ", so that none is measured.");
 }
 
-// Besides what other settings ignore: where the host has no streams nothing is limited, and what
-// was not freed is not gathered again.
+// Besides what other settings leave without effect: where the host has no streams nothing is
+// limited.
 void reset_what_does_nothing(const trace::model::RunInfo& job, Settings& acting) {
   const Settings defaults;
   for (const trace::job::Knob& knob : trace::job::knobs()) {
-    if (!ignored_with(knob, job.settings).empty()) copy_value(knob, defaults, acting);
+    const bool is_idle = !trace::job::without_effect_with(knob, job.settings).empty();
+    if (is_idle) copy_value(knob, defaults, acting);
   }
   if (job.device == "cpu") acting.limit_all_gathers = defaults.limit_all_gathers;
-  if (acting.reshard_after_forward == trace::job::AutoBool::kFalse) {
-    acting.backward_prefetch = defaults.backward_prefetch;
-  }
 }
 
 // Unlike those of a run, which are held against others: who varies a seed wants to see it.

@@ -9,6 +9,7 @@
 #include "app/launch/device_probe.h"
 #include "app/report/tuning/prediction.h"
 #include "app/session/runs/listed_runs.h"
+#include "trace/job/shape/strategy.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -25,7 +26,7 @@ struct RunArguments {
 // What was asked for on purpose must not be thought to have been tried.
 void say_what_has_no_effect(const JobArguments& arguments, const trace::job::Settings& settings) {
   for (const auto* knob : knobs_given(arguments)) {
-    const std::string with = trace::job::ignored_with(*knob, settings);
+    const std::string with = trace::job::without_effect_with(*knob, settings);
     if (!with.empty()) print_message(std::string(knob->name) + " has no effect with " + with);
   }
 }

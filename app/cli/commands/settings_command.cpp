@@ -2,7 +2,10 @@
 // also one of another framework, as ours.
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <string>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "app/cli/commands.h"
 #include "app/cli/commands/add_command.h"
@@ -10,8 +13,10 @@
 #include "app/report/report_json.h"
 #include "app/report/text_table.h"
 #include "app/settings/settings_input.h"
+#include "trace/base/text.h"
 #include "trace/job/settings/settings.h"
 #include "trace/job/settings/unknown_setting.h"
+#include "trace/job/shape/strategy.h"
 #include "trace/store/run/settings_file.h"
 
 namespace shardlens::app::cli {
@@ -22,6 +27,16 @@ struct SettingsArguments {
   std::string format;
   std::filesystem::path runs_dir = "runs";  // accepted as everywhere; no run is looked at
 };
+
+// With which it has an effect: "full_shard, hybrid_shard"; "all".
+std::string strategies_text(const trace::job::Knob& knob) {
+  std::vector<std::string_view> names;
+  for (const auto& traits : trace::job::strategies()) {
+    if (trace::job::has_effect(knob, traits.strategy)) names.push_back(traits.name);
+  }
+  const bool are_all = names.size() == trace::job::strategies().size();
+  return are_all ? "all" : trace::base::joined(names, ", ");
+}
 
 report::Json knob_description(const trace::job::Knob& knob) {
   const bool is_number =
@@ -38,7 +53,7 @@ report::Json knob_description(const trace::job::Knob& knob) {
           {"choices", knob.choices},
           {"range", trace::job::range_text(knob)},
           {"explanation", knob.explanation},
-          {"applies_to", knob.applies_to.empty() ? "all" : knob.applies_to}};
+          {"applies_to", strategies_text(knob)}};
 }
 
 std::string knob_text(const trace::job::Knob& knob) {
@@ -46,7 +61,7 @@ std::string knob_text(const trace::job::Knob& knob) {
   table.add_row({"type", std::string(trace::job::type_name(knob))});
   table.add_row({"range", trace::job::range_text(knob)});
   table.add_row({"default", trace::job::default_text(knob)});
-  table.add_row({"applies to", std::string(knob.applies_to.empty() ? "all" : knob.applies_to)});
+  table.add_row({"applies to", strategies_text(knob)});
   return std::string(knob.name) + ": " + std::string(knob.explanation) + "\n" +
          table.text("  ", false);
 }

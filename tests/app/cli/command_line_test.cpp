@@ -344,6 +344,22 @@ TEST_F(CommandLine, DescribesEverySetting) {
   EXPECT_THAT(link, HasSubstr("8 Gbit/s are 1 GB/s"));
 }
 
+// What is kept after forward is not gathered in backward.
+TEST_F(CommandLine, DescribesWithWhichStrategiesASettingHasAnEffect) {
+  const auto applies_to = [&](const char* knob) -> std::string {
+    const Called described = call({"settings", knob, "--json"}, false);
+    const report::Json json = report::Json::parse(described.out);
+    const std::string names = json["applies_to"].get<std::string>();
+    EXPECT_THAT(call({"settings", knob}, false).out, HasSubstr(names));
+    return names;
+  };
+  EXPECT_EQ(applies_to("backward_prefetch"), "full_shard, hybrid_shard");
+  EXPECT_EQ(applies_to("forward_prefetch"),
+            "shard_grad_op, full_shard, hybrid_shard, hybrid_shard_zero2");
+  EXPECT_EQ(applies_to("bucket_cap_mb"), "ddp, zero1");
+  EXPECT_EQ(applies_to("steps"), "all");
+}
+
 TEST_F(CommandLine, ASearchHasABudgetThatEnds) {
   for (const char* budget : {"1e999h", "169h", "0s"}) {
     EXPECT_THAT(wrong_use({"tune", "--budget", budget}), HasSubstr("budget")) << budget;
@@ -408,6 +424,16 @@ TEST_F(CommandLine, SaysWhatOfThatWhichWasAskedForHasNoEffect) {
   EXPECT_THAT(said, HasSubstr("steps has no effect with epochs: 3"));
   EXPECT_THAT(said, Not(HasSubstr("forward_prefetch has")));
   EXPECT_THAT(said, Not(HasSubstr("epochs has")));
+}
+
+TEST_F(CommandLine, SaysThatWhatIsKeptAfterForwardIsNotPrefetched) {
+  const auto said = [&](const char* strategy) {
+    return refused(kFailed, {"run", "--set", std::string("sharding_strategy=") + strategy, "--set",
+                             "backward_prefetch=none", "--predict-from", "absent"});
+  };
+  EXPECT_THAT(said("shard_grad_op"),
+              HasSubstr("backward_prefetch has no effect with shard_grad_op"));
+  EXPECT_THAT(said("full_shard"), Not(HasSubstr("has no effect")));
 }
 
 TEST_F(CommandLine, WordsThatAreNotTakenAreAnsweredWithThoseThatAre) {

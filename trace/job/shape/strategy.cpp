@@ -51,6 +51,12 @@ bool has_effect(const Knob& knob, Strategy strategy) {
          (knob.name != "backward_prefetch" || strategy_traits(strategy).frees_after_forward);
 }
 
+std::string without_effect_with(const Knob& knob, const Settings& settings) {
+  const StrategyTraits& traits = strategy_traits(settings.sharding_strategy);
+  return has_effect(knob, traits.strategy) ? ignored_with(knob, settings)
+                                           : std::string(traits.name);
+}
+
 bool scales_loss(const Settings& settings) {
   const bool has_units = strategy_traits(settings.sharding_strategy).has_units;
   return settings.precision == Precision::kFp16 ||

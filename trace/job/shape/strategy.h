@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "trace/job/settings/settings.h"
@@ -27,6 +28,9 @@ const StrategyTraits& strategy_traits(Strategy strategy);
 // Whether the knob makes a difference with the strategy: it obeys it, and what is not freed after
 // forward is not gathered in backward, where it could be prefetched.
 bool has_effect(const Knob& knob, Strategy strategy);
+// With what the settings leave the knob without effect, whatever its value: what ignored_with()
+// tells, and a strategy that leaves nothing for it to do, "shard_grad_op"; "": it has one.
+std::string without_effect_with(const Knob& knob, const Settings& settings);
 
 // Whether something is computed in fp16, in which small gradients vanish: then the loss is scaled.
 bool scales_loss(const Settings& settings);

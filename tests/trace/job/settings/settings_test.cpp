@@ -156,6 +156,25 @@ TEST(Knob, IsIgnoredWithAStrategyOrAValueOfAnotherKnob) {
   EXPECT_EQ(with("lora_alpha"), "");
 }
 
+TEST(Knob, IsWithoutEffectWhereItIsIgnoredOrNothingIsLeftForIt) {
+  Settings settings;
+  const auto with = [&](const char* knob) {
+    return without_effect_with(*find_knob(knob), settings);
+  };
+  settings.sharding_strategy = Strategy::kFullShard;
+  EXPECT_EQ(with("backward_prefetch"), "");
+  EXPECT_EQ(with("bucket_cap_mb"), "full_shard");
+  EXPECT_EQ(with("min_num_params"), "wrap_policy: transformer_block");
+  for (const Strategy keeps : {Strategy::kShardGradOp, Strategy::kHybridShardZero2}) {
+    settings.sharding_strategy = keeps;
+    EXPECT_EQ(with("backward_prefetch"), strategy_traits(keeps).name);
+    EXPECT_EQ(ignored_with(*find_knob("backward_prefetch"), settings), "") << "exports tell it";
+    EXPECT_EQ(with("forward_prefetch"), "");
+  }
+  settings.sharding_strategy = Strategy::kDdp;
+  EXPECT_EQ(with("backward_prefetch"), "ddp");
+}
+
 TEST(Strategies, HaveARowForEveryChoice) {
   const Knob& knob = *find_knob("sharding_strategy");
   ASSERT_EQ(knob.choices.size(), strategies().size());
