@@ -12,7 +12,9 @@ namespace shardlens::ui::compare {
 
 namespace {
 
-constexpr float kWaterfallRow = 24, kHighestRow = 34, kBarInset = 4;
+// Rows share the height that there is. The highest leave room around their bars, which are thick
+// enough then to be seen from the last row of a hall.
+constexpr float kWaterfallRow = 24, kHighestRow = 72, kBarInset = 4, kThickestBar = 44;
 constexpr float kMark = 10, kLeastPlot = 0.2f;  // of the width
 constexpr float kWithinNoise = 0.45f;           // of the colour's strength
 
@@ -45,14 +47,21 @@ WaterfallPlace place_of(const kit::Theme& theme, const state::Rect& row,
   return place;
 }
 
+// Above and below a bar.
+float inset_of(const kit::Theme& theme, float row_height) {
+  return std::max(theme.px(kBarInset), std::round((row_height - theme.px(kThickestBar)) / 2));
+}
+
+float x_of(const WaterfallPlace& place, const present::Waterfall& waterfall, double ns) {
+  const double position = std::clamp(waterfall.position(ns), 0.0, 1.0);
+  return place.plot.x + static_cast<float>(position) * place.plot.w;
+}
+
 void draw_total(const kit::Theme& theme, const WaterfallPlace& place,
                 const present::Waterfall& waterfall, const present::WaterfallBar& bar) {
   const state::Palette& p = theme.colors();
-  const float right =
-      place.plot.x +
-      static_cast<float>(std::clamp(waterfall.position(bar.to_ns), 0.0, 1.0)) * place.plot.w;
-  const state::Rect box{place.plot.x, place.plot.y + theme.px(kBarInset), right - place.plot.x,
-                        place.plot.h - theme.px(2 * kBarInset)};
+  state::Rect box = place.plot.inset(0, inset_of(theme, place.plot.h));
+  box.w = x_of(place, waterfall, bar.to_ns) - box.x;
   kit::fill(box, kit::color(p.field_edge), theme.px(2));
   // The bar does not begin at 0.
   if (waterfall.low_ns > 0) {
@@ -68,18 +77,13 @@ void draw_total(const kit::Theme& theme, const WaterfallPlace& place,
 void draw_change(const kit::Theme& theme, const WaterfallPlace& place,
                  const present::Waterfall& waterfall, const present::WaterfallBar& bar) {
   const state::Palette& p = theme.colors();
-  const auto x_of = [&](double ns) {
-    return place.plot.x + static_cast<float>(waterfall.position(ns)) * place.plot.w;
-  };
-  const float from = x_of(bar.from_ns), to = x_of(bar.to_ns);
-  const state::Rect box{std::min(from, to), place.plot.y + theme.px(kBarInset),
-                        std::max(theme.px(2), std::abs(to - from)),
-                        place.plot.h - theme.px(2 * kBarInset)};
+  const float from = x_of(place, waterfall, bar.from_ns), to = x_of(place, waterfall, bar.to_ns);
+  state::Rect box = place.plot.inset(0, inset_of(theme, place.plot.h));
+  box.x = std::min(from, to);
+  box.w = std::max(theme.px(2), std::abs(to - from));
   const state::Rgb ink = present::piece_edge(p, bar.time_class);
   const bool is_real = bar.beyond_noise != false;
   kit::fill(box, kit::color(ink, is_real ? 1 : kWithinNoise), theme.px(2));
-  // On to the next bar.
-  kit::line(to, box.bottom(), to, box.bottom() + theme.px(2 * kBarInset), kit::color(p.text_muted));
   const state::Rgb words = is_real ? p.text : p.text_muted;
   state::Rect title = place.title;
   const state::Rect mark = title.take_left(theme.px(kMark), theme.px(4));
@@ -99,6 +103,7 @@ std::size_t waterfall_room(const kit::Theme& theme, float height) {
 
 void draw_waterfall(const kit::Theme& theme, const state::Rect& rect,
                     const present::Waterfall& waterfall) {
+  const state::Palette& p = theme.colors();
   const auto count = static_cast<float>(std::max<std::size_t>(waterfall.bars.size(), 1));
   const float height = std::min(std::floor(rect.h / count), theme.px(kHighestRow));
   const WaterfallColumns columns(theme, rect.w, waterfall);
@@ -108,6 +113,10 @@ void draw_waterfall(const kit::Theme& theme, const state::Rect& rect,
     const WaterfallPlace place = place_of(theme, row, columns);
     bar.is_total ? draw_total(theme, place, waterfall, bar)
                  : draw_change(theme, place, waterfall, bar);
+    if (&bar != &waterfall.bars.back()) {  // on to the next one
+      const float at = x_of(place, waterfall, bar.to_ns), inset = inset_of(theme, height);
+      kit::line(at, row.bottom() - inset, at, row.bottom() + inset, kit::color(p.text_muted));
+    }
     if (!bar.is_total && kit::hovers(row)) {
       const kit::TooltipScope scope(theme);
       scope.title(bar.title + "  " + bar.text);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/ui/inspect/testing/headless_panel.h"
 #include "ui/compare/waterfall_draw.h"
 
@@ -83,6 +85,27 @@ TEST(Waterfall, CutsNoFigure) {
     }
     EXPECT_EQ(panel.probe().shows(waterfall.bars[1].title), width > 355) << width;
     EXPECT_THAT(overlapping_texts_of(panel.probe()), testing::IsEmpty()) << width;
+  }
+}
+
+// In a large window, in a small one, and in one where six runs leave it little.
+TEST(Waterfall, UsesTheHeightThatItHas) {
+  const auto waterfall =
+      waterfall_of(waterfall_explanation({-9, 6, -4, 2}), WaterfallOf::kParts, "A", "B");
+  ASSERT_EQ(waterfall.bars.size(), 6u);
+  for (const int height : {447, 246, 100}) {
+    inspect::HeadlessPanel panel(
+        570, height, 1, state::ThemeKind::kDark,
+        [&](const kit::Theme& theme, const state::Rect& rect, state::Commands&) {
+          compare::draw_waterfall(theme, rect, waterfall);
+        });
+    panel.frames();
+    const auto& texts = panel.probe().texts;
+    const auto last = std::ranges::find(texts, "B", &kit::DrawProbe::Text::text);
+    ASSERT_NE(last, texts.end()) << height;
+    EXPECT_GT(last->rect.center_y(), 0.75f * static_cast<float>(height)) << height;
+    EXPECT_LT(last->rect.bottom(), static_cast<float>(height)) << height;
+    EXPECT_THAT(overlapping_texts_of(panel.probe()), testing::IsEmpty()) << height;
   }
 }
 
