@@ -4,10 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/ui/testing/headless_window.h"
 #include "tests/ui/testing/probe_texts.h"
 #include "tests/ui/testing/sample_snapshot.h"
+#include "trace/base/text.h"
 #include "ui/present/format.h"
 #include "ui/present/memory_stack.h"
 #include "ui/present/tune/changed_list.h"
@@ -54,6 +59,25 @@ trace::tuning::PredictedStep two_buckets(std::int64_t index, std::int64_t start_
   return step;
 }
 
+// Five of 10 ms, of which the rank that ends last waits for 8 each: a sentence of many words.
+trace::tuning::PredictedStep waits_of_all_kinds(std::int64_t index, std::int64_t start_ns) {
+  trace::tuning::PredictedStep step = two_buckets(index, start_ns);
+  step.program.calls.clear();
+  step.schedule.calls.clear();
+  step.schedule.waits.clear();
+  std::int64_t at_ns = start_ns;
+  for (const char* what : {"blocks.10 forward gather, prefetched", "blocks.11 backward gather",
+                           "blocks.11 reduce", "gradient norm", "loss"}) {
+    const std::size_t place = step.program.calls.size();
+    step.program.calls.push_back({.what = what, .group = 2, .bytes = 12 * kMib});
+    const std::int64_t end_ns = at_ns + static_cast<std::int64_t>(10 * kMs);
+    step.schedule.calls.push_back({place, at_ns, at_ns, end_ns});
+    step.schedule.waits.push_back({at_ns + static_cast<std::int64_t>(2 * kMs), end_ns, place});
+    at_ns = end_ns + static_cast<std::int64_t>(10 * kMs);
+  }
+  return step;
+}
+
 class PredictionTest : public ::testing::Test {
  protected:
   PredictionTest() {
@@ -88,6 +112,17 @@ class PredictionTest : public ::testing::Test {
     window_.frames(snapshot_, 3);
     return texts_in(window_.probe(), {0, 0, 1920, 1200});
   }
+  // Under the predicted ribbon, of the last frame.
+  std::vector<std::string> bound_lines() const {
+    std::vector<std::string> lines;
+    const auto& all = window_.probe().texts;
+    auto at = std::ranges::find(all, "+5.00 ms in this step", &kit::DrawProbe::Text::text);
+    if (at == all.end()) return lines;
+    for (++at; at != all.end() && at->text != "Changed"; ++at) {
+      lines.emplace_back(trace::base::trimmed(at->text));
+    }
+    return lines;
+  }
 
   HeadlessWindow window_{1920, 1200};
   state::Snapshot snapshot_ = sample_snapshot({.live = false});
@@ -102,6 +137,39 @@ TEST_F(PredictionTest, SaysWhatTheNextRunWouldTake) {
   EXPECT_THAT(shown, Contains("bucket_cap_mb=4"));
   EXPECT_THAT(shown, Contains(HasSubstr("Backward ends with bucket 1 (4.00 MiB)")));
   EXPECT_THAT(shown, Contains(HasSubstr("Predicted next")));
+}
+
+// In fewer words where it has to, but never in a part of them.
+TEST_F(PredictionTest, SaysWhatBoundsTheStepAsAWholeInASmallWindow) {
+  const auto buckets = *view_.step;
+  for (const auto& step : {buckets, waits_of_all_kinds(buckets.index, buckets.start_ns)}) {
+    view_.step = step;
+    publish();
+    for (const auto& [width, height] : {std::pair{1280, 800}, {1600, 1000}, {1920, 1200}}) {
+      window_.resize(width, height);
+      window_.frames(snapshot_, 3);
+      const auto lines = bound_lines();
+      const std::string sentence = trace::base::joined(lines, " ");
+      EXPECT_THAT(present::bound_wordings(step), Contains(sentence)) << width;
+      if (width == 1920) EXPECT_EQ(sentence, present::bound_text(step));
+      for (const std::string& overlap : overlapping_texts_of(window_.probe())) {
+        for (const std::string& line : lines) EXPECT_THAT(overlap, Not(HasSubstr(line))) << width;
+      }
+    }
+  }
+}
+
+// The column of settings is as wide in every window.
+TEST_F(PredictionTest, SaysAllOfWhatIsKnownOfAPrediction) {
+  view_.prediction->interval = Interval{118 * kMs, 142 * kMs};
+  view_.prediction->left_out = {trace::job::find_knob("record"),
+                                trace::job::find_knob("precision")};
+  auto ledger = *snapshot_.ledger;
+  ledger.apart = 0.06;
+  snapshot_.ledger = std::make_shared<const state::Ledger>(std::move(ledger));
+  window_.resize(1280, 800);
+  const std::string shown = trace::base::joined(texts(), " ", trace::base::trimmed);
+  EXPECT_THAT(shown, HasSubstr(present::prediction_note(&view_, 0.06)->detail));
 }
 
 TEST_F(PredictionTest, SaysThatABucketCapChangesNoBuckets) {
@@ -306,6 +374,44 @@ TEST_F(PredictionTest, NamesWhatIsWaitedForWhereItMatters) {
   EXPECT_EQ(present::bound_text(step),
             "Rank 0 ends last and waits 39.5 ms: 30.0 ms for reductions, 9.00 ms for forward "
             "gathers; longest for blocks.0 reduce (4.00 MiB), 30.0 ms.");
+}
+
+TEST_F(PredictionTest, SaysWhatBoundsTheStepInFewerAndFewerWords) {
+  auto train = two_buckets(3, 0);
+  for (auto& call : train.schedule.calls) call.ready_ns = 70 * 1'000'000;
+  train.schedule.calls[0].start_ns = 70 * 1'000'000;
+  train.schedule.calls[0].end_ns = 80 * 1'000'000;
+  auto without_waits = two_buckets(3, 0);
+  without_waits.schedule.waits.clear();
+  auto others_wait = without_waits;
+  others_wait.schedule.exposed_ns = 49.6 * kMs;
+  auto one_wait = two_buckets(3, 0);
+  one_wait.program.calls[1].what = "blocks.0 reduce";
+  const auto all_kinds = waits_of_all_kinds(3, 0);
+  for (const auto& step :
+       {two_buckets(3, 0), train, without_waits, others_wait, one_wait, all_kinds}) {
+    const auto wordings = present::bound_wordings(step);
+    EXPECT_EQ(wordings.front(), present::bound_text(step));
+    ASSERT_GE(wordings.size(), 2u);
+    for (std::size_t i = 1; i < wordings.size(); ++i) {
+      EXPECT_LT(wordings[i].size(), wordings[i - 1].size()) << wordings[i];
+      EXPECT_TRUE(wordings[i].ends_with('.')) << wordings[i];
+    }
+    EXPECT_LT(wordings.back().size(), 60u) << "one line beside how far the end moves";
+  }
+  EXPECT_EQ(present::bound_wordings(two_buckets(3, 0)).back(),
+            "Backward ends with bucket 1, ready at 80.0 ms.");
+  EXPECT_EQ(present::bound_wordings(train).back(),
+            "Reductions without a gap from bucket 0 to bucket 1.");
+  EXPECT_EQ(present::bound_wordings(one_wait).back(), "Rank 0 waits 30.0 ms for reductions.");
+  EXPECT_EQ(present::bound_wordings(all_kinds).back(),
+            "Rank 0 waits 40.0 ms, 8.00 ms of it for reductions.");
+}
+
+TEST(FoldedLines, FoldNothingThatHasRoom) {
+  const auto fits = [](const std::string& text) { return text.size() <= 17; };
+  EXPECT_THAT(present::folded_lines({"a=1", "b=2", "c=3"}, 1, fits),
+              ::testing::ElementsAre("a=1 · b=2 · c=3"));
 }
 
 TEST(FoldedLines, FoldWhatHasNoRoom) {

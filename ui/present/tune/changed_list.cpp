@@ -1,5 +1,8 @@
 #include "ui/present/tune/changed_list.h"
 
+#include <span>
+
+#include "trace/base/text.h"
 #include "ui/present/tune/prediction_text.h"
 
 namespace shardlens::ui::present {
@@ -33,6 +36,12 @@ std::vector<std::string> folded_lines(const std::vector<std::string>& items, std
     const std::size_t behind = items.size() - i - 1;
     const std::string joined = lines.empty() ? items[i] : lines.back() + " · " + items[i];
     const bool is_last_line = lines.size() == most;
+    const std::string all_left = trace::base::joined(
+        std::span(items).subspan(i + 1), "", [](const std::string& item) { return " · " + item; });
+    if (is_last_line && fits(joined + all_left)) {
+      lines.back() = joined + all_left;
+      break;
+    }
     if (!lines.empty() && fits(is_last_line ? with_more(joined, behind) : joined)) {
       lines.back() = joined;
     } else if (lines.size() < most) {

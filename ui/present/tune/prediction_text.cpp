@@ -63,24 +63,39 @@ bool is_asked_for_at_end(const trace::predict::StepProgram& program, std::size_t
   return false;
 }
 
+// "bucket 3"
+const std::string& call_name(const PredictedStep& step, std::size_t call) {
+  return step.program.calls[step.schedule.calls[call].call].what;
+}
+
 // Of reductions that follow one another up to the last.
-std::string train_text(const PredictedStep& step, std::size_t first, std::size_t last) {
+std::vector<std::string> train_wordings(const PredictedStep& step, std::size_t first,
+                                        std::size_t last) {
   const auto& calls = step.schedule.calls;
   const std::string ready = elapsed_text(calls[first].ready_ns - step.start_ns);
   const std::string behind = elapsed_text(calls[last].end_ns - calls[last].ready_ns);
   const bool at_end = is_asked_for_at_end(step.program, calls[last].call);
+  const std::string at = (at_end ? "asked for at " : "ready at ") + ready;
   if (first == last) {
-    return "Backward ends with " + call_text(step, last) +
-           (at_end ? ": it is asked for " : ": its last gradient is ready ") + ready +
-           " after the step's begin, and its reduction takes " + behind + ".";
+    return {"Backward ends with " + call_text(step, last) +
+                (at_end ? ": it is asked for " : ": its last gradient is ready ") + ready +
+                " after the step's begin, and its reduction takes " + behind + ".",
+            "Backward ends with " + call_name(step, last) + ", " + at + " and reduced in " +
+                behind + ".",
+            "Backward ends with " + call_name(step, last) + ", " + at + "."};
   }
-  return "Reductions follow without a gap from " + call_text(step, first) +
-         (at_end ? ", asked for at " : ", ready at ") + ready + ", to " + call_text(step, last) +
-         ", which ends " + behind + (at_end ? " after that." : " after its last gradient.");
+  const auto train = [&](const std::string& begin, const std::string& end) {
+    return "Reductions follow without a gap from " + begin + ", " + at + ", to " + end +
+           ", which ends " + behind + (at_end ? " after that." : " after its last gradient.");
+  };
+  return {train(call_text(step, first), call_text(step, last)),
+          train(call_name(step, first), call_name(step, last)),
+          "Reductions without a gap from " + call_name(step, first) + " to " +
+              call_name(step, last) + "."};
 }
 
 // By what is waited for, and the single call that is waited for longest.
-std::string waits_text(const PredictedStep& step) {
+std::vector<std::string> wait_wordings(const PredictedStep& step) {
   std::map<std::string, std::int64_t> by_kind;
   const auto& waits = step.schedule.waits;
   const auto length = [](const auto& wait) { return wait.end_ns - wait.start_ns; };
@@ -98,9 +113,15 @@ std::string waits_text(const PredictedStep& step) {
     parts += (parts.empty() ? "" : ", ") + elapsed_text(ns) + " for " + kind;
   }
   const auto longest = std::ranges::max_element(waits, {}, length);
-  return "Rank " + std::to_string(step.schedule.rank) + " ends last and waits " +
-         elapsed_text(waited_ns) + ": " + parts + "; longest for " +
-         call_text(step, longest->call) + ", " + elapsed_text(length(*longest)) + ".";
+  const std::string longest_text =
+      "longest for " + call_text(step, longest->call) + ", " + elapsed_text(length(*longest)) + ".";
+  const std::string rank = "Rank " + std::to_string(step.schedule.rank);
+  const std::string waited = elapsed_text(waited_ns);
+  const auto& [most_ns, most] = sorted.front();
+  const std::string share = sorted.size() == 1 ? "" : ", " + elapsed_text(most_ns) + " of it";
+  return {rank + " ends last and waits " + waited + ": " + parts + "; " + longest_text,
+          rank + " ends last and waits " + waited + ", " + longest_text,
+          rank + " waits " + waited + share + " for " + most + "."};
 }
 
 }  // namespace
@@ -157,22 +178,28 @@ std::string per_token_text(const trace::tuning::Prediction& prediction) {
   return trace::base::format_signed_percent(prediction.change_per_token());
 }
 
-std::string bound_text(const PredictedStep& step) {
+std::string bound_text(const PredictedStep& step) { return bound_wordings(step).front(); }
+
+std::vector<std::string> bound_wordings(const PredictedStep& step) {
   if (step.schedule.waits.empty()) {
     const double exposed_ns = step.schedule.exposed_ns;  // of all ranks
-    if (exposed_ns <= 0) return "No rank waits for a collective: computation bounds the step.";
-    return "Rank " + std::to_string(step.schedule.rank) +
-           " ends last and waits for no collective: what it computes bounds the step. The ranks "
-           "wait " +
-           span_text(exposed_ns) + " on average, for it.";
+    if (exposed_ns <= 0) {
+      return {"No rank waits for a collective: computation bounds the step.",
+              "Computation bounds the step."};
+    }
+    const std::string last = "Rank " + std::to_string(step.schedule.rank) + " ends last";
+    return {last +
+                " and waits for no collective: what it computes bounds the step. The ranks wait " +
+                span_text(exposed_ns) + " on average, for it.",
+            last + ": what it computes bounds the step."};
   }
   auto critical = trace::predict::critical_calls(step.program, step.schedule);
   // All steps end with the loss, which hardly takes any time.
   while (critical.size() > 1 && is_agreement(step, critical.back())) critical.pop_back();
   const auto& last = step.program.calls[step.schedule.calls[critical.back()].call];
-  if (!last.what.starts_with("bucket")) return waits_text(step);
-  return train_text(step, trace::predict::last_train_begin(step.schedule, critical),
-                    critical.back());
+  if (!last.what.starts_with("bucket")) return wait_wordings(step);
+  return train_wordings(step, trace::predict::last_train_begin(step.schedule, critical),
+                        critical.back());
 }
 
 double waited_ns(const PredictedStep& step, std::size_t call) {

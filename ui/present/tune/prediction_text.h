@@ -31,6 +31,8 @@ std::string chance_text(const trace::tuning::Prediction& prediction,
                         const std::optional<double>& apart);
 // What bounds the step, as a sentence.
 std::string bound_text(const trace::tuning::PredictedStep& step);
+// That sentence, and the same in fewer and fewer words, for where it has no room.
+std::vector<std::string> bound_wordings(const trace::tuning::PredictedStep& step);
 // For how long a call of the schedule made the rank wait that ends last.
 double waited_ns(const trace::tuning::PredictedStep& step, std::size_t call);
 // "7 buckets", "6 units"; "the same 7 buckets" where a change moves nothing else.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "trace/predict/schedule/critical_calls.h"
 #include "ui/kit/widgets.h"
@@ -17,9 +19,10 @@ namespace {
 using trace::tuning::PredictedStep;
 
 constexpr float kGapAbove = 6, kCalls = 20, kRibbon = 14, kLine = 16, kBetween = 4;
-constexpr std::size_t kMostWordLines = 2;  // of words; more is explained on hovering
-constexpr float kLeastRoom = 120;          // below it the measured rows need all
-constexpr double kQuiet = 0.5;             // of a predicted box's own colour
+// Of what bounds the step, and of what is changed; more is explained on hovering.
+constexpr std::size_t kMostBoundLines = 3, kMostChangeLines = 2;
+constexpr float kLeastRoom = 120;  // below it the measured rows need all
+constexpr double kQuiet = 0.5;     // of a predicted box's own colour
 
 class Strip {
  public:
@@ -170,22 +173,26 @@ std::string moved_text(const PredictedStep& step, std::int64_t shown_step) {
   return sign + present::format_duration(std::abs(ns)).text() + " in " + which;
 }
 
-// Where another step stands for the one on screen, which one.
-std::string bound_words(const PredictedStep& step, std::int64_t shown_step) {
-  const std::string words = present::bound_text(step);
-  if (step.index == shown_step) return words;
-  return "Of step " + present::format_integer(step.index) + ", a typical one, since step " +
-         present::format_integer(shown_step) + " was not learnt. " + words;
+// In fewer and fewer words. Where another step stands for the one on screen, which one.
+std::vector<std::string> bound_words(const PredictedStep& step, std::int64_t shown_step) {
+  std::vector<std::string> wordings = present::bound_wordings(step);
+  if (step.index == shown_step) return wordings;
+  const std::string number = present::format_integer(step.index);
+  wordings.front().insert(0, "Of step " + number + ", a typical one, since step " +
+                                 present::format_integer(shown_step) + " was not learnt. ");
+  for (std::size_t i = 1; i < wordings.size(); ++i) wordings[i].insert(0, "Step " + number + ": ");
+  return wordings;
 }
 
 // What stands under the ribbon: what bounds the step, and all that is changed.
 struct WordLines {
-  std::string bound, moved;
-  std::size_t bound_lines = 1;
+  std::string moved;
+  std::string all_of_bound;
+  std::vector<std::string> bound;  // lines, the first of them left of `moved`
   std::vector<std::string> changes;
 
   float height(const kit::Theme& theme) const {
-    return theme.px(kLine) * static_cast<float>(bound_lines + changes.size());
+    return theme.px(kLine) * static_cast<float>(bound.size() + changes.size());
   }
 };
 
@@ -193,36 +200,64 @@ float moved_width(const kit::Theme& theme, const std::string& moved) {
   return kit::text_width(theme, kit::Face::kMedium, moved) + theme.px(12);
 }
 
-WordLines word_lines(const kit::Theme& theme, const PredictedStepRoom& room,
-                     const state::PredictionView& prediction, std::size_t most) {
-  const float width = room.width - room.label_width;
-  WordLines words{.bound = bound_words(*prediction.step, room.shown_step),
-                  .moved = moved_text(*prediction.step, room.shown_step),
-                  .bound_lines = 1,
-                  .changes = {}};
-  const float beside = std::max(1.0f, width - moved_width(theme, words.moved));
-  const float line = kit::wrapped_height(theme, kit::Face::kSmall, beside, "x");
-  const float wanted = kit::wrapped_height(theme, kit::Face::kSmall, beside, words.bound);
-  words.bound_lines = std::clamp<std::size_t>(std::lround(wanted / line), 1, most);
-  words.changes = present::folded_lines(
-      present::changed_items(*prediction.prediction), most, [&](const std::string& text) {
-        return kit::text_width(theme, kit::Face::kSmall, text) <= width;
-      });
-  return words;
+// Of the first line, and of those below it.
+struct LineWidths {
+  float first = 0, others = 0;
+};
+
+// The last of `most` has all that is left of the text.
+std::vector<std::string> broken_lines(const kit::Theme& theme, const LineWidths& widths,
+                                      std::size_t most, std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty() && lines.size() < most) {
+    const float width = lines.empty() ? widths.first : widths.others;
+    const bool is_last = lines.size() + 1 == most;
+    const std::string_view line =
+        is_last ? text : kit::wrapped_lines(theme, kit::Face::kSmall, width, text).front();
+    lines.emplace_back(line);
+    text.remove_prefix(line.size());
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  }
+  return lines;
+}
+
+// The longest of the wordings that can be read as a whole; the last one may have to be cut.
+std::vector<std::string> fitting_lines(const kit::Theme& theme, const LineWidths& widths,
+                                       std::size_t most, const std::vector<std::string>& wordings) {
+  std::vector<std::string> lines;
+  for (const std::string& words : wordings) {
+    lines = broken_lines(theme, widths, most, words);
+    const float width = lines.size() == 1 ? widths.first : widths.others;
+    if (kit::text_width(theme, kit::Face::kSmall, lines.back()) <= width) break;
+  }
+  return lines;
 }
 
 float rows_height(const kit::Theme& theme) {
   return theme.px(kGapAbove + kCalls + kBetween + kRibbon + kBetween);
 }
 
-// With as many lines of words as there is room for.
+// With as many lines of words as there is room for: one of changes at least, then what bounds the
+// step, then the rest of the changes.
 WordLines words_with_room(const kit::Theme& theme, const PredictedStepRoom& room,
                           const state::PredictionView& prediction) {
-  for (std::size_t most = kMostWordLines; most > 1; --most) {
-    auto words = word_lines(theme, room, prediction, most);
-    if (rows_height(theme) + words.height(theme) <= room.height + 0.5f) return words;
-  }
-  return word_lines(theme, room, prediction, 1);
+  const auto wordings = bound_words(*prediction.step, room.shown_step);
+  WordLines words{.moved = moved_text(*prediction.step, room.shown_step),
+                  .all_of_bound = wordings.front(),
+                  .bound = {},
+                  .changes = {}};
+  const float left = (room.height + 0.5f - rows_height(theme)) / theme.px(kLine);
+  const auto lines = static_cast<std::size_t>(std::max(2.0f, std::floor(left)));
+  const float width = room.width - room.label_width;
+  const float beside = std::max(1.0f, width - moved_width(theme, words.moved));
+  words.bound =
+      fitting_lines(theme, {beside, width}, std::min(lines - 1, kMostBoundLines), wordings);
+  words.changes = present::folded_lines(
+      present::changed_items(*prediction.prediction),
+      std::min(lines - words.bound.size(), kMostChangeLines), [&](const std::string& text) {
+        return kit::text_width(theme, kit::Face::kSmall, text) <= width;
+      });
+  return words;
 }
 
 void draw_labels(const Strip& strip, const state::PredictionView& prediction) {
@@ -251,13 +286,12 @@ void draw_bound(const kit::Theme& theme, state::Rect area, const WordLines& word
   const float width = moved_width(theme, words.moved);
   kit::text_in(theme, first.take_right(width), kit::Face::kMedium, p.changed, words.moved,
                kit::Align::kRight);
-  area.w -= width;
-  if (words.bound_lines == 1) {
-    kit::text_in(theme, first, kit::Face::kSmall, p.text_muted, words.bound);
-  } else {
-    kit::text_wrapped(theme, area, kit::Face::kSmall, p.text_muted, words.bound);
+  kit::explain(theme, area, "What bounds the step", words.all_of_bound);
+  for (const std::string& line : words.bound) {
+    const state::Rect row = area.take_top(theme.px(kLine));
+    const bool is_first = &line == &words.bound.front();
+    kit::text_in(theme, is_first ? first : row, kit::Face::kSmall, p.text_muted, line);
   }
-  kit::explain(theme, area, "What bounds the step", words.bound);
 }
 
 void draw_changes(const Strip& strip, state::Rect area, const WordLines& words,
@@ -322,7 +356,7 @@ void draw_predicted_step(const kit::Theme& theme, const PredictedStepPlace& plac
   }
   const auto words = words_with_room(
       theme, {place.rect.w, place.rect.h, place.label_width, place.shown_step}, prediction);
-  draw_bound(theme, rest.take_top(theme.px(kLine) * static_cast<float>(words.bound_lines)), words);
+  draw_bound(theme, rest.take_top(theme.px(kLine) * static_cast<float>(words.bound.size())), words);
   draw_changes(strip, rest, words, *prediction.prediction);
 }
 

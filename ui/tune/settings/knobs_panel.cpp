@@ -15,13 +15,13 @@ namespace shardlens::ui::tune {
 
 namespace {
 
-// What to do about a refusal is said at its end.
-constexpr float kPredictionTitle = 18, kPredictionLines = 5, kRefusalLines = 7;
+// All of it: what to do about a refusal is said at its end, and so is what is left out.
+constexpr float kPredictionTitle = 18, kMostDetailLines = 9;
 
 float detail_height(const kit::Theme& theme, float width, const present::PredictionNote& note) {
   const float line = kit::wrapped_height(theme, kit::Face::kSmall, width, "x");
   const float wanted = kit::wrapped_height(theme, kit::Face::kSmall, width, note.detail);
-  return std::min(wanted, (note.is_refused ? kRefusalLines : kPredictionLines) * line);
+  return std::min(wanted, kMostDetailLines * line);
 }
 
 float prediction_card_height(const kit::Theme& theme, float width,
