@@ -68,14 +68,31 @@ void draw_sentence(const kit::Theme& theme, const state::Rect& row, const std::s
   kit::text_wrapped(theme, lines, kit::Face::kSmall, ink, text);
 }
 
+bool is_unreadable(const state::ComparedRun& run) { return !run.problem.empty(); }
+
+// Without the folder in which its files lie, which the tooltip names.
+std::string unreadable_text(const state::ComparedRun& run) {
+  std::string problem = run.problem;
+  const std::string folder = run.folder + '/';
+  if (const auto at = problem.find(folder); at != problem.npos) problem.erase(at, folder.size());
+  return "cannot be read: " + problem;
+}
+
 present::ComparisonSentence sentence_of(const state::ComparisonView& view, std::size_t run) {
   if (const auto& difference = view.differences[run - 1]) {
     return present::comparison_sentence(difference->comparison, difference->explanation);
   }
-  for (const std::size_t i : {std::size_t{0}, run}) {
-    if (!view.runs[i].problem.empty()) return {view.runs[i].problem, ""};
-  }
+  const state::ComparedRun &base = view.runs[0], &own = view.runs[run];
+  if (is_unreadable(own)) return {unreadable_text(own), ""};
+  if (is_unreadable(base)) return {"not compared: " + run_letter(0) + " cannot be read", ""};
   return {"being read…", ""};
+}
+
+// In place of what the difference would show.
+void draw_no_difference(const kit::Theme& theme, const state::Rect& area,
+                        const state::ComparisonView& view, std::size_t run) {
+  const bool has_none = is_unreadable(view.runs[0]) || is_unreadable(view.runs[run]);
+  kit::empty_note(theme, area, has_none ? "There is nothing to compare" : "Reading the runs…");
 }
 
 // Where the figure goes that the sentence is about, step time or tokens/s; none where nothing can
@@ -168,7 +185,8 @@ void RunsTab::draw_sentences(const kit::Theme& theme, const CompareLayout& layou
       draw_settings(theme, row, present::settings_text(difference->comparison), text);
     }
     draw_sentence(theme, row, text);
-    kit::explain(theme, row, view.runs[i].name + ": " + sentence.text, sentence.caveat);
+    kit::explain(theme, row, view.runs[i].name + ": " + sentence.text,
+                 sentence.caveat.empty() ? view.runs[i].problem : sentence.caveat);
   }
   if (layout.caveat.empty()) return;
   state::Rect caveat = layout.caveat;
@@ -189,7 +207,7 @@ void RunsTab::draw_waterfall_panel(const kit::Theme& theme, const state::Rect& r
     const std::string title = run_letter(0) + " → " + run_letter(chosen_);
     const kit::Panel panel(theme, "compare waterfall", rect, {.title = title, .note = {}});
     header = panel.header;
-    if (!difference) return;
+    if (!difference) return draw_no_difference(theme, panel.body, view, chosen_);
     if (!present::why_not_comparable(difference->comparison).empty()) {
       return kit::empty_note(theme, panel.body, "The runs are not comparable");
     }
@@ -222,7 +240,7 @@ void RunsTab::draw_table_panel(const kit::Theme& theme, const state::Rect& rect,
   {
     const kit::Panel panel(theme, "compare table", rect, {.title = "", .note = {}});
     header = panel.header;
-    if (!difference) return;
+    if (!difference) return draw_no_difference(theme, panel.body, view, chosen_);
     kinds = present::difference_kinds(*difference);
     const auto found = std::ranges::find(kinds, kind_);
     if (found != kinds.end()) kind = static_cast<std::size_t>(found - kinds.begin());

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/session/compare/run_siblings.h"
+#include "app/session/worker/read_safely.h"
 #include "trace/base/wall_clock.h"
 #include "trace/store/read/run_reader.h"
 
@@ -33,9 +34,11 @@ ui::state::ComparisonView unread_comparison(const ComparisonQuestion& question) 
   return view;
 }
 
-auto ComparisonReader::known_view(const std::string& folder) const -> View {
-  const auto feed = feeds_.find(folder);
-  return feed == feeds_.end() ? nullptr : feed->second.view;
+void ComparisonReader::tell_known(ui::state::ComparedRun& run) const {
+  const auto feed = feeds_.find(run.folder);
+  if (feed == feeds_.end()) return;
+  run.run = feed->second.view;
+  run.problem = feed->second.problem;
 }
 
 const trace::analysis::NamedTimes* ComparisonReader::times_of(const std::string& folder) const {
@@ -49,7 +52,7 @@ auto ComparisonReader::read(const ComparisonQuestion::Run& run, std::int64_t ste
   Feed& feed = feeds_[run.folder];
   if (feed.follower && feed.follower->is_replaced()) feed = {};
   if (!feed.follower) {
-    TRY_ASSIGN(feed.follower, RunFollower::open(run.folder));
+    TRY_ASSIGN(feed.follower, open_(run.folder));
   }
   TRY_ASSIGN(const bool has_new_status, feed.follower->refresh_info());
   TRY_ASSIGN(const bool has_new_rows, feed.follower->advance());
@@ -59,7 +62,7 @@ auto ComparisonReader::read(const ComparisonQuestion::Run& run, std::int64_t ste
   TRY_ASSIGN(feed.view, feed.follower->view(trace::base::wall_clock_ns(), false, run.label));
   // A run whose events cannot be read is compared by its figures alone.
   if (!feed.times || has_new_rows) {
-    auto times = read_named_times(feed.view->figures);
+    auto times = read_safely(run.folder, [&] { return read_named_times(feed.view->figures); });
     feed.times = times ? std::optional(std::move(*times)) : std::nullopt;
   }
   if (!is_same) feed.version = ++last_version_;
@@ -93,25 +96,29 @@ void ComparisonReader::answer(const ComparisonQuestion& question,
            question.runs.end();
   });
   ui::state::ComparisonView view = unread_comparison(question);
-  for (auto& run : view.runs) run.run = known_view(run.folder);
+  for (auto& run : view.runs) tell_known(run);
   for (std::size_t i = 0; i < question.runs.size(); ++i) {
     if (!wanted()) return;
-    auto read_run = read(question.runs[i], question.step);
+    const ComparisonQuestion::Run& asked = question.runs[i];
+    ui::state::ComparedRun& run = view.runs[i];
+    auto read_run = read_safely(asked.folder, [&] { return read(asked, question.step); });
     if (read_run) {
-      view.runs[i].run = std::move(*read_run);
-      if (question.runs[i].label.name.empty()) {
-        view.runs[i].name = view.runs[i].run->figures.info.name;
-      }
+      run.run = std::move(*read_run);
+      run.problem.clear();
+      if (asked.label.name.empty()) run.name = run.run->figures.info.name;
     } else {
-      view.runs[i] = {.folder = question.runs[i].folder,
-                      .name = view.runs[i].name,
-                      .ordinal = view.runs[i].ordinal,
-                      .run = nullptr,
-                      .problem = read_run.error().message};
-      feeds_.erase(question.runs[i].folder);
+      run.run = nullptr;
+      run.problem = read_run.error().message;
+      Feed& feed = feeds_[asked.folder];
+      feed = {};
+      feed.problem = run.problem;
     }
-    if (i > 0 && view.runs[0].run && view.runs[i].run) {
-      view.differences[i - 1] = difference(question, i);
+    if (i > 0 && view.runs[0].run && run.run) {
+      auto compared = read_safely(asked.folder, [&]() -> trace::base::Result<Difference> {
+        return difference(question, i);
+      });
+      if (compared) view.differences[i - 1] = std::move(*compared);
+      if (!compared) run.problem = compared.error().message;
     }
     const bool is_last = i + 1 == question.runs.size();
     // What is looked at again stays on screen until all of it is there.

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/session/runs/ledger.h"
@@ -39,8 +40,15 @@ ui::state::ComparisonView unread_comparison(const ComparisonQuestion& question);
 
 class ComparisonReader {
  public:
+  using OpenRun = std::function<trace::base::Result<std::unique_ptr<RunFollower>>(
+      const std::filesystem::path& run)>;
+
+  // `open`: for tests.
+  explicit ComparisonReader(OpenRun open = RunFollower::open) : open_(std::move(open)) {}
+
   // `publish` gets more and more of the answer; `wanted`, asked in between: false gives up. What
-  // was read of a run before is not read again.
+  // was read of a run before is not read again; what could not be is tried again, and until then
+  // the answer says why it could not.
   void answer(const ComparisonQuestion& question, const std::function<bool()>& wanted,
               const std::function<void(ui::state::ComparisonView)>& publish);
 
@@ -58,17 +66,19 @@ class ComparisonReader {
     RunLabel label;
     std::int64_t step = -1;
     View view;                                           // null: never read
+    std::string problem{};                               // why not, when it was last tried
     std::optional<trace::analysis::NamedTimes> times{};  // none: not read, or not to be had
     std::uint64_t version = 0;  // of all this but for the step; no two runs have the same
     Compared compared{};
     Difference difference{};  // from the base; null: not compared
   };
   trace::base::Result<View> read(const ComparisonQuestion::Run& run, std::int64_t step);
-  View known_view(const std::string& folder) const;
+  void tell_known(ui::state::ComparedRun& run) const;
   // Of question.runs[index] from the first: both were read.
   Difference difference(const ComparisonQuestion& question, std::size_t index);
   const trace::analysis::NamedTimes* times_of(const std::string& folder) const;
 
+  const OpenRun open_;
   std::map<std::string, Feed> feeds_;  // by folder
   std::uint64_t last_version_ = 0;
 };

@@ -26,7 +26,9 @@ void ComparisonSession::choose(ComparisonQuestion question) {
   for (auto& run : view.runs) {
     if (!view_) break;
     const auto before = std::ranges::find(view_->runs, run.folder, &ui::state::ComparedRun::folder);
-    if (before != view_->runs.end()) run.run = before->run;
+    if (before == view_->runs.end()) continue;
+    run.run = before->run;
+    run.problem = before->problem;
   }
   if (view_ && std::ranges::equal(view.runs, view_->runs, {}, &ui::state::ComparedRun::folder,
                                   &ui::state::ComparedRun::folder)) {
@@ -47,7 +49,8 @@ void ComparisonSession::follow_library(std::vector<ComparisonQuestion::Run> runs
   const bool is_same = is_as_large && runs == question_.runs;
   question_.runs = std::move(runs);
   question_.ended_runs = ended_runs;
-  if (!is_same || is_live) worker_.ask(question_);
+  // A live run brings news faster than a large one is read, which would be begun again and again.
+  if (!is_same || (is_live && worker_.is_idle())) worker_.ask(question_);
 }
 
 void ComparisonSession::follow_library(LedgerRows rows) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/session/runs/library_run_cache.h"
+#include "app/session/worker/read_safely.h"
 #include "trace/base/file_system.h"
 #include "trace/model/acting_settings.h"
 #include "trace/store/run/run_folder.h"
@@ -48,7 +49,7 @@ std::int64_t bytes_of(const fs::path& run) {
 // Nothing where it cannot be read: the library's table names it.
 void read_into(std::vector<LibraryRun>& runs, const fs::path& folder) {
   const trace::store::RunStamp stamp = trace::store::run_stamp(folder);
-  auto record = read_library_run(folder);
+  auto record = read_safely(folder.string(), [&] { return read_library_run(folder); });
   if (!record) return;
   if (trace::store::run_stamp(folder) == stamp) keep_record(*record, stamp);
   runs.push_back(std::move(*record));

@@ -1,12 +1,12 @@
 #include "app/session/runs/library_scan.h"
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 #include "app/session/runs/library_run_cache.h"
 #include "app/session/runs/run_liveness.h"
 #include "app/session/runs/run_words.h"
+#include "app/session/worker/read_safely.h"
 #include "trace/base/wall_clock.h"
 #include "trace/store/run/run_folder.h"
 
@@ -22,16 +22,6 @@ constexpr int kLooksAfterChange = 4;
 
 // Until what could not be read is tried again: after each failure twice as long.
 constexpr std::chrono::seconds kFirstPause{1}, kLongestPause{300};
-
-// A damaged file may say what no memory suffices for; the other runs are still to be shown.
-trace::base::Result<LibraryRun> read_safely(const std::string& run) {
-  try {
-    return read_library_run(run);
-  } catch (const std::exception& error) {
-    return trace::base::fail(trace::base::ErrorKind::kDamaged,
-                             "The run " + run + " cannot be read: " + error.what());
-  }
-}
 
 }  // namespace
 
@@ -192,8 +182,9 @@ bool LibraryScan::await(const Unread& run) {
 trace::base::Result<LibraryRun> LibraryScan::record_of(const Unread& run) {
   const auto figures = figures_of(run);
   if (!figures) ++records_read_;
+  const std::string& folder = run.info.folder;
   auto record = figures ? trace::base::Result<LibraryRun>(record_from_figures(figures->figures))
-                        : read_safely(run.info.folder);
+                        : read_safely(folder, [&] { return read_library_run(folder); });
   // Those of the figures are of when the run was opened.
   if (record) take_words(record->info, run.info);
   // Of a run that is being written, what was read may be newer than the stamp.

@@ -457,11 +457,30 @@ TEST(CompareWorkspace, SaysWhyARunCannotBeCompared) {
   snapshot.comparison = view;
   window.frames(snapshot, 2);
   EXPECT_TRUE(window.probe().shows("being read…"));
+  EXPECT_TRUE(window.probe().shows("Reading the runs…")) << "where the difference is shown";
   view = std::make_shared<state::ComparisonView>(*view);
-  view->runs[1].problem = "rank_0.sqlite is damaged";
+  view->runs[1].problem = "'" + view->runs[1].folder + "/rank_0.sqlite' is damaged";
   snapshot.comparison = view;
   window.frames(snapshot, 2);
-  EXPECT_TRUE(window.probe().shows("rank_0.sqlite is damaged"));
+  EXPECT_TRUE(window.probe().shows(": cannot be read: 'rank_0.sqlite' is damaged")) << "in short";
+  EXPECT_TRUE(window.probe().shows("There is nothing to compare"));
+  EXPECT_FALSE(window.probe().shows("being read…"));
+  EXPECT_FALSE(window.probe().shows("Reading the run"));
+}
+
+TEST(CompareWorkspace, SaysThatNothingIsComparedWithABaseThatCannotBeRead) {
+  HeadlessWindow window{1600, 1000, in_compare()};
+  state::Snapshot snapshot = compared_snapshot(3);
+  auto& view = own_copy(snapshot.comparison);
+  view.runs[0].run = nullptr;
+  view.runs[0].problem = "run.sqlite is damaged";
+  for (auto& difference : view.differences) difference = nullptr;
+  window.frames(snapshot, 2);
+  for (std::size_t i = 1; i < 3; ++i) {
+    EXPECT_TRUE(window.probe().shows(view.runs[i].name + ": not compared: A cannot be read"));
+  }
+  EXPECT_TRUE(window.probe().shows("run.sqlite is damaged")) << "where its timeline would be";
+  EXPECT_FALSE(window.probe().shows("being read…"));
 }
 
 TEST(CompareWorkspace, ALongNameLeavesRoomForTheSentence) {

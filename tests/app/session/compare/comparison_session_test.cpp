@@ -6,13 +6,16 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "app/session/runs/figures_cache.h"
 #include "tests/app/session/synthetic_run.h"
+#include "trace/base/wall_clock.h"
 
 namespace shardlens::app::session {
 namespace {
@@ -84,6 +87,64 @@ TEST_F(ComparisonSessionTest, ARunThatCannotBeReadSaysWhyAndTheOthersAreCompared
   EXPECT_FALSE(view->differences[0]);
   ASSERT_TRUE(view->differences[1]);
   EXPECT_FALSE(view->is_reading());
+}
+
+// A damaged file may say what no memory suffices for.
+TEST_F(ComparisonSessionTest, WhatAFileMakesUsThrowIsToldOfItsRun) {
+  const auto a = write("a", 1, 0), bad = write("bad", 1, 500'000'000),
+             b = write("b", 1.1, 1'000'000'000);
+  ComparisonReader reader(
+      [&](const fs::path& run) -> trace::base::Result<std::unique_ptr<RunFollower>> {
+        if (run == bad) throw std::length_error("vector");
+        return RunFollower::open(run);
+      });
+  ComparisonQuestion question{.runs = {}, .step = -1, .runs_dir = folder_.path()};
+  for (const auto& run : {a, bad, b}) question.runs.push_back({run.string(), {"", ""}});
+  std::vector<ui::state::ComparisonView> published;
+  const auto ask = [&] {
+    published.clear();
+    reader.answer(
+        question, [] { return true; },
+        [&](ui::state::ComparisonView view) { published.push_back(std::move(view)); });
+    ASSERT_FALSE(published.empty());
+    EXPECT_FALSE(published.back().is_reading());
+    EXPECT_NE(published.back().runs[1].problem.find("is damaged"), std::string::npos);
+    EXPECT_TRUE(published.back().differences[1]) << "the others are compared";
+  };
+  ask();
+  EXPECT_TRUE(published.front().is_reading());
+  ask();  // as often as the library changes
+  for (const auto& view : published) EXPECT_FALSE(view.runs[1].problem.empty());
+}
+
+TEST_F(ComparisonSessionTest, AnotherStepDoesNotTakeAwayWhyARunCannotBeRead) {
+  const auto a = write("a", 1, 0), gone = folder_.path() / "gone";
+  choose({a, gone});
+  const std::string problem = answer()->runs[1].problem;
+  ASSERT_FALSE(problem.empty());
+  choose({a, gone}, 3);
+  EXPECT_EQ(session_.view()->runs[1].problem, problem) << "at once";
+  EXPECT_EQ(answer()->runs[1].problem, problem);
+}
+
+TEST_F(ComparisonSessionTest, ALiveRunLetsTheOthersBeRead) {
+  SyntheticOptions options;
+  options.name = "live";
+  options.start_ns = trace::base::wall_clock_ns();
+  SyntheticRun live(folder_.path(), options);
+  live.add_steps(6);
+  live.beat(trace::base::wall_clock_ns());
+  const auto a = write("a", 1, 0), b = write("b", 1.1, 1'000'000'000);
+  choose({live.folder(), a});
+  const auto shown = answer();
+  ASSERT_TRUE(shown->runs[0].run && shown->runs[0].run->is_live) << shown->runs[0].problem;
+  choose({live.folder(), a, b});
+  // News without a pause, as if reading took longer than it takes until the next come.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!session_.view()->runs[2].run && std::chrono::steady_clock::now() < deadline) {
+    session_.follow_library(session_.runs(), 0);
+  }
+  EXPECT_TRUE(session_.view()->runs[2].run);
 }
 
 TEST_F(ComparisonSessionTest, IsNotReadAgainUnlessSomethingIsNew) {
