@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <thread>
 #include <utility>
 
@@ -33,13 +34,20 @@ constexpr std::size_t kMostHistory = 50;
 InspectSession::InspectSession(Notice& notice, std::function<void()> on_publish)
     : notice_(notice),
       on_publish_(std::move(on_publish)),
-      pictures_([this](const auto& request, const auto& wanted) { draw_picture(request, wanted); }),
-      ranges_([this](const auto& range, const auto& wanted) { count_range(range, wanted); }),
-      finds_([this](const auto& pattern, const auto& wanted) { find_names(pattern, wanted); }),
-      picks_([this](const auto& what, const auto& wanted) { pick(what, wanted); }),
-      memories_([this](const auto& what, const auto& wanted) { lay_out_memory(what, wanted); }),
-      queries_([this](const auto& query, const auto& wanted) { run_sql(query, wanted); }),
-      opener_([this](const auto& what, const auto& wanted) { open_and_follow(what, wanted); }),
+      pictures_([this](const auto& request, const auto& wanted) { draw_picture(request, wanted); },
+                std::bind_front(&InspectSession::could_not_answer, this)),
+      ranges_([this](const auto& range, const auto& wanted) { count_range(range, wanted); },
+              std::bind_front(&InspectSession::could_not_answer, this)),
+      finds_([this](const auto& pattern, const auto& wanted) { find_names(pattern, wanted); },
+             std::bind_front(&InspectSession::could_not_answer, this)),
+      picks_([this](const auto& what, const auto& wanted) { pick(what, wanted); },
+             std::bind_front(&InspectSession::could_not_answer, this)),
+      memories_([this](const auto& what, const auto& wanted) { lay_out_memory(what, wanted); },
+                std::bind_front(&InspectSession::could_not_answer, this)),
+      queries_([this](const auto& query, const auto& wanted) { run_sql(query, wanted); },
+               std::bind_front(&InspectSession::could_not_answer, this)),
+      opener_([this](const auto& what, const auto& wanted) { open_and_follow(what, wanted); },
+              std::bind_front(&InspectSession::could_not_answer, this)),
       bookmarks_([this](const auto&, const auto&) { write_bookmarks(); }) {}
 
 std::shared_ptr<const ui::state::InspectView> InspectSession::view() const {
@@ -151,6 +159,14 @@ void InspectSession::wait_until_idle() {
 
 void InspectSession::publish_problem(std::uint64_t generation, const std::string& problem) {
   publish(generation, [&](ui::state::InspectView& view) { view.problem = problem; });
+}
+
+// What no file should be able to cause. Nothing is waited for any more.
+void InspectSession::could_not_answer(const std::string& why) {
+  publish(opened().generation, [&](ui::state::InspectView& view) {
+    view.problem = "The run is damaged, or too large for this machine's memory (" + why + ")";
+    view.counting_range = view.sql.running = false;
+  });
 }
 
 bool InspectSession::open(const Opening& opening) {

@@ -94,6 +94,7 @@ class InspectSession {
   void publish_rows(const Opened& opened, double progress, const Wanted& wanted);
   void publish_so_far(const Opened& opened);
   void publish_problem(std::uint64_t generation, const std::string& problem);
+  void could_not_answer(const std::string& why);
   void draw_picture(const trace::timeline::PictureRequest& request, const Wanted& wanted);
   void count_range(const trace::timeline::TimeRange& range, const Wanted& wanted);
   void select_range(const trace::timeline::TimeRange& range);

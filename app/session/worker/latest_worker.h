@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -22,11 +23,15 @@ class LatestWorker {
  public:
   // Asked while a request is answered; false: nobody waits for the answer any more.
   using Wanted = std::function<bool()>;
-  // What it throws goes to standard error: the window, and the job that it runs, go on.
+  // What it throws is told to `failed`, where the answer is still wanted, else to standard error:
+  // the window, and the job that it runs, go on.
   using Answer = std::function<void(const Request&, const Wanted&)>;
+  using Failed = std::function<void(const std::string& why)>;
 
-  explicit LatestWorker(Answer answer)
-      : answer_(std::move(answer)), thread_([this](const std::stop_token& stop) { work(stop); }) {}
+  explicit LatestWorker(Answer answer, Failed failed = {})
+      : answer_(std::move(answer)),
+        failed_(std::move(failed)),
+        thread_([this](const std::stop_token& stop) { work(stop); }) {}
 
   void ask(Request request) {
     {
@@ -61,14 +66,19 @@ class LatestWorker {
       const std::uint64_t number = asked_;
       busy_ = true;
       lock.unlock();
+      const auto is_wanted = [this, number, &stop] {
+        if (stop.stop_requested()) return false;
+        const std::lock_guard guard(mutex_);
+        return asked_ == number;
+      };
       try {
-        answer_(request, [this, number, &stop] {
-          if (stop.stop_requested()) return false;
-          const std::lock_guard guard(mutex_);
-          return asked_ == number;
-        });
+        answer_(request, is_wanted);
       } catch (const std::exception& error) {
-        std::fprintf(stderr, "error: %s\n", error.what());
+        if (failed_ && is_wanted()) {
+          failed_(error.what());
+        } else {
+          std::fprintf(stderr, "error: %s\n", error.what());
+        }
       }
       lock.lock();
       busy_ = false;
@@ -78,6 +88,7 @@ class LatestWorker {
   }
 
   Answer answer_;
+  Failed failed_;
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable_any changed_;
   std::optional<Request> waiting_;

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <latch>
 #include <new>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "tests/app/session/eventually.h"
@@ -48,6 +50,21 @@ TEST(LatestWorker, GoesOnAfterAnAnswerThatCouldNotBeMade) {
     worker.wait_until_idle();
   }
   EXPECT_EQ(answered, std::vector<int>{2});
+}
+
+TEST(LatestWorker, TellsWhyAnAnswerThatIsWantedCouldNotBeMade) {
+  std::vector<std::string> told;
+  LatestWorker<int> worker(
+      [&](const int& request, const auto&) {
+        if (request == 1) worker.cancel();
+        throw std::runtime_error("request " + std::to_string(request));
+      },
+      [&](const std::string& why) { told.push_back(why); });
+  for (const int request : {1, 2}) {
+    worker.ask(request);
+    worker.wait_until_idle();
+  }
+  EXPECT_EQ(told, std::vector<std::string>{"request 2"});
 }
 
 TEST(LatestWorker, TellsTheAnswerUnderWayThatANewerOneIsWanted) {
