@@ -180,14 +180,16 @@ void Minimap::use_mouse(const kit::Theme& theme, const state::Rect& strip, const
   const bool at_start = wide && std::abs(mouse - frame.x) < reach;
   const bool at_end = wide && std::abs(mouse - frame.right()) < reach;
   if (hit.hovered && (at_start || at_end)) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
-  const bool turns = hit.hovered && ImGui::GetIO().MouseWheel != 0;
-  if (turns || hit.pressed) state.mode = TimelineState::Mode::kTime;
-  if (turns) {
+  const double turned = hit.hovered ? static_cast<double>(ImGui::GetIO().MouseWheel) : 0;
+  if (turned != 0) {
+    // Steps one above the other lie nowhere in the run: they are zoomed around their middle.
     const double middle = whole.position(window.time_at(0.5));
-    window.zoom(std::abs(at - middle) < 0.5 ? window.position(whole.time_at(at)) : 0.5,
-                std::pow(1.25, static_cast<double>(ImGui::GetIO().MouseWheel)));
+    const bool is_near = has_frame && std::abs(at - middle) < 0.5;
+    state.shown_window().zoom(is_near ? window.position(whole.time_at(at)) : 0.5,
+                              std::pow(kit::kWheelZoom, turned));
   }
   if (hit.pressed) {
+    state.mode = TimelineState::Mode::kTime;
     grip_ = at_start ? Grip::kStart : at_end ? Grip::kEnd : Grip::kWhole;
     const bool inside = has_frame && mouse >= frame.x - reach && mouse < frame.right() + reach;
     grabbed_ = inside ? at - whole.position(window.time_at(0.5)) : 0;

@@ -83,6 +83,31 @@ TEST_F(MinimapTest, AClickLeavesTheStepsForThatOneWhereNoPartWasShown) {
   EXPECT_LT(state().window.span_ns(), 4 * length) << "with one on each side";
 }
 
+TEST_F(MinimapTest, TheWheelZoomsThePartAtThePointer) {
+  const double span = state().window.span_ns();
+  const std::int64_t there = run().step_start(0, 27);
+  const double place = state().window.position(there);
+  window().move_to(snapshot(), strip_x_of(there), strip().center_y());
+  window().wheel(snapshot(), 2);
+  EXPECT_LT(state().window.span_ns(), 0.8 * span);
+  EXPECT_NEAR(state().window.position(there), place, 0.05);
+}
+
+// What is not on screen stays as it was.
+TEST_F(MinimapTest, TheWheelZoomsTheStepsThatAreShown) {
+  state().mode = TimelineState::Mode::kSteps;
+  inspect_.settle();
+  const TimeWindow by_the_clock = state().window;
+  const double span = state().step_window.span_ns();
+  const std::int64_t middle = state().step_window.time_at(0.5);
+  window().move_to(snapshot(), strip_x_of(run().step_start(0, 25)), strip().center_y());
+  window().wheel(snapshot(), 2);
+  EXPECT_EQ(state().mode, TimelineState::Mode::kSteps);
+  EXPECT_LT(state().step_window.span_ns(), 0.8 * span);
+  EXPECT_NEAR(state().step_window.position(middle), 0.5, 0.01);
+  EXPECT_EQ(state().window, by_the_clock);
+}
+
 TEST_F(MinimapTest, TheFrameIsDragged) {
   const double span = state().window.span_ns();
   const std::int64_t from = run().step_start(0, 25), to = run().step_start(0, 40);
