@@ -5,6 +5,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 #include <set>
 
@@ -72,7 +73,27 @@ class InputQueue::Frame {
   int modifiers_ = 0;
 };
 
-void InputQueue::add_key(int key, bool is_down, int modifiers) {
+int key_by_print(int place, const char* printed) {
+  const bool is_one_sign = printed != nullptr && printed[0] > ' ' && printed[1] == '\0';
+  const bool is_on_pad = place >= GLFW_KEY_KP_0 && place <= GLFW_KEY_KP_EQUAL;
+  if (!is_one_sign || is_on_pad || place == GLFW_KEY_UNKNOWN) return place;
+  const char sign = printed[0];
+  const bool is_digit = place >= GLFW_KEY_0 && place <= GLFW_KEY_9;
+  if (is_digit && sign != '-') return place;  // AZERTY has it there
+  // What makes larger has the code of the key that has both in the US.
+  if (sign == '+') return GLFW_KEY_EQUAL;
+  // GLFW's codes of letters and signs are those of ASCII.
+  return std::toupper(static_cast<unsigned char>(sign));
+}
+
+void InputQueue::add_key(int place, bool is_down, int modifiers, const char* printed) {
+  int key = key_by_print(place, printed);
+  if (is_down) {
+    down_[place] = key;
+  } else if (const auto went_down = down_.find(place); went_down != down_.end()) {
+    key = went_down->second;
+    down_.erase(went_down);
+  }
   const auto known = static_cast<int>(std::size(ImGui::GetIO().KeysDown));
   if (key >= 0 && key < known) waiting_.emplace_back(Key{key, is_down, modifiers});
 }

@@ -119,9 +119,11 @@ void MainWindow::watch_input() {
 // In place of the backend's.
 void MainWindow::queue_input() {
   auto* handle = graphics_.window();
-  glfwSetKeyCallback(handle, [](GLFWwindow* w, int key, int, int action, int modifiers) {
+  glfwSetKeyCallback(handle, [](GLFWwindow* w, int key, int scancode, int action, int modifiers) {
     window_of(w)->note_input();
-    if (action != GLFW_REPEAT) window_of(w)->input_.add_key(key, action == GLFW_PRESS, modifiers);
+    if (action == GLFW_REPEAT) return;
+    const char* const printed = glfwGetKeyName(key, scancode);
+    window_of(w)->input_.add_key(key, action == GLFW_PRESS, modifiers, printed);
   });
   glfwSetCharCallback(handle, [](GLFWwindow* w, unsigned character) {
     window_of(w)->note_input();

@@ -1,4 +1,5 @@
 // Keys by GLFW's codes, which is how Dear ImGui 1.86 numbers io.KeysDown under its GLFW backend.
+// Letters and signs are the keys on which they stand, whatever the layout: the window sees to that.
 // Interface thread, inside a frame.
 #pragma once
 
@@ -23,7 +24,6 @@ enum class Key : int {
   kT = 84,
   kW = 87,
   kZ = 90,
-  kRightBracket = 93,  // where many layouts have "+"
   kEscape = 256,
   kEnter = 257,
   kTab = 258,

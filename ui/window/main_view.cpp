@@ -279,10 +279,7 @@ void MainView::handle_keys(const state::Snapshot& snapshot, state::Commands& com
   if (kit::key_pressed(kit::Key::kF11, false)) present(!preferences_.present_mode);
   if (snapshot.asks_to_close) palette_.close();
   if (io.KeyCtrl) {
-    if (kit::key_pressed(kit::Key::kEqual) || kit::key_pressed(kit::Key::kPadPlus) ||
-        kit::key_pressed(kit::Key::kRightBracket)) {
-      change_scale(1);
-    }
+    if (kit::key_pressed(kit::Key::kEqual) || kit::key_pressed(kit::Key::kPadPlus)) change_scale(1);
     if (kit::key_pressed(kit::Key::kMinus) || kit::key_pressed(kit::Key::kPadMinus))
       change_scale(-1);
     if (kit::key_pressed(kit::Key::kZero, false) || kit::key_pressed(kit::Key::kPadZero, false))

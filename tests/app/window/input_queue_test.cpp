@@ -6,6 +6,7 @@
 #include <imgui.h>
 
 #include <array>
+#include <cstdint>
 #include <string_view>
 
 #include "tests/ui/testing/headless_window.h"
@@ -108,6 +109,61 @@ TEST_F(InputQueueTest, AKeyThatGlfwDoesNotKnowIsIgnored) {
   input.add_key(GLFW_KEY_UNKNOWN, true, 0);
   input.add_key(100'000, true, 0);
   EXPECT_TRUE(input.is_empty());
+}
+
+// With AZERTY.
+TEST_F(InputQueueTest, AKeyIsCalledByWhatStandsOnIt) {
+  ui::inspect::TimelineState& timeline = window.view().workspace().timeline().state();
+  const auto tap_printed = [&](int place, const char* printed) {
+    input.add_key(place, true, 0, printed);
+    input.add_key(place, false, 0, printed);
+    frames_until_empty();
+  };
+  tap_printed(GLFW_KEY_M, ",");
+  EXPECT_FALSE(timeline.measuring);
+  tap_printed(GLFW_KEY_SEMICOLON, "m");
+  EXPECT_TRUE(timeline.measuring);
+  const double whole = timeline.step_window.span_ns();
+  tap_printed(GLFW_KEY_W, "z");
+  EXPECT_EQ(timeline.step_window.span_ns(), whole);
+  for (int i = 0; i < 3; ++i) tap_printed(GLFW_KEY_Z, "w");
+  EXPECT_LT(timeline.step_window.span_ns(), 0.7 * whole);
+  const std::int64_t start = timeline.step_window.start_ns();
+  tap_printed(GLFW_KEY_D, "d");
+  const std::int64_t right = timeline.step_window.start_ns();
+  EXPECT_GT(right, start);
+  tap_printed(GLFW_KEY_A, "q");
+  EXPECT_EQ(timeline.step_window.start_ns(), right);
+  tap_printed(GLFW_KEY_Q, "a");
+  EXPECT_NEAR(static_cast<double>(timeline.step_window.start_ns() - start), 0, 2);
+}
+
+TEST(KeyByPrint, LeavesKeysWhereTheyAreThatHaveNoSignOfTheirOwn) {
+  EXPECT_EQ(key_by_print(GLFW_KEY_W, "ц"), GLFW_KEY_W) << "Cyrillic";
+  EXPECT_EQ(key_by_print(GLFW_KEY_ENTER, nullptr), GLFW_KEY_ENTER);
+  EXPECT_EQ(key_by_print(GLFW_KEY_SPACE, nullptr), GLFW_KEY_SPACE);
+  EXPECT_EQ(key_by_print(GLFW_KEY_KP_0, "0"), GLFW_KEY_KP_0);
+  EXPECT_EQ(key_by_print(GLFW_KEY_1, "&"), GLFW_KEY_1) << "AZERTY, 1 with Shift";
+  EXPECT_EQ(key_by_print(GLFW_KEY_1, "+"), GLFW_KEY_1) << "Czech";
+  EXPECT_EQ(key_by_print(GLFW_KEY_UNKNOWN, "m"), GLFW_KEY_UNKNOWN);
+}
+
+TEST(KeyByPrint, FindsWhatMakesLargerAndSmaller) {
+  EXPECT_EQ(key_by_print(GLFW_KEY_EQUAL, "="), GLFW_KEY_EQUAL) << "US";
+  EXPECT_EQ(key_by_print(GLFW_KEY_RIGHT_BRACKET, "+"), GLFW_KEY_EQUAL) << "German";
+  EXPECT_EQ(key_by_print(GLFW_KEY_MINUS, "+"), GLFW_KEY_EQUAL) << "Swedish";
+  EXPECT_EQ(key_by_print(GLFW_KEY_SLASH, "-"), GLFW_KEY_MINUS) << "both";
+  EXPECT_EQ(key_by_print(GLFW_KEY_6, "-"), GLFW_KEY_MINUS) << "AZERTY";
+  EXPECT_NE(key_by_print(GLFW_KEY_MINUS, ")"), GLFW_KEY_MINUS) << "AZERTY";
+}
+
+TEST_F(InputQueueTest, AKeyIsReleasedAsWhatItWentDown) {
+  input.add_key(GLFW_KEY_Q, true, 0, "a");
+  frames(1);
+  ASSERT_TRUE(ImGui::GetIO().KeysDown[GLFW_KEY_A]);
+  input.add_key(GLFW_KEY_Q, false, 0, "q");  // the layout was changed meanwhile
+  frames(1);
+  EXPECT_FALSE(ImGui::GetIO().KeysDown[GLFW_KEY_A]);
 }
 
 TEST_F(InputQueueTest, AClickIsSeenWhereItWasAndBehindTheKeysBeforeIt) {

@@ -237,7 +237,7 @@ TEST_F(TimelineKeysTest, SetsVisitsAndRemovesBookmarks) {
   type("]");
   EXPECT_NEAR(state().window.position(second), 0.5, 0.01);
   type("[");
-  press(kit::Key::kRightBracket);
+  press(kit::Key{']'});
   EXPECT_NEAR(state().window.position(first), 0.5, 0.01) << "where many layouts have a letter";
   type("]");
   press(kit::Key::kB);
