@@ -505,6 +505,26 @@ TEST_F(ClickTest, KeepsTheSelectionWhileTheFilterHidesIt) {
   EXPECT_NE(window_.probe().find("ledger/delete"), nullptr);
 }
 
+TEST_F(ClickTest, MarksARunThatTookAnotherTimeThanPredicted) {
+  window_.resize(2400, 1000);
+  state::LedgerRow& row = own_copy(snapshot_.ledger).rows[1];
+  row.status = trace::model::RunStatus::kDone;
+  row.summary.step_ns.mean = 325.2e6;
+  row.predicted = trace::model::StepPrediction{331e6, 320e6, 340e6, "run"};
+  const std::string figures = "331.0 → 325.2 ms";
+  const auto room_in_front = [&] {
+    window_.frames(snapshot_, 2);
+    const auto* head = window_.probe().find("ledger/head/Predicted → measured");
+    const auto& texts = window_.probe().texts;
+    const auto text = std::ranges::find(texts, figures, &kit::DrawProbe::Text::text);
+    return head == nullptr || text == texts.end() ? -1 : text->rect.x - head->rect.x;
+  };
+  const float unmarked = room_in_front();
+  ASSERT_GE(unmarked, 0);
+  own_copy(snapshot_.ledger).rows[1].predicted->low_ns = 326e6;
+  EXPECT_GT(room_in_front(), unmarked + 10) << "for a sign";
+}
+
 TEST_F(ClickTest, SortsAndFiltersTheLedger) {
   const auto top = [&](const char* run) { return window_.probe().find(run)->rect.y; };
   window_.frame(snapshot_);

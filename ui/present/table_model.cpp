@@ -74,21 +74,69 @@ std::string csv_cell(const TableColumn& column, std::size_t row) {
   return csv_field(column.cell(row).text);
 }
 
-float total_width(const Table& table, const std::vector<std::size_t>& kept) {
-  return std::accumulate(kept.begin(), kept.end(), 0.0f, [&](float sum, std::size_t column) {
-    return sum + table.columns[column].width;
-  });
+using Placed = std::vector<PlacedColumn>;
+
+float total_width(const Placed& placed) {
+  return std::accumulate(placed.begin(), placed.end(), 0.0f,
+                         [](float sum, const PlacedColumn& each) { return sum + each.width; });
 }
 
-// What nobody wished for goes to the first that wishes for anything, a name or a picture, so that
-// the last column ends where the table does.
-void give_rest(const Table& table, float width, std::vector<PlacedColumn>& placed) {
-  const float rest = std::floor(width - placed.back().x - placed.back().width);
-  const auto takes = std::ranges::find_if(
-      placed, [&](const PlacedColumn& c) { return table.columns[c.column].wish > 0; });
-  if (rest <= 0 || takes == placed.end()) return;
-  takes->width += rest;
-  for (auto behind = takes + 1; behind != placed.end(); ++behind) behind->x += rest;
+// Of equal priorities what stands further right matters less; the first column never goes.
+void drop_columns(const Table& table, float width, Placed& placed) {
+  const auto of = [&](const PlacedColumn& each) -> const TableColumn& {
+    return table.columns[each.column];
+  };
+  const auto drop_below = [&](int priority) {
+    while (placed.size() > 1 && total_width(placed) > width) {
+      auto lowest = placed.end() - 1;
+      for (auto at = lowest; at != placed.begin(); --at) {
+        if (of(*at).priority < of(*lowest).priority) lowest = at;
+      }
+      if (of(*lowest).priority >= priority) return;
+      placed.erase(lowest);
+    }
+  };
+  drop_below(kKeptLongest);
+  for (PlacedColumn& each : placed) {
+    if (of(each).least > 0 && total_width(placed) > width) each.width = of(each).least;
+  }
+  drop_below(std::numeric_limits<int>::max());
+  if (placed.size() == 1) {
+    placed.front().width = std::min(placed.front().width, std::max(0.0f, width));
+  }
+}
+
+// What columns were made narrower by and what they wish for, those on the left first. The first one
+// gets a third of the rest and the others share it, so that wide windows are not half empty.
+void spread_rest(const Table& table, float width, Placed& placed) {
+  const auto left = [&] { return std::max(0.0f, width - total_width(placed)); };
+  for (const auto wanted : {&TableColumn::width, &TableColumn::wish}) {
+    for (PlacedColumn& each : placed) {
+      const float most = std::min(each.width + left(), table.columns[each.column].*wanted);
+      each.width = std::max(each.width, most);
+    }
+  }
+  const float part = std::min(32.0f, left() * 0.66f / static_cast<float>(placed.size()));
+  for (PlacedColumn& each : placed) each.width += part;
+  placed.front().width += std::min(140.0f, left());
+}
+
+// The same part of each wish. What nobody wished for goes to the first that wishes for anything, a
+// name or a picture, so that the last column ends where the table does.
+void grant_wishes(const Table& table, float width, bool keep_all, Placed& placed) {
+  const auto wish = [&](const PlacedColumn& each) { return table.columns[each.column].wish; };
+  float wished = 0;
+  for (const PlacedColumn& each : placed) wished += std::max(0.0f, wish(each) - each.width);
+  const float spare = std::max(0.0f, width - total_width(placed));
+  const float part = wished > 0 ? std::min(1.0f, spare / wished) : 0;
+  for (PlacedColumn& each : placed) {
+    each.width = std::floor(each.width + part * std::max(0.0f, wish(each) - each.width));
+  }
+  if (keep_all) return;
+  const float rest = std::floor(width - total_width(placed));
+  const auto takes =
+      std::ranges::find_if(placed, [&](const PlacedColumn& each) { return wish(each) > 0; });
+  if (rest > 0 && takes != placed.end()) takes->width += rest;
 }
 
 }  // namespace
@@ -128,8 +176,10 @@ std::vector<std::uint32_t> table_order(const Table& table, const TableSort& sort
 }
 
 TableSort next_sort(const TableSort& sort, const TableColumn& column) {
-  if (sort.column == column.title) return {column.title, !sort.descending};
-  return {column.title, !is_words(column)};
+  const bool first = column.number && !is_words(column);
+  if (sort.column != column.title) return {column.title, first};
+  if (sort.descending == first) return {column.title, !first};
+  return {};
 }
 
 std::string csv_field(std::string_view text) {
@@ -172,33 +222,19 @@ std::string row_text(const Table& table, std::size_t row) {
 }
 
 std::vector<PlacedColumn> place_columns(const Table& table, float width, bool keep_all) {
-  std::vector<std::size_t> kept(table.columns.size());
-  std::iota(kept.begin(), kept.end(), std::size_t{0});
-  while (!keep_all && kept.size() > 1 && total_width(table, kept) > width) {
-    // The last of the lowest: what stands further right matters less.
-    auto lowest = kept.end() - 1;
-    for (auto at = kept.end() - 1; at != kept.begin(); --at) {
-      if (table.columns[*at].priority < table.columns[*lowest].priority) lowest = at;
-    }
-    kept.erase(lowest);
+  Placed placed;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    placed.push_back({.column = i, .width = table.columns[i].width});
   }
-  std::vector<PlacedColumn> placed;
-  float spare = std::max(0.0f, width - total_width(table, kept));
-  float wished = 0;
-  for (const std::size_t column : kept) {
-    wished += std::max(0.0f, table.columns[column].wish - table.columns[column].width);
+  if (placed.empty()) return placed;
+  if (!keep_all) drop_columns(table, width, placed);
+  if (table.spreads_rest) {
+    spread_rest(table, width, placed);
+  } else {
+    grant_wishes(table, width, keep_all, placed);
   }
-  const float part = wished > 0 ? std::min(1.0f, spare / wished) : 0;
   float x = 0;
-  for (const std::size_t column : kept) {
-    const TableColumn& c = table.columns[column];
-    const float given = std::floor(c.width + part * std::max(0.0f, c.wish - c.width));
-    placed.push_back({column, x, given});
-    x += given;
-  }
-  if (placed.empty() || keep_all) return placed;
-  if (placed.size() == 1) placed.front().width = std::min(placed.front().width, width);
-  give_rest(table, width, placed);
+  for (PlacedColumn& each : placed) each.x = std::exchange(x, x + each.width);
   return placed;
 }
 

@@ -47,21 +47,27 @@ struct TableCell {
 
 struct TableColumn {
   enum class Kind : std::uint8_t {
-    kText,       // words
-    kCode,       // a name as it was recorded
-    kFigure,     // right-aligned, unit apart
-    kBar,        // a bar with a figure behind it
+    kText,    // words
+    kCode,    // a name as it was recorded
+    kName,    // one that a user reads, its unit behind it
+    kValue,   // a setting or a figure among words: left-aligned, its unit behind it, then its bar
+    kFigure,  // right-aligned, unit apart
+    kBar,     // a bar with a figure behind it
     kHistogram,  // a small histogram
     kStack,      // parts side by side
     kHeat,       // a shaded field, the figure where there is room
   };
   std::string title = {};
+  // Behind the title in the head: of what it is just now, as "at step 29". No part of the column's
+  // name: what is sorted by it stays sorted.
+  std::string of = {};
   std::string csv_title = {};   // with the unit: "total_ns"; "" leaves the column out of the CSV
   std::string definition = {};  // what it is, for the tooltip
   std::string source = {};      // where it comes from, for the tooltip
   Kind kind = Kind::kFigure;
-  float width = 80;  // of scale 1; the least that it is drawn with
-  float wish = 0;    // more than that where there is room; 0: no
+  float width = 80;  // of scale 1; what it is drawn with where there is no room for more
+  float least = 0;   // what it can do with where one that is kept longest would go; 0: `width`
+  float wish = 0;    // more than `width` where there is room; 0: no
   int priority = 0;  // low ones go first when there is little room
   std::function<TableCell(std::size_t row)> cell = {};
   // What it is sorted by, and what stands in the CSV; not a number: nothing. None: by the text.
@@ -70,6 +76,7 @@ struct TableColumn {
   std::function<std::int64_t(std::size_t row)> integer = {};
   std::function<std::string(std::size_t row)> csv = {};  // instead of both; in full, no "…"
 
+  std::string head() const { return of.empty() ? title : title + " " + of; }
   // Its cells show its numbers; those that are not known stay empty.
   void show_numbers(std::function<Quantity(double)> show);
 };
@@ -79,6 +86,8 @@ struct Table {
   std::vector<TableColumn> columns;
   std::size_t rows = 0;
   std::size_t frozen = 1;                 // columns that stay when the rest is scrolled sideways
+  float gap = 16;                         // of scale 1, between one column's cells and the next's
+  bool spreads_rest = false;              // the width that is left over: over all columns
   std::vector<std::uint32_t> order = {};  // of the rows unless they are sorted; none: as numbered
   // Rows above the others that are not sorted: by column.
   std::vector<std::vector<TableCell>> pinned;
@@ -101,6 +110,7 @@ std::vector<std::uint32_t> table_order(const Table& table, const TableSort& sort
 bool has_numbers(const Table& table, const TableColumn& column);
 
 // What a click on a column's head asks for: figures first from the greatest, texts from the first.
+// The third takes it back.
 TableSort next_sort(const TableSort& sort, const TableColumn& column);
 
 // RFC 4180: CRLF, fields quoted where they must be. A cell that a spreadsheet would run as a
@@ -114,6 +124,9 @@ struct PlacedColumn {
   std::size_t column = 0;
   float x = 0, width = 0;  // of scale 1
 };
+// From this priority on a column goes only when the others have gone and those that can are drawn
+// with their least width.
+inline constexpr int kKeptLongest = 200;
 // Which columns fit into `width` and how wide they are. Low priorities are left out first; what is
 // left over goes to those that wish for more. `keep_all`: none is left out, the table is scrolled.
 std::vector<PlacedColumn> place_columns(const Table& table, float width, bool keep_all);

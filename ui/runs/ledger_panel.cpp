@@ -10,9 +10,11 @@
 #include "ui/present/format.h"
 #include "ui/present/job_text.h"
 #include "ui/present/tables/ledger_cells.h"
-#include "ui/present/tables/ledger_layout.h"
+#include "ui/present/tables/ledger_table.h"
 #include "ui/present/tables/ledger_text.h"
+#include "ui/table/table_cells.h"
 #include "ui/table/table_tools.h"
+#include "ui/table/table_view.h"
 
 namespace shardlens::ui::runs {
 
@@ -20,42 +22,9 @@ namespace {
 
 constexpr float kRowHeight = 28, kHeadHeight = 24, kMarkWidth = 16;
 
-void draw_cell(const kit::Theme& theme, state::Rect box, const present::LedgerColumn& column,
-               const present::TableCell& cell) {
-  const state::Palette& p = theme.colors();
-  const state::Rgb ink = state::tone_color(p, cell.tone);
-  const kit::Face face = column.figure ? kit::Face::kMono : kit::Face::kMedium;
-  box.w = std::max(0.0f, box.w - theme.px(12));
-  if (cell.trend != present::Trend::kNone) {
-    const state::Rect mark = box.take_left(theme.px(9), theme.px(6));
-    kit::shape(cell.trend == present::Trend::kUp ? kit::Shape::kUp : kit::Shape::kDown,
-               mark.center_x(), mark.center_y(), theme.px(8), kit::color(ink));
-  }
-  if (cell.bar) {
-    const float figures = theme.px(72);
-    if (box.w - figures > theme.px(20)) {
-      state::Rect bar = box;
-      bar.take_left(figures);
-      const float height = theme.px(6);
-      kit::fill({bar.x, bar.center_y() - height / 2,
-                 std::max(2.0f, bar.w * static_cast<float>(*cell.bar)), height},
-                kit::color(p.compute), theme.px(2));
-      box.w = figures;
-    }
-  }
-  float mark = cell.unit.empty() ? 0 : kit::text_width(theme, kit::Face::kSmall, cell.unit);
-  // A name that is cut tells nothing apart; what its mark says stands in the row's explanation,
-  // too.
-  const float beside_mark = box.w - mark - theme.px(6);
-  if (!column.figure && kit::text_width(theme, face, cell.text) > beside_mark) mark = 0;
-  state::Rect first = box;
-  if (mark > 0) first.take_right(mark, theme.px(6));
-  const std::string shown =
-      column.is_name ? kit::fitting_name(theme, face, cell.text, first.w) : cell.text;
-  const float used = kit::text_in(theme, first, face, ink, shown);
-  if (mark == 0) return;
-  box.take_left(used, theme.px(6));
-  kit::label_in(theme, box, kit::Face::kSmall, p.text_muted, cell.unit);
+state::Rect cell_in(const kit::Theme& theme, const state::Rect& row,
+                    const present::PlacedColumn& place) {
+  return {row.x + theme.px(kMarkWidth + place.x), row.y, theme.px(place.width), row.h};
 }
 
 void draw_mark(const kit::Theme& theme, const state::Rect& box, const state::LedgerRow& row) {
@@ -109,22 +78,11 @@ void explain_row(const kit::Theme& theme, const state::LedgerRow& row) {
 }  // namespace
 
 void LedgerPanel::draw_head(const kit::Theme& theme, const state::Rect& row) {
-  const state::Palette& p = theme.colors();
-  state::Rect rest = row;
-  rest.take_left(theme.px(kMarkWidth));
-  for (const present::LedgerColumn& column : table_.columns) {
-    state::Rect cell = rest.take_left(theme.px(column.width));
-    const kit::Hit hit = kit::hit_area(theme, "ledger/head/" + column.title, cell);
-    const bool active = sort_.column == column.title;
-    cell.w -= theme.px(12);
-    const state::Rgb ink = active || hit.hovered ? p.text : p.text_muted;
-    const float used = kit::text_in(theme, cell, kit::Face::kSmall, ink, column.head());
-    if (active) {
-      kit::shape(sort_.descending ? kit::Shape::kDown : kit::Shape::kUp,
-                 cell.x + used + theme.px(8), cell.center_y(), theme.px(7), kit::color(ink));
-    }
-    if (hit.hovered) kit::tooltip(theme, column.head(), column.definition, column.key);
-    if (hit.clicked) sort_ = next_run_sort(sort_, column);
+  for (const present::PlacedColumn& place : placed_) {
+    const present::TableColumn& column = table_.columns[place.column];
+    const kit::Hit hit =
+        table::draw_column_head(theme, cell_in(theme, row, place), table_, column, sort_);
+    if (hit.clicked) sort_ = present::next_sort(sort_, column);
   }
 }
 
@@ -168,10 +126,10 @@ void LedgerPanel::open_menu(const state::LedgerRow& row) {
   menu_.open({row});
 }
 
-void LedgerPanel::draw_row(const kit::Theme& theme, const state::Rect& rect,
-                           const state::LedgerRow& row, const state::Snapshot& snapshot,
-                           state::Commands& commands) {
+void LedgerPanel::draw_row(const kit::Theme& theme, const state::Rect& rect, std::size_t place,
+                           const state::Snapshot& snapshot, state::Commands& commands) {
   const state::Palette& p = theme.colors();
+  const state::LedgerRow& row = shown_.rows[place];
   const kit::Hit hit = kit::hit_area(theme, "ledger/" + row.folder, rect);
   const bool selected = selected_.size() > 1 && selected_.contains(row.folder);
   const state::Rect back = rect.inset(-theme.px(4), theme.px(1));
@@ -179,11 +137,12 @@ void LedgerPanel::draw_row(const kit::Theme& theme, const state::Rect& rect,
     kit::fill(back, kit::color(row.is_shown || selected ? p.row_selected : p.hover), theme.px(5));
   }
   if (selected) kit::outline(back, kit::color(p.accent), theme.px(5));
-  state::Rect rest = rect;
-  draw_mark(theme, rest.take_left(theme.px(kMarkWidth)), row);
-  for (const present::LedgerColumn& column : table_.columns) {
-    draw_cell(theme, rest.take_left(theme.px(column.width)), column,
-              column.cell(row, snapshot.job));
+  draw_mark(theme, rect, row);
+  for (const present::PlacedColumn& each : placed_) {
+    const present::TableColumn& column = table_.columns[each.column];
+    state::Rect cell = cell_in(theme, rect, each);
+    cell.w = std::max(0.0f, cell.w - theme.px(table_.gap));
+    table::draw_table_cell(theme, cell, column.kind, column.cell(place));
   }
   if (hit.double_clicked) {
     commands.push_back(state::StartReplay{row.folder});
@@ -192,7 +151,7 @@ void LedgerPanel::draw_row(const kit::Theme& theme, const state::Rect& rect,
   }
   if (hit.right_clicked) open_menu(row);
   const bool on_name =
-      ImGui::GetIO().MousePos.x < rect.x + theme.px(kMarkWidth + table_.columns.front().width);
+      ImGui::GetIO().MousePos.x < rect.x + theme.px(kMarkWidth + placed_.front().width);
   if (hit.hovered && (on_name || !row.reason.empty())) explain_row(theme, row);
 }
 
@@ -209,8 +168,8 @@ void LedgerPanel::update(const std::shared_ptr<const state::Ledger>& ledger, flo
     return std::ranges::find(ledger_->rows, folder, &state::LedgerRow::folder) ==
            ledger_->rows.end();
   });
-  table_ = present::ledger_table(shown_);
-  present::fit_columns(table_, width);
+  table_ = present::ledger_table(shown_, job_);
+  placed_ = present::place_columns(table_, width, false);
   note_ = ledger->spread_note;
   for (const std::string& problem : ledger->problems)
     note_ += (note_.empty() ? "" : "   ·   ") + problem;
@@ -279,8 +238,7 @@ void LedgerPanel::draw_rows(const kit::Theme& theme, const state::Rect& rest,
   const auto [first, last] = kit::rows_to_draw(rest, top, row_height, count);
   for (std::size_t i = first; i < last; ++i) {
     const float y = top + static_cast<float>(i) * row_height;
-    draw_row(theme, {rest.x, y, rest.w - theme.px(8), row_height}, shown_.rows[i], snapshot,
-             commands);
+    draw_row(theme, {rest.x, y, rest.w - theme.px(8), row_height}, i, snapshot, commands);
   }
   rows.content_height(static_cast<float>(count) * row_height);
 }
@@ -297,6 +255,7 @@ void LedgerPanel::draw(const kit::Theme& theme, const state::Rect& rect,
             : "No runs yet. Press Start: the run is recorded and stays here to replay and compare");
     return;
   }
+  *job_ = snapshot.job;
   update(snapshot.ledger, (rect.w / theme.scale) - kMarkWidth - 12);
   if (!note_.empty() && rest.h > theme.px(kHeadHeight + 2 * kRowHeight + 20)) {
     const state::Rect foot = rest.take_bottom(theme.px(22));

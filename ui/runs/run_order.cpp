@@ -6,6 +6,7 @@
 
 #include "trace/base/text.h"
 #include "trace/job/settings/settings.h"
+#include "ui/present/tables/ledger_table.h"
 
 namespace shardlens::ui::runs {
 
@@ -83,39 +84,17 @@ state::Ledger matching(const state::Ledger& ledger, std::string_view filter) {
   return shown;
 }
 
-present::TableColumn sortable(const state::Ledger& ledger, const present::LedgerColumn& column) {
-  present::TableColumn out;
-  out.title = column.title;
-  out.cell = [&](std::size_t row) { return column.cell(ledger.rows[row], {}); };
-  if (column.number) out.number = [&](std::size_t row) { return column.number(ledger.rows[row]); };
-  return out;
-}
-
 }  // namespace
 
 std::vector<state::LedgerRow> ordered_runs(const state::Ledger& ledger,
                                            const present::TableSort& sort,
                                            std::string_view filter) {
   const state::Ledger shown = matching(ledger, filter);
-  // The columns of the rows that are left, since those are the ones whose heads are clicked.
-  const present::LedgerTable ledger_columns = present::ledger_table(shown);
-  present::Table table;
-  table.rows = shown.rows.size();
-  for (const present::LedgerColumn& column : ledger_columns.columns) {
-    if (column.title == sort.column) table.columns.push_back(sortable(shown, column));
-  }
+  // By the columns of the rows that are left, since those are the ones whose heads are clicked.
+  const present::Table table = present::ledger_table(shown);
   std::vector<state::LedgerRow> rows;
   for (const auto row : present::table_order(table, sort, "")) rows.push_back(shown.rows[row]);
   return rows;
-}
-
-present::TableSort next_run_sort(const present::TableSort& sort,
-                                 const present::LedgerColumn& column) {
-  // Figures from the greatest first, as in other tables; words from the first.
-  const bool first = static_cast<bool>(column.number);
-  if (sort.column != column.title) return {column.title, first};
-  if (sort.descending == first) return {column.title, !first};
-  return {};
 }
 
 std::vector<std::string> runs_between(const std::vector<state::LedgerRow>& rows,

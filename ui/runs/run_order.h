@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "ui/present/table_model.h"
-#include "ui/present/tables/ledger_table.h"
 #include "ui/state/snapshot.h"
 
 namespace shardlens::ui::runs {
@@ -16,10 +15,6 @@ namespace shardlens::ui::runs {
 // default. `sort`: by a column that the ledger has of these rows.
 std::vector<state::LedgerRow> ordered_runs(const state::Ledger& ledger,
                                            const present::TableSort& sort, std::string_view filter);
-
-// What a click on a column's head asks for; the third takes it back: newest first.
-present::TableSort next_run_sort(const present::TableSort& sort,
-                                 const present::LedgerColumn& column);
 
 // The folders between two rows, both included, as they stand.
 std::vector<std::string> runs_between(const std::vector<state::LedgerRow>& rows,

@@ -17,24 +17,54 @@ state::Rgb ink_of(const state::Palette& p, const present::TableCell& cell) {
   return cell.mark ? present::piece_edge(p, *cell.mark) : p.compute;
 }
 
-void draw_words(const kit::Theme& theme, state::Rect box, kit::Face face,
-                const present::TableCell& cell) {
+// A name is cut in its middle: those of a sweep or of templates begin alike. Returns where the text
+// ends.
+float draw_words(const kit::Theme& theme, state::Rect box, kit::Face face, bool is_name,
+                 const present::TableCell& cell) {
   const state::Palette& p = theme.colors();
+  const state::Rgb ink = state::tone_color(p, cell.tone);
   if (cell.is_marked) {
     const state::Rect sign = box.take_left(theme.px(12), theme.px(6));
     kit::shape(kit::Shape::kWarning, sign.center_x(), sign.center_y(), theme.px(12),
-               kit::color(state::tone_color(p, cell.tone)));
+               kit::color(ink));
+  }
+  if (cell.trend != present::Trend::kNone) {
+    const state::Rect sign = box.take_left(theme.px(9), theme.px(6));
+    kit::shape(cell.trend == present::Trend::kUp ? kit::Shape::kUp : kit::Shape::kDown,
+               sign.center_x(), sign.center_y(), theme.px(8), kit::color(ink));
   }
   if (cell.mark || cell.memory_mark) {
     const state::Rect place = box.take_left(theme.px(10), theme.px(8));
     const float side = theme.px(10);
-    const state::Rgb ink =
+    const state::Rgb hue =
         cell.mark ? present::piece_edge(p, *cell.mark) : state::memory_color(p, *cell.memory_mark);
-    kit::fill({place.x, place.center_y() - side / 2, side, side}, kit::color(ink), theme.px(2));
+    kit::fill({place.x, place.center_y() - side / 2, side, side}, kit::color(hue), theme.px(2));
   }
-  const std::string shown =
-      face == kit::Face::kMono ? kit::fitting_name(theme, face, cell.text, box.w) : cell.text;
-  kit::text_in(theme, box, face, state::tone_color(p, cell.tone), shown);
+  const std::string shown = is_name ? kit::fitting_name(theme, face, cell.text, box.w) : cell.text;
+  return box.x + kit::text_in(theme, box, face, ink, shown);
+}
+
+// The unit behind the text, and the bar at the end where there is room for it.
+void draw_value(const kit::Theme& theme, state::Rect box, kit::Face face, bool is_name,
+                const present::TableCell& cell) {
+  const state::Palette& p = theme.colors();
+  const float figures = theme.px(72);
+  if (cell.bar && box.w - figures > theme.px(20)) {
+    const state::Rect bar = box.take_right(box.w - figures);
+    const float height = theme.px(6);
+    kit::fill({bar.x, bar.center_y() - height / 2,
+               std::max(2.0f, bar.w * static_cast<float>(*cell.bar)), height},
+              kit::color(p.compute), theme.px(2));
+  }
+  float unit = cell.unit.empty() ? 0 : kit::text_width(theme, kit::Face::kSmall, cell.unit);
+  // A name that is cut tells nothing apart; its unit is to be read elsewhere, too.
+  if (is_name && kit::text_width(theme, face, cell.text) > box.w - unit - theme.px(6)) unit = 0;
+  state::Rect words = box;
+  if (unit > 0) words.take_right(unit, theme.px(6));
+  const float x = draw_words(theme, words, face, is_name, cell) + theme.px(6);
+  if (unit == 0) return;
+  kit::label_in(theme, {x, box.y, std::max(0.0f, box.right() - x), box.h}, kit::Face::kSmall,
+                p.text_muted, cell.unit);
 }
 
 void draw_bar_cell(const kit::Theme& theme, state::Rect box, const present::TableCell& cell) {
@@ -86,8 +116,7 @@ void draw_heat(const kit::Theme& theme, const state::Rect& box, const present::T
                 kit::Align::kRight);
 }
 
-}  // namespace
-
+// Right-aligned with the unit in a slot of its own, so that the digits of a column stand in line.
 void draw_figure(const kit::Theme& theme, const state::Rect& box, const present::TableCell& cell) {
   const state::Palette& p = theme.colors();
   state::Rect rest = box;
@@ -105,14 +134,22 @@ void draw_figure(const kit::Theme& theme, const state::Rect& box, const present:
   }
 }
 
+}  // namespace
+
 void draw_table_cell(const kit::Theme& theme, const state::Rect& box,
                      present::TableColumn::Kind kind, const present::TableCell& cell) {
   const state::Palette& p = theme.colors();
   switch (kind) {
     case present::TableColumn::Kind::kText:
-      return draw_words(theme, box, kit::Face::kBody, cell);
+      draw_words(theme, box, kit::Face::kBody, false, cell);
+      return;
     case present::TableColumn::Kind::kCode:
-      return draw_words(theme, box, kit::Face::kMono, cell);
+      draw_words(theme, box, kit::Face::kMono, true, cell);
+      return;
+    case present::TableColumn::Kind::kName:
+      return draw_value(theme, box, kit::Face::kMedium, true, cell);
+    case present::TableColumn::Kind::kValue:
+      return draw_value(theme, box, kit::Face::kMono, false, cell);
     case present::TableColumn::Kind::kFigure:
       return draw_figure(theme, box, cell);
     case present::TableColumn::Kind::kBar:

@@ -45,35 +45,33 @@ std::string head_name(const present::Table& table, const present::TableColumn& c
   return table.id + "/head/" + column.title;
 }
 
-// A column's head: its title, and the direction where the table is sorted by it.
-kit::Hit draw_column_head(const kit::Theme& theme, const state::Rect& box, const std::string& name,
-                          const present::TableColumn& column, const present::TableSort& sort) {
+}  // namespace
+
+kit::Hit draw_column_head(const kit::Theme& theme, const state::Rect& box,
+                          const present::Table& table, const present::TableColumn& column,
+                          const present::TableSort& sort) {
   const state::Palette& p = theme.colors();
-  const kit::Hit hit = kit::hit_area(theme, name, box);
+  const std::string text = column.head();
+  const kit::Hit hit = kit::hit_area(theme, head_name(table, column), box);
   const bool active = sort.column == column.title;
   const state::Rgb ink = active || hit.hovered ? p.text : p.text_muted;
-  const float width = kit::text_width(theme, kit::Face::kSmall, column.title);
+  const float width = kit::text_width(theme, kit::Face::kSmall, text);
   const float arrow = theme.px(12);
   state::Rect title = box;
-  title.w = std::max(0.0f, title.w - theme.px(kCellGap));
+  title.w = std::max(0.0f, title.w - theme.px(table.gap));
   const bool right = is_right_aligned(column.kind);
-  if (right && active && title.w > width + arrow) {
+  // Left of a title at the right, else in the gap behind it.
+  if (active && (right ? title.w : box.w) > width + arrow) {
+    const float end = right ? title.right() - width - arrow : title.x + width + arrow;
     kit::shape(sort.descending ? kit::Shape::kDown : kit::Shape::kUp,
-               title.right() - width - arrow + theme.px(4), title.center_y(), theme.px(7),
+               right ? end + theme.px(4) : end - theme.px(4), title.center_y(), theme.px(7),
                kit::color(ink));
   }
-  kit::text_in(theme, title, kit::Face::kSmall, ink, column.title,
+  kit::text_in(theme, title, kit::Face::kSmall, ink, text,
                right ? kit::Align::kRight : kit::Align::kLeft);
-  if (!right && active && title.w > width + arrow) {
-    kit::shape(sort.descending ? kit::Shape::kDown : kit::Shape::kUp,
-               title.x + width + arrow - theme.px(4), title.center_y(), theme.px(7),
-               kit::color(ink));
-  }
-  if (hit.hovered) kit::tooltip(theme, column.title, column.definition, column.source);
+  if (hit.hovered) kit::tooltip(theme, text, column.definition, column.source);
   return hit;
 }
-
-}  // namespace
 
 void TableView::update(const std::shared_ptr<const present::Table>& table,
                        std::string_view filter) {
@@ -129,7 +127,7 @@ void TableView::draw_head(const kit::Theme& theme, const state::Rect& head) {
   present::TableSort wanted = sort_;
   const auto draw = [&](std::size_t column, const state::Rect& box) {
     const present::TableColumn& c = table_->columns[column];
-    const kit::Hit hit = draw_column_head(theme, box, head_name(*table_, c), c, sort_);
+    const kit::Hit hit = draw_column_head(theme, box, *table_, c, sort_);
     if (hit.clicked) wanted = present::next_sort(sort_, c);
     if (hit.entered && column >= table_->frozen) scroll_to(theme, head, box);
   };
@@ -158,7 +156,7 @@ void TableView::draw_pinned(const kit::Theme& theme, const state::Rect& area) co
       if (column >= cells.size()) return;
       const present::TableColumn::Kind kind = table_->columns[column].kind;
       explain_pinned(theme, box, column, cells);
-      if (kind != present::TableColumn::Kind::kHeat) box.w -= theme.px(kCellGap);
+      if (kind != present::TableColumn::Kind::kHeat) box.w -= theme.px(table_->gap);
       draw_table_cell(theme, box, kind, cells[column]);
     });
   }
@@ -194,7 +192,7 @@ void TableView::draw_rows(const kit::Theme& theme, const state::Rect& rows,
     for_each_cell(theme, box, [&](std::size_t column, state::Rect cell) {
       const bool under_mouse = hit.hovered && mouse >= cell.x && mouse < cell.right();
       const present::TableColumn& c = table_->columns[column];
-      if (c.kind != present::TableColumn::Kind::kHeat) cell.w -= theme.px(kCellGap);
+      if (c.kind != present::TableColumn::Kind::kHeat) cell.w -= theme.px(table_->gap);
       const present::TableCell content = c.cell(row);
       draw_table_cell(theme, cell, c.kind, content);
       if (!under_mouse) return;

@@ -7,10 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "ui/kit/theme.h"
+#include "ui/kit/widgets.h"
 #include "ui/present/table_model.h"
 
 namespace shardlens::ui::table {
+
+// A column's head: its title, and the direction where the table is sorted by it. A click asks for
+// present::next_sort().
+kit::Hit draw_column_head(const kit::Theme& theme, const state::Rect& box,
+                          const present::Table& table, const present::TableColumn& column,
+                          const present::TableSort& sort);
 
 struct TableOptions {
   std::string_view filter;

@@ -118,6 +118,16 @@ TEST(TableSortBy, BeginsWithTheGreatestFigureAndTheFirstText) {
   EXPECT_EQ(present::next_sort(by_value, table->columns[0]), (present::TableSort{"Name", false}));
 }
 
+TEST(TableSortBy, IsTakenBackByTheThirdClick) {
+  const auto table = table_of({});
+  for (const present::TableColumn& column : table->columns) {
+    const present::TableSort once = present::next_sort({}, column);
+    const present::TableSort twice = present::next_sort(once, column);
+    EXPECT_EQ(twice, (present::TableSort{column.title, !once.descending}));
+    EXPECT_EQ(present::next_sort(twice, column), present::TableSort{}) << column.title;
+  }
+}
+
 // Reads CSV as RFC 4180 says, without a look at how it is written.
 std::vector<std::vector<std::string>> parse_csv(std::string_view text) {
   std::vector<std::vector<std::string>> records(1, std::vector<std::string>(1));

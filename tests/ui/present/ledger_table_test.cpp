@@ -5,30 +5,47 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tests/ui/testing/sample_snapshot.h"
 #include "ui/present/tables/ledger_cells.h"
-#include "ui/present/tables/ledger_layout.h"
 #include "ui/present/tables/ledger_text.h"
 
 namespace shardlens::ui::present {
 
 namespace {
 
-std::vector<std::string> titles(const LedgerTable& table) {
+std::vector<std::string> titles(const Table& table) {
   std::vector<std::string> out;
   for (const auto& column : table.columns) out.push_back(column.title);
   return out;
 }
 
-const LedgerColumn* find_column(const LedgerTable& table, std::string_view title) {
+const TableColumn* find_column(const Table& table, std::string_view title) {
   for (const auto& column : table.columns) {
     if (column.title == title) return &column;
   }
   return nullptr;
+}
+
+// With the columns that a width has room for, as wide as they are then.
+Table fitted(const Table& table, float width) {
+  Table shown = table;
+  shown.columns.clear();
+  for (const PlacedColumn& place : place_columns(table, width, false)) {
+    shown.columns.push_back(table.columns[place.column]);
+    shown.columns.back().width = place.width;
+  }
+  return shown;
+}
+
+float total_width(const Table& table) {
+  float width = 0;
+  for (const auto& column : table.columns) width += column.width;
+  return width;
 }
 
 TEST(LedgerTable, ShowsSettingsInWhichRunsDiffer) {
@@ -45,7 +62,7 @@ TEST(LedgerTable, WhatTellsOwnRunsApartStaysLongerThanWhatTellsExamplesApart) {
   ledger.rows[0].settings.bucket_cap_mb = 4;
   ledger.rows.back().is_bundled = true;
   ledger.rows.back().settings.model = "gpt-162m";
-  const LedgerTable table = ledger_table(ledger);
+  const Table table = ledger_table(ledger);
   const auto* own = find_column(table, "Bucket cap");
   const auto* of_examples = find_column(table, "Model");
   ASSERT_NE(own, nullptr);
@@ -67,8 +84,7 @@ TEST(LedgerTable, WhatWasMeasuredStaysLongerThanWhatTellsExamplesApart) {
   example.settings.oversubscribe = true;
   example.settings.device = trace::job::DeviceChoice::kCuda;
   ledger.rows.push_back(example);
-  LedgerTable table = ledger_table(ledger);
-  fit_columns(table, 900);
+  Table table = fitted(ledger_table(ledger), 900);
   for (const char* title : {"Step time", "Against baseline", "Exposed", "Peak of tensors"}) {
     EXPECT_NE(find_column(table, title), nullptr) << title;
   }
@@ -87,8 +103,7 @@ TEST(LedgerTable, WhatWasMeasuredStaysLongerThanWhatTellsExamplesApart) {
     row.is_bundled = true;
     row.is_imported = false;
   }
-  table = ledger_table(ledger);
-  fit_columns(table, 900);
+  table = fitted(ledger_table(ledger), 900);
   EXPECT_NE(find_column(table, "Model"), nullptr) << "nothing else tells them apart";
 }
 
@@ -100,7 +115,7 @@ TEST(LedgerTable, HidesColumnsWithoutAValue) {
     row.loss_at_common_step.reset();
     row.relative_to_baseline.reset();
   }
-  const LedgerTable table = ledger_table(ledger);
+  const Table table = ledger_table(ledger);
   EXPECT_EQ(find_column(table, "Overlap"), nullptr);
   EXPECT_EQ(find_column(table, "Loss"), nullptr);
   EXPECT_EQ(find_column(table, "Against baseline"), nullptr) << "nothing is compared with it";
@@ -111,15 +126,16 @@ TEST(LedgerTable, SortsWaitingByItsLength) {
   state::Ledger ledger = *sample_snapshot({.live = false}).ledger;
   ledger.rows[0].summary.exposed_wait_ns = 950e3;  // "950 µs"
   ledger.rows[1].summary.exposed_wait_ns = 12.1e6;
-  const LedgerTable table = ledger_table(ledger);
-  const LedgerColumn* column = find_column(table, "Waiting");
+  const Table table = ledger_table(ledger);
+  const TableColumn* column = find_column(table, "Waiting");
   ASSERT_NE(column, nullptr);
   ASSERT_TRUE(column->number);
-  EXPECT_LT(column->number(ledger.rows[0]), column->number(ledger.rows[1]));
-  EXPECT_TRUE(std::isnan(column->number(ledger.rows[2])));
-  for (const LedgerColumn& each : table.columns) {
-    const std::string first = each.cell(ledger.rows[1], {}).text;
-    const bool is_figure = each.figure && first.find_first_of("0123456789") == 0;
+  EXPECT_LT(column->number(0), column->number(1));
+  EXPECT_TRUE(std::isnan(column->number(2)));
+  for (const TableColumn& each : table.columns) {
+    const std::string first = each.cell(1).text;
+    const bool is_figure =
+        each.kind == TableColumn::Kind::kValue && first.find_first_of("0123456789") == 0;
     EXPECT_TRUE(!is_figure || each.number) << each.title;
   }
 }
@@ -131,14 +147,14 @@ TEST(LedgerTable, ShowsAZeroThatIsKnown) {
   row.summary.exposed_ns = 0;
   row.summary.exposed_wait_ns = 0;
   EXPECT_EQ(waiting_cell(row).text, "0 ms");
-  const LedgerTable table = ledger_table(ledger);
-  const LedgerColumn* exposed = find_column(table, "Exposed");
+  const Table table = ledger_table(ledger);
+  const TableColumn* exposed = find_column(table, "Exposed");
   ASSERT_NE(exposed, nullptr);
-  EXPECT_EQ(exposed->cell(row, {}).text, "0 ms");
-  EXPECT_EQ(exposed->number(row), 0);
+  EXPECT_EQ(exposed->cell(0).text, "0 ms");
+  EXPECT_EQ(exposed->number(0), 0);
   row.summary.has_detail = false;
-  EXPECT_EQ(exposed->cell(row, {}).text, "");
-  EXPECT_TRUE(std::isnan(exposed->number(row)));
+  EXPECT_EQ(exposed->cell(0).text, "");
+  EXPECT_TRUE(std::isnan(exposed->number(0)));
 }
 
 TEST(LedgerTable, CountsTheStepsOfAResumedRunAsWhileItRan) {
@@ -170,6 +186,15 @@ TEST(LedgerTable, TellsHowFarTheRunThatRunsIsWhateverItIsCalledNow) {
   EXPECT_EQ(steps_cell(row, job).text, "120 of 200");
 }
 
+TEST(LedgerTable, FollowsTheRunThatRunsWithoutBeingMadeAnew) {
+  const state::Snapshot snapshot = sample_snapshot();
+  const auto job = std::make_shared<state::JobState>(snapshot.job);
+  const Table table = ledger_table(*snapshot.ledger, job);
+  EXPECT_EQ(find_column(table, "Steps")->cell(0).text, "120 of 200");
+  job->step = 121;
+  EXPECT_EQ(find_column(table, "Steps")->cell(0).text, "121 of 200");
+}
+
 TEST(LedgerTable, HoldsWhatWasMeasuredAgainstWhatWasPredicted) {
   state::Ledger ledger = *sample_snapshot({.live = false}).ledger;
   EXPECT_EQ(find_column(ledger_table(ledger), "Predicted → measured"), nullptr);
@@ -191,16 +216,15 @@ TEST(LedgerTable, HoldsWhatWasMeasuredAgainstWhatWasPredicted) {
 
 TEST(LedgerTable, MarksSlowerAndFasterWithASignAndGreysNoise) {
   const state::Snapshot snapshot = sample_snapshot();
-  const LedgerTable table = ledger_table(*snapshot.ledger);
-  const LedgerColumn* column = find_column(table, "Against baseline");
+  const Table table = ledger_table(*snapshot.ledger);
+  const TableColumn* column = find_column(table, "Against baseline");
   ASSERT_NE(column, nullptr);
-  EXPECT_EQ(column->cell(snapshot.ledger->rows[0], {}).tone, state::Tone::kMuted)
-      << "below the noise";
-  EXPECT_EQ(column->cell(snapshot.ledger->rows[1], {}).text, "baseline");
-  EXPECT_EQ(column->cell(snapshot.ledger->rows[2], {}).trend, Trend::kDown);
-  EXPECT_EQ(column->cell(snapshot.ledger->rows[3], {}).trend, Trend::kUp);
-  EXPECT_EQ(column->cell(snapshot.ledger->rows[3], {}).text.front(), '+');
-  EXPECT_EQ(column->cell(snapshot.ledger->rows[4], {}).text, "");
+  EXPECT_EQ(column->cell(0).tone, state::Tone::kMuted) << "below the noise";
+  EXPECT_EQ(column->cell(1).text, "baseline");
+  EXPECT_EQ(column->cell(2).trend, Trend::kDown);
+  EXPECT_EQ(column->cell(3).trend, Trend::kUp);
+  EXPECT_EQ(column->cell(3).text.front(), '+');
+  EXPECT_EQ(column->cell(4).text, "");
 }
 
 // Less is better in every row, also where runs do different work per step.
@@ -208,12 +232,11 @@ TEST(LedgerTable, PointsWhereItsFigureGoes) {
   state::Ledger ledger = *sample_snapshot().ledger;
   ledger.rows[2].per_token = true;
   ledger.rows[2].relative_to_baseline = 0.2;
-  const LedgerTable table = ledger_table(ledger);
-  EXPECT_EQ(find_column(table, "Against baseline")->cell(ledger.rows[2], {}).trend, Trend::kUp);
-  EXPECT_EQ(find_column(table, "Against baseline")->cell(ledger.rows[2], {}).text,
-            "+20.0 % per token");
+  const Table table = ledger_table(ledger);
+  EXPECT_EQ(find_column(table, "Against baseline")->cell(2).trend, Trend::kUp);
+  EXPECT_EQ(find_column(table, "Against baseline")->cell(2).text, "+20.0 % per token");
   ledger.rows[2].relative_to_baseline = -0.2;
-  EXPECT_EQ(find_column(table, "Against baseline")->cell(ledger.rows[2], {}).trend, Trend::kDown);
+  EXPECT_EQ(find_column(table, "Against baseline")->cell(2).trend, Trend::kDown);
 }
 
 TEST(LedgerTable, SaysNotWhenARunWasWhoseClockKnowsNoDate) {
@@ -226,8 +249,8 @@ TEST(LedgerTable, PointsNowhereWhereTheDifferenceIsToldAsNone) {
   state::Ledger ledger = *sample_snapshot().ledger;
   for (const double relative : {0.0, 0.0004, -0.0004}) {
     ledger.rows[2].relative_to_baseline = relative;
-    const LedgerTable table = ledger_table(ledger);
-    EXPECT_EQ(find_column(table, "Against baseline")->cell(ledger.rows[2], {}).trend, Trend::kNone);
+    const Table table = ledger_table(ledger);
+    EXPECT_EQ(find_column(table, "Against baseline")->cell(2).trend, Trend::kNone);
   }
 }
 
@@ -235,17 +258,17 @@ TEST(LedgerTable, NamesTheStepOfTheBaselineAndThatOfOthers) {
   state::Ledger ledger = *sample_snapshot().ledger;
   for (auto& row : ledger.rows) row.common_step = 99;
   ledger.rows.back().common_step = 29;
-  const LedgerTable table = ledger_table(ledger);
-  const LedgerColumn* column = find_column(table, "Loss");
+  const Table table = ledger_table(ledger);
+  const TableColumn* column = find_column(table, "Loss");
   ASSERT_NE(column, nullptr);
   EXPECT_EQ(column->head(), "Loss at step 99");
-  EXPECT_EQ(column->cell(ledger.rows[0], {}).unit, "");
-  EXPECT_EQ(column->cell(ledger.rows.back(), {}).unit, "@ 29");
+  EXPECT_EQ(column->cell(0).unit, "");
+  EXPECT_EQ(column->cell(ledger.rows.size() - 1).unit, "@ 29");
   for (auto& row : ledger.rows) row.is_baseline = false;
-  const LedgerTable without = ledger_table(ledger);
+  const Table without = ledger_table(ledger);
   ASSERT_NE(find_column(without, "Loss"), nullptr);
   EXPECT_EQ(find_column(without, "Loss")->head(), "Loss") << "no step holds for all rows";
-  EXPECT_EQ(find_column(without, "Loss")->cell(ledger.rows[0], {}).unit, "@ 99");
+  EXPECT_EQ(find_column(without, "Loss")->cell(0).unit, "@ 99");
 }
 
 TEST(LedgerTable, ShowsBatchAndTrafficOnlyWhereRunsDifferInThem) {
@@ -256,20 +279,20 @@ TEST(LedgerTable, ShowsBatchAndTrafficOnlyWhereRunsDifferInThem) {
     row.summary.bytes_sent_per_step = 9.0 * (1 << 20);
   }
   ledger.rows.back().summary.bytes_sent_per_step.reset();  // failed before its first step
-  const LedgerTable same = ledger_table(ledger);
+  const Table same = ledger_table(ledger);
   EXPECT_EQ(find_column(same, "Effective batch"), nullptr);
   EXPECT_EQ(find_column(same, "Samples/s"), nullptr) << "step time says the same";
   EXPECT_EQ(find_column(same, "Sent per step"), nullptr);
 
   ledger.rows[0].summary.effective_batch = 32;
   ledger.rows[1].summary.bytes_sent_per_step = 27.0 * (1 << 20);
-  const LedgerTable table = ledger_table(ledger);
+  const Table table = ledger_table(ledger);
   ASSERT_NE(find_column(table, "Effective batch"), nullptr);
-  EXPECT_EQ(find_column(table, "Effective batch")->cell(ledger.rows[0], {}).text, "32");
+  EXPECT_EQ(find_column(table, "Effective batch")->cell(0).text, "32");
   EXPECT_NE(find_column(table, "Samples/s"), nullptr);
   ASSERT_NE(find_column(table, "Sent per step"), nullptr);
-  EXPECT_EQ(find_column(table, "Sent per step")->cell(ledger.rows[1], {}).text, "27.0 MiB");
-  EXPECT_EQ(find_column(table, "Sent per step")->cell(ledger.rows.back(), {}).text, "");
+  EXPECT_EQ(find_column(table, "Sent per step")->cell(1).text, "27.0 MiB");
+  EXPECT_EQ(find_column(table, "Sent per step")->cell(ledger.rows.size() - 1).text, "");
 }
 
 TEST(LedgerText, SaysWhichScalingItIs) {
@@ -287,9 +310,9 @@ TEST(LedgerText, SaysWhichScalingItIs) {
 TEST(LedgerTable, MarksSimulatedRunsAndSaysWhatWasSimulated) {
   state::Ledger ledger = *sample_snapshot().ledger;
   ledger.rows[1].simulated = true;
-  const LedgerTable table = ledger_table(ledger);
-  EXPECT_EQ(table.columns.front().cell(ledger.rows[0], {}).unit, "");
-  EXPECT_EQ(table.columns.front().cell(ledger.rows[1], {}).unit, "simulated");
+  const Table table = ledger_table(ledger);
+  EXPECT_EQ(table.columns.front().cell(0).unit, "");
+  EXPECT_EQ(table.columns.front().cell(1).unit, "simulated");
   trace::job::Settings settings;
   EXPECT_EQ(simulation_text(settings), "");
   settings.simulate_link = "latency_us=50, gbit_per_s=1";
@@ -300,18 +323,11 @@ TEST(LedgerTable, MarksSimulatedRunsAndSaysWhatWasSimulated) {
   EXPECT_EQ(simulation_text(settings), "link of 1 Gbit/s, 50 µs") << "units overlap";
 }
 
-float total_width(const LedgerTable& table) {
-  float width = 0;
-  for (const auto& column : table.columns) width += column.width;
-  return width;
-}
-
 TEST(LedgerTable, DropsWhatDoesNotTellRunsApartWhenNarrow) {
   const state::Snapshot snapshot = sample_snapshot();
   // A window of 1280 pixels, and one of 1920.
   for (const float width : {900.0f, 1540.0f}) {
-    LedgerTable table = ledger_table(*snapshot.ledger);
-    fit_columns(table, width);
+    const Table table = fitted(ledger_table(*snapshot.ledger), width);
     EXPECT_LE(total_width(table), width + 0.5f);
     EXPECT_EQ(table.columns.front().title, "Run");
     for (const char* title :
@@ -319,8 +335,7 @@ TEST(LedgerTable, DropsWhatDoesNotTellRunsApartWhenNarrow) {
       EXPECT_NE(find_column(table, title), nullptr) << title << " at " << width;
     }
   }
-  LedgerTable table = ledger_table(*snapshot.ledger);
-  fit_columns(table, 560);
+  const Table table = fitted(ledger_table(*snapshot.ledger), 560);
   EXPECT_LE(total_width(table), 560.5f);
   EXPECT_NE(find_column(table, "Step time"), nullptr);
   EXPECT_NE(find_column(table, "Bucket cap"), nullptr);
@@ -333,10 +348,9 @@ TEST(LedgerTable, AllSettingsInWhichRunsDifferAreThereWhereThereIsRoom) {
   ledger.rows[1].settings.sequence_length = 99;
   ledger.rows[2].settings.learning_rate = 0.5;
   ledger.rows[3].settings.precision = trace::job::Precision::kBf16;
-  LedgerTable table = ledger_table(ledger);
-  fit_columns(table, 1540);
+  const Table table = fitted(ledger_table(ledger), 1540);
   int settings = 0;
-  for (const auto& column : table.columns) settings += column.key.empty() ? 0 : 1;
+  for (const auto& column : table.columns) settings += column.source.empty() ? 0 : 1;
   EXPECT_GE(settings, 7);
   EXPECT_NE(find_column(table, "Simulated link"), nullptr);
 }
@@ -345,8 +359,7 @@ TEST(LedgerTable, HeadingsAreWideEnoughToBeRead) {
   state::Ledger ledger = *sample_snapshot().ledger;
   for (auto& row : ledger.rows) row.common_step = 123456;
   for (const float width : {560.0f, 900.0f, 1540.0f}) {
-    LedgerTable table = ledger_table(ledger);
-    fit_columns(table, width);
+    const Table table = fitted(ledger_table(ledger), width);
     for (const auto& column : table.columns) {
       const auto letters = static_cast<float>(column.head().size());
       EXPECT_GE(column.width, letters * 6.2f + 12) << column.head();
@@ -362,7 +375,7 @@ TEST(LedgerTable, SettingsThatTellMostRunsApartStayLongest) {
     ledger.rows[i].settings.bucket_cap_mb = 1 + static_cast<double>(i);
   }
   ledger.rows[0].settings.model = "small";
-  const LedgerTable table = ledger_table(ledger);
+  const Table table = ledger_table(ledger);
   EXPECT_GT(find_column(table, "Bucket cap")->priority, find_column(table, "Model")->priority);
 }
 
@@ -379,11 +392,11 @@ TEST(LedgerTable, ExposedOutlivesTagsAndAllButThreeSettings) {
   state::Ledger ledger = *sample_snapshot({.live = false}).ledger;
   make_odd(ledger.rows[0].settings);
   for (state::LedgerRow& row : ledger.rows) row.tags = {"caps"};
-  const LedgerTable table = ledger_table(ledger);
+  const Table table = ledger_table(ledger);
   const int exposed = find_column(table, "Exposed")->priority;
   EXPECT_GT(exposed, find_column(table, "Tags")->priority);
-  const auto stays_longer = [&](const LedgerColumn& column) {
-    return !column.key.empty() && column.key != "ranks" && column.priority > exposed;
+  const auto stays_longer = [&](const TableColumn& column) {
+    return !column.source.empty() && column.source != "ranks" && column.priority > exposed;
   };
   EXPECT_EQ(std::ranges::count_if(table.columns, stays_longer), 3);
 }
@@ -400,8 +413,7 @@ TEST(LedgerTable, ExamplesAloneKeepTheirNames) {
   odd.oversubscribe = true;
   odd.evaluation_fraction = 0.25;
   odd.lora_rank = 4;
-  LedgerTable table = ledger_table(ledger);
-  fit_columns(table, 950);
+  const Table table = fitted(ledger_table(ledger), 950);
   EXPECT_GE(table.columns.front().width, 200) << "in which the name can be read";
 }
 
@@ -420,7 +432,7 @@ TEST(LedgerTable, ASettingThatDoesNotApplyIsBlankAndMakesNoDifference) {
   for (auto& row : ledger.rows) row.settings.bucket_cap_mb = 25;
   ledger.rows[1].settings.sharding_strategy = trace::job::Strategy::kFullShard;
   ledger.rows[1].settings.bucket_cap_mb = 60;
-  const LedgerTable table = ledger_table(ledger);
+  const Table table = ledger_table(ledger);
   EXPECT_EQ(find_column(table, "Bucket cap"), nullptr);
   const trace::job::Knob& knob = *trace::job::find_knob("bucket_cap_mb");
   EXPECT_EQ(setting_cell(ledger.rows[1], knob).text, "");
@@ -433,17 +445,16 @@ TEST(LedgerTable, SaysWhyARunIsNotComparedAndShowsTheUsersWords) {
   ledger.rows[2].not_compared = "other machine";
   ledger.rows[2].tags = {"slow", "cluster"};
   ledger.rows[2].note = "the switch was broken";
-  const LedgerTable table = ledger_table(ledger);
-  EXPECT_EQ(find_column(table, "Against baseline")->cell(ledger.rows[2], {}).text, "other machine");
-  EXPECT_EQ(find_column(table, "Tags")->cell(ledger.rows[2], {}).text, "slow cluster");
-  EXPECT_EQ(find_column(table, "Note")->cell(ledger.rows[2], {}).text, "the switch was broken");
+  const Table table = ledger_table(ledger);
+  EXPECT_EQ(find_column(table, "Against baseline")->cell(2).text, "other machine");
+  EXPECT_EQ(find_column(table, "Tags")->cell(2).text, "slow cluster");
+  EXPECT_EQ(find_column(table, "Note")->cell(2).text, "the switch was broken");
 }
 
 TEST(LedgerTable, ShowsALongNameBeforeColumnsThatMatterLess) {
   state::Ledger ledger = *sample_snapshot().ledger;
   ledger.rows[0].name = "slow link, one bucket, bf16";
-  LedgerTable table = ledger_table(ledger);
-  fit_columns(table, 900);
+  const Table table = fitted(ledger_table(ledger), 900);
   EXPECT_GE(table.columns.front().width, table.columns.front().wish);
   EXPECT_EQ(find_column(table, "When"), nullptr) << "gives way";
 }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "ui/present/tables/ledger_table.h"
+
 namespace shardlens::ui::runs {
 namespace {
 
@@ -99,9 +101,9 @@ TEST(RunOrder, SortsWhatTheFilterLeavesByTheColumnsThatItHas) {
   state::Ledger filtered = ledger;
   filtered.rows.erase(filtered.rows.begin());
   const auto columns = present::ledger_table(filtered).columns;
-  const auto loss = std::ranges::find(columns, "Loss at step 99", &present::LedgerColumn::head);
+  const auto loss = std::ranges::find(columns, "Loss at step 99", &present::TableColumn::head);
   ASSERT_NE(loss, columns.end());
-  const present::TableSort most = next_run_sort({}, *loss), least = next_run_sort(most, *loss);
+  const auto most = present::next_sort({}, *loss), least = present::next_sort(most, *loss);
   EXPECT_THAT(names(ordered_runs(ledger, most, "long")), ElementsAre("b", "a"));
   EXPECT_THAT(names(ordered_runs(ledger, least, "long")), ElementsAre("a", "b"));
   EXPECT_THAT(names(ordered_runs(ledger, least, "")), ElementsAre("a", "b", "c"))
@@ -125,24 +127,11 @@ TEST(RunOrder, SortsByASettingThatOnlyTheFilteredLedgerHasRoomFor) {
   const std::string title(trace::job::find_knob("weight_decay")->label);
   const auto has_it = [&](const state::Ledger& of) {
     return std::ranges::count(present::ledger_table(of).columns, title,
-                              &present::LedgerColumn::title) > 0;
+                              &present::TableColumn::title) > 0;
   };
   ASSERT_FALSE(has_it(ledger));
   EXPECT_THAT(names(ordered_runs(ledger, {title, false}, "decay")), ElementsAre("a", "b"));
   EXPECT_THAT(names(ordered_runs(ledger, {title, true}, "decay")), ElementsAre("b", "a"));
-}
-
-TEST(RunOrder, TheThirdClickOnAHeadTakesTheOrderBack) {
-  present::LedgerColumn figure, words;
-  figure.title = "Step time";
-  figure.number = [](const state::LedgerRow&) { return 0.0; };
-  words.title = "Tags";
-  const auto once = next_run_sort({}, figure);
-  EXPECT_EQ(once, (present::TableSort{"Step time", true}));
-  const auto twice = next_run_sort(once, figure);
-  EXPECT_EQ(twice, (present::TableSort{"Step time", false}));
-  EXPECT_EQ(next_run_sort(twice, figure), present::TableSort{});
-  EXPECT_EQ(next_run_sort(twice, words), (present::TableSort{"Tags", false}));
 }
 
 TEST(RunOrder, TakesAllRunsBetweenTwo) {
