@@ -59,11 +59,9 @@ Result<void> check_resume(const JobRequest& request) {
   TRY_ASSIGN(const auto folder, trace::job::find_checkpoint(settings.resume));
   TRY_ASSIGN(const auto info, trace::job::read_checkpoint_info(folder));
   TRY_ASSIGN(const auto shape, trace::job::find_model(settings));
-  const bool is_saved_unasked = settings.save_model == trace::job::SaveModel::kAuto;
-  return trace::job::check_resume(
-      info, settings, trace::job::saved_parameters(shape, settings),
-      trace::job::notes_of_meaning(settings, shape),
-      trace::job::leaves_model(settings) && !(request.is_measured && is_saved_unasked));
+  return trace::job::check_resume(info, settings, trace::job::saved_parameters(shape, settings),
+                                  trace::job::notes_of_meaning(settings, shape),
+                                  trace::job::leaves_model(settings) && !request.is_measured);
 }
 
 bool lies_in(const fs::path& path, const fs::path& folder) {

@@ -22,8 +22,8 @@ struct JobRequest {
   bool overwrite = false;                                   // of a run that has the name
   std::optional<trace::model::StepPrediction> predicted{};  // to be kept with the run
   std::vector<std::string> tags{};
-  // It is run for its times alone: `save_model: auto` saves none, as those of a sweep would soon
-  // fill the disk. Its settings say nothing of it: a job that is begun with them saves its model.
+  // It is run for its times alone and saves neither checkpoints nor a model: those of a sweep would
+  // soon fill the disk. Its settings say nothing of it: a job that is begun with them saves.
   bool is_measured = false;
 };
 

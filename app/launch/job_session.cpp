@@ -98,11 +98,11 @@ Result<std::unique_ptr<JobSession>> JobSession::start(const JobRequest& request,
   if (options.rank_program.empty()) {
     TRY_ASSIGN(options.rank_program, find_rank_program());
   }
-  if (request.is_measured) options.rank_arguments.emplace_back("--no-model");
+  if (request.is_measured) options.rank_arguments.emplace_back("--save-nothing");
   TRY_ASSIGN(const std::int64_t steps, steps_before(request.settings));
   TRY_ASSIGN(trace::store::ClaimedRun made, create_folder(request, run));
-  std::unique_ptr<JobSession> session(
-      new JobSession(std::move(run), steps, std::move(made), std::move(options)));
+  std::unique_ptr<JobSession> session(new JobSession(
+      std::move(run), request.is_measured, steps, std::move(made), std::move(options)));
   session->wake_descriptor_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   session->thread_ = std::jthread([job = session.get()] { job->supervise(); });
   return session;
@@ -113,7 +113,7 @@ bool JobStatus::went_as_asked() const {
          (run.status == trace::model::RunStatus::kStopped && stopped_by_user && !lost_checkpoint);
 }
 
-JobSession::JobSession(trace::model::RunInfo run, std::int64_t steps_before,
+JobSession::JobSession(trace::model::RunInfo run, bool is_measured, std::int64_t steps_before,
                        trace::store::ClaimedRun made, JobOptions options)
     : folder_(std::move(made.folder)),
       claim_(std::move(made.claim)),
@@ -123,6 +123,7 @@ JobSession::JobSession(trace::model::RunInfo run, std::int64_t steps_before,
       room_for_end_(folder_),
       steps_told_(steps_before) {
   status_.run = std::move(run);
+  status_.is_measured = is_measured;
 }
 
 JobSession::~JobSession() {
@@ -423,7 +424,8 @@ void JobSession::conclude_in_order(JobStatus& status) const {
   run.reason = "stopped by the user";
   const std::string steps = trace::model::steps_text(told);
   if (!steps.empty()) run.reason += " after " + steps;
-  status.lost_checkpoint = run.settings.checkpoint_on_stop && has_no_checkpoint(told);
+  const bool is_to_save = run.settings.checkpoint_on_stop && !status.is_measured;
+  status.lost_checkpoint = is_to_save && has_no_checkpoint(told);
   if (status.lost_checkpoint) run.reason += ", but the checkpoint was not saved";
   for (const auto& exit : status.exits) {
     if (exit.failed_to_leave()) run.reason += "; " + describe(exit);

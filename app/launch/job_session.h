@@ -19,6 +19,7 @@
 #include "app/launch/rank_exit.h"
 #include "app/launch/rank_process.h"
 #include "trace/base/result.h"
+#include "trace/job/settings/settings.h"
 #include "trace/model/run_info.h"
 #include "trace/store/run/reserved_room.h"
 #include "trace/store/run/run_folder.h"
@@ -43,6 +44,7 @@ struct JobOptions {
 struct JobStatus {
   enum class Phase { kRunning, kStopping, kEnded } phase = Phase::kRunning;
   trace::model::RunInfo run;          // status and reason are final once the job has ended
+  bool is_measured = false;           // it saves nothing, whatever its settings say
   std::vector<RankExit> exits;        // so far, in order of time
   int failed_rank = -1;               // the rank that is the reason
   std::vector<std::string> log_tail;  // of that rank
@@ -53,6 +55,9 @@ struct JobStatus {
 
   // All of what the user asked for came about, or as far as the user stopped it.
   bool went_as_asked() const;
+  bool saves_checkpoints() const {
+    return !is_measured && trace::job::saves_checkpoints(run.settings);
+  }
 };
 
 // What looks after a job needs of it: JobSession, or a fake in tests.
@@ -89,8 +94,8 @@ class JobSession final : public RunningJob {
   void kill_now() override;
 
  private:
-  JobSession(trace::model::RunInfo run, std::int64_t steps_before, trace::store::ClaimedRun made,
-             JobOptions options);
+  JobSession(trace::model::RunInfo run, bool is_measured, std::int64_t steps_before,
+             trace::store::ClaimedRun made, JobOptions options);
   void supervise();
   void spawn_ranks();
   void wait_for_news();

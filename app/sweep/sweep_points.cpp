@@ -109,6 +109,11 @@ void reset_what_does_nothing(const trace::model::RunInfo& job, Settings& acting)
     const bool is_idle = !trace::job::without_effect_with(knob, job.settings).empty();
     if (is_idle) copy_value(knob, defaults, acting);
   }
+  // Nothing is saved.
+  acting = trace::job::saving_nothing(acting);
+  acting.keep_checkpoints = defaults.keep_checkpoints;
+  acting.checkpoint_format = defaults.checkpoint_format;
+  acting.merge_lora = defaults.merge_lora;
   if (job.device == "cpu") acting.limit_all_gathers = defaults.limit_all_gathers;
 }
 

@@ -23,7 +23,8 @@ Options
   --run DIR                     folder of the run: rank N writes rank_N.sqlite into it
   --settings FILE               flat YAML; `shardlens settings` lists every key
   --set KEY=VALUE               one setting, over FILE; may be repeated
-  --no-model                    save_model: auto saves none; for runs of sweeps and searches
+  --save-nothing                no checkpoints and no model, whatever the settings say; for runs of
+                                sweeps and searches
   --calibrate SECONDS           measure what collectives cost instead of training, as `shardlens
                                 calibrate` asks for it
   --describe-model NAME         print a model's shape and parameter count, and leave
@@ -85,8 +86,8 @@ trace::base::Result<RankOptions> parse_rank_options(const std::vector<std::strin
       options.action = Action::kVersion;
       return options;
     }
-    if (name == "--no-model") {
-      options.saves_no_model = true;
+    if (name == "--save-nothing") {
+      options.saves_nothing = true;
       continue;
     }
     const bool known = name == "--run" || name == "--settings" || name == "--set" ||

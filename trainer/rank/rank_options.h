@@ -19,7 +19,7 @@ struct RankOptions {
   std::vector<std::string> assignments;  // key=value, over the settings file
   // Measures what collectives cost for so long, instead of training.
   std::optional<double> calibration_seconds;
-  bool saves_no_model = false;    // where `save_model` is auto
+  bool saves_nothing = false;     // whatever the settings say
   std::string model;              // of --describe-model
   std::filesystem::path weights;  // of --dump-initial-weights
 };

@@ -132,10 +132,7 @@ trace::base::Result<AgreedRun> agree_on_run(const RankOptions& options,
             " ranks, but WORLD_SIZE is " + std::to_string(environment.world_size) + ".");
   }
   // The run's file keeps what was set, for jobs that are begun with its settings.
-  auto& save_model = run.info.settings.save_model;
-  if (options.saves_no_model && save_model == trace::job::SaveModel::kAuto) {
-    save_model = trace::job::SaveModel::kNone;
-  }
+  if (options.saves_nothing) run.info.settings = trace::job::saving_nothing(run.info.settings);
   return run;
 }
 

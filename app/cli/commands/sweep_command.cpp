@@ -160,7 +160,7 @@ Result<int> sweep_over(const SweepArguments& arguments) {
   const bool is_new = arguments.resumed.empty();
   if (!leave_out_refused(points, jobs, arguments)) return kWrongUse;
   if (is_new) print_left_out(sweep::leave_out_doubles(points, jobs), "do the same as others");
-  say_that_no_model_is_saved(points);
+  say_that_nothing_is_saved(points);
   const auto request = request_of(arguments, std::move(points));
   TRY_ASSIGN(auto sweep, sweep::Sweep::open(request, session::measured_run));
   return run_sweep(sweep, signals,

@@ -78,7 +78,7 @@ Result<int> tune(const TuneArguments& arguments) {
   if (!jobs.front()) return tl::make_unexpected(jobs.front().error());
   print_left_out(sweep::leave_out_refused(points, jobs, 1), "cannot be run");
   print_left_out(sweep::leave_out_doubles(points, jobs), "do the same as others");
-  say_that_no_model_is_saved(points);
+  say_that_nothing_is_saved(points);
   const auto request = request_of(arguments, points);
   TRY_ASSIGN(auto grid, sweep::Sweep::open(request, session::measured_run));
   return run_search(

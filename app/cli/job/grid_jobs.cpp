@@ -17,14 +17,12 @@ void print_left_out(const std::vector<std::string>& points, const std::string& w
   print_message("… and " + std::to_string(points.size() - kNamed) + " more that " + what);
 }
 
-void say_that_no_model_is_saved(const sweep::SweepPoints& points) {
+void say_that_nothing_is_saved(const sweep::SweepPoints& points) {
   const bool would_be = std::ranges::any_of(points.settings, [](const auto& settings) {
-    return settings.save_model == trace::job::SaveModel::kAuto &&
-           trace::job::leaves_model(settings);
+    return trace::job::saves_checkpoints(settings) || trace::job::leaves_model(settings);
   });
   if (would_be) {
-    print_message(
-        "The runs are measured and save no model; with save_model=end each saves its own");
+    print_message("The runs are measured and save neither checkpoints nor models");
   }
 }
 

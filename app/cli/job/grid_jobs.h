@@ -10,8 +10,8 @@ namespace shardlens::app::cli {
 
 // The first of the points that were left out, then how many more; `what`: "do the same as others".
 void print_left_out(const std::vector<std::string>& points, const std::string& what);
-// Where models of the runs would be saved but for their being a sweep's.
-void say_that_no_model_is_saved(const sweep::SweepPoints& points);
+// Where the runs would save checkpoints or models but for their being a sweep's.
+void say_that_nothing_is_saved(const sweep::SweepPoints& points);
 // Those that all jobs have.
 std::vector<std::string> common_banners(const sweep::PointJobs& jobs);
 

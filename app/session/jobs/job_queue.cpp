@@ -5,8 +5,6 @@
 #include <iterator>
 #include <utility>
 
-#include "trace/job/settings/settings.h"
-
 namespace shardlens::app::session {
 
 using namespace std::chrono_literals;
@@ -218,11 +216,13 @@ void JobQueue::start_next() {
       return;
     }
     job_ = std::move(*job);
-    monitor_.emplace(job_->folder(), job_->poll().run);
+    const launch::JobStatus begun = job_->poll();
+    monitor_.emplace(job_->folder(), begun.run);
     stop_sent_ = false;
     state.phase = stop_wanted_ ? JobPhase::kStopping : JobPhase::kRunning;
-    state.run_name = job_->poll().run.name;
+    state.run_name = begun.run.name;
     state.folder = job_->folder();
+    state.saves_checkpoints = begun.saves_checkpoints();
     ++state.started;
   });
   if (!job) return tell_end(asked->on_end, tl::make_unexpected(job.error()));
@@ -280,7 +280,7 @@ void JobQueue::await_end() {
     return wake_.wait_for(
         lock, limit, [this] { return job_->poll().phase == launch::JobStatus::Phase::kEnded; });
   };
-  if (!trace::job::saves_checkpoints(job_->poll().run.settings)) {
+  if (!job_->poll().saves_checkpoints()) {
     ends_within(farewell_);
     return;
   }

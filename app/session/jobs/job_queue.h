@@ -38,6 +38,7 @@ struct QueueState {
   ui::state::JobPhase phase = ui::state::JobPhase::kNone;
   std::string run_name;
   std::filesystem::path folder;                     // of the job that runs, or of the last one
+  bool saves_checkpoints = false;                   // likewise
   std::vector<ui::state::JobState::Queued> queued;  // in the order in which they start
   std::uint64_t started = 0, ended = 0;             // jobs so far
   std::uint64_t version = 0;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "trace/job/settings/settings.h"
 #include "trace/model/run_info.h"
 #include "ui/present/job_text.h"
 
@@ -21,7 +20,6 @@ void add_progress(const trace::analysis::RunFigures& figures, ui::state::JobStat
   const bool is_told =
       trace::model::has_settings(figures.info) && figures.info.settings.epochs == 0;
   if (is_told) job.steps = figures.info.settings.steps;
-  job.saves_checkpoints = trace::job::saves_checkpoints(figures.info.settings);
   const auto& steps = figures.steps;
   if (steps.size() < 2 || job.steps == 0) return;
   const auto window = std::min(kPaceSteps, steps.size() - 1);
@@ -94,6 +92,7 @@ ui::state::JobState CurrentJob::state(const WatchState& on_screen) {
   job.folder = recorded_folder().string();
   job.queued = state_.queued;
   if (job.phase == JobPhase::kNone || job.phase == JobPhase::kStarting) return job;
+  job.saves_checkpoints = state_.saves_checkpoints;
   if (const auto shown = view(on_screen)) add_progress(shown->figures, job);
   return job;
 }

@@ -143,7 +143,7 @@ TEST_F(JobSessionTest, RanksWriteTheirOutputIntoTheirLog) {
   EXPECT_EQ(second, "error: the cause");
 }
 
-TEST_F(JobSessionTest, RanksOfARunThatIsMeasuredAreToldToSaveNoModel) {
+TEST_F(JobSessionTest, RanksOfARunThatIsMeasuredAreToldToSaveNothing) {
   JobOptions options = behaving("");
   options.rank_program = "/bin/echo";
   for (const bool is_measured : {false, true}) {
@@ -153,7 +153,7 @@ TEST_F(JobSessionTest, RanksOfARunThatIsMeasuredAreToldToSaveNoModel) {
     ASSERT_TRUE(job) << job.error().message;
     (*job)->wait();
     const auto said = trace::base::whole_text(trace::store::rank_log((*job)->folder(), 0));
-    EXPECT_EQ(said.value_or("").find("--no-model") != std::string::npos, is_measured) << *said;
+    EXPECT_EQ(said.value_or("").find("--save-nothing") != std::string::npos, is_measured) << *said;
   }
 }
 
@@ -301,6 +301,20 @@ TEST_F(JobSessionTest, AStopWhoseCheckpointIsNotSavedDoesNotGoAsAsked) {
   EXPECT_TRUE(stop("0:train,1:train", "step_000003").went_as_asked());
 }
 
+TEST_F(JobSessionTest, AStopOfARunThatIsMeasuredLosesNoCheckpoint) {
+  JobRequest saving = request(1);
+  saving.settings.checkpoint_on_stop = true;
+  saving.is_measured = true;
+  auto job = JobSession::start(saving, behaving("0:train"));
+  ASSERT_TRUE(job) << job.error().message;
+  EXPECT_FALSE((*job)->poll().saves_checkpoints());
+  ASSERT_TRUE(says(**job, 0, "trains"));
+  (*job)->request_stop();
+  const JobStatus status = (*job)->wait();
+  EXPECT_TRUE(status.went_as_asked()) << status.run.reason;
+  EXPECT_TRUE(status.run.settings.checkpoint_on_stop) << "a job that is begun with them saves";
+}
+
 TEST_F(JobSessionTest, WhoKillsTheRanksHasAskedForNoCheckpoint) {
   JobRequest saving = request(1);
   saving.settings.checkpoint_on_stop = true;
@@ -332,6 +346,8 @@ TEST_F(JobSessionTest, ARunThatIsMeasuredIsNotResumedToSaveItsModelAlone) {
   resumed.settings.resume = checkpoint_after(resumed.settings.steps, resumed.settings);
   EXPECT_TRUE(check_job(resumed, CudaProbe{}));
   resumed.is_measured = true;
+  EXPECT_FALSE(check_job(resumed, CudaProbe{}));
+  resumed.settings.save_model = trace::job::SaveModel::kEnd;
   EXPECT_FALSE(check_job(resumed, CudaProbe{}));
 }
 

@@ -20,6 +20,7 @@ class FakeJob final : public launch::RunningJob {
     status.run.settings = control_->request.settings;
     status.run.world_size = static_cast<int>(control_->request.settings.ranks);
     status.run.status = trace::model::RunStatus::kRunning;
+    status.is_measured = control_->request.is_measured;
     if (!control_->ended) return status;
     status.phase = launch::JobStatus::Phase::kEnded;
     status.run.status = trace::model::RunStatus::kDone;

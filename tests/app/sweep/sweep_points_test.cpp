@@ -148,6 +148,14 @@ TEST(SweepJobs, WhatDependsOnAnotherSettingMakesADouble) {
   EXPECT_THAT(doubles_of(jobs_of(*grid_of(passes, {"steps=30,40"}), {})), ElementsAre(0, 0));
 }
 
+// All are only measured.
+TEST(SweepJobs, WhatTheyWouldSaveMakesADouble) {
+  const auto saving = grid_of(on_cpu(), {"save_every=0,5", "checkpoint_format=full,sharded"});
+  EXPECT_THAT(doubles_of(jobs_of(*saving, {})), ElementsAre(0, 0, 0, 0));
+  const auto models = grid_of(on_cpu(), {"save_model=none,end", "checkpoint_on_stop=false,true"});
+  EXPECT_THAT(doubles_of(jobs_of(*models, {})), ElementsAre(0, 0, 0, 0));
+}
+
 // Of 9.096 MiB of gradients. With a cap of 25 the first bucket has another, unless it is set.
 TEST(SweepJobs, CapsThatNoGradientsReachAreDoubles) {
   const auto caps = grid_of(on_cpu(), {"bucket_cap_mb=8,9.1,16,25,100"});

@@ -155,13 +155,17 @@ TEST_F(SweepTest, GoesOnWithoutBeingToldItsPointsAndWithMoreRepeats) {
 }
 
 TEST_F(SweepTest, ItsRunsAreMeasuredWithSettingsThatARealJobCanTake) {
-  for (auto& settings : request.points->settings) settings.lora_rank = 4;
+  for (auto& settings : request.points->settings) {
+    settings.lora_rank = 4;
+    settings.save_every = 2;
+  }
   Sweep sweep = opened();
   const auto slot = sweep.next();
   ASSERT_TRUE(slot);
   const auto job = sweep.request_for(*slot).value();
   EXPECT_TRUE(job.is_measured);
   EXPECT_EQ(job.settings.save_model, trace::job::SaveModel::kAuto);
+  EXPECT_EQ(job.settings.save_every, 2);
 }
 
 TEST_F(SweepTest, RefusesOtherSettingsUnderTheSameName) {

@@ -95,9 +95,9 @@ TEST(RankOptions, NameWhatIsWrong) {
   EXPECT_TRUE(rank::parse_rank_options({"--run", "x", "--settings", "f", "--set", "steps=3"}));
 }
 
-TEST(RankOptions, SaveAModelUnlessTheyAreToldNotTo) {
-  EXPECT_FALSE(rank::parse_rank_options({"--run", "x"})->saves_no_model);
-  EXPECT_TRUE(rank::parse_rank_options({"--no-model", "--run", "x"})->saves_no_model);
+TEST(RankOptions, SaveUnlessTheyAreToldNotTo) {
+  EXPECT_FALSE(rank::parse_rank_options({"--run", "x"})->saves_nothing);
+  EXPECT_TRUE(rank::parse_rank_options({"--save-nothing", "--run", "x"})->saves_nothing);
 }
 
 TEST(RankOptions, MeasureForAPositiveTimeInsteadOfTraining) {
@@ -194,19 +194,22 @@ TEST_F(RunAgreement, WaitsForTheRunWhereSomebodyHasMadeTheFolder) {
   EXPECT_EQ(joined->info.start_ns, made->info.start_ns);
 }
 
-TEST_F(RunAgreement, SavesNoModelUnaskedWhereItIsMeasuredAndKeepsTheSettingsOfTheRun) {
+TEST_F(RunAgreement, SavesNothingWhereItIsMeasuredAndKeepsTheSettingsOfTheRun) {
   using trace::job::SaveModel;
   rank::RankOptions options = with("cpu");
-  options.saves_no_model = true;
+  std::ofstream(options.settings, std::ios::app)
+      << "save_every: 2\ncheckpoint_on_stop: true\nevaluate_every: 2\nkeep_best: true\n"
+         "save_model: end\n";
+  options.saves_nothing = true;
   const auto made = rank::agree_on_run(options, first_of_machine(0));
   ASSERT_TRUE(made) << made.error().message;
+  EXPECT_FALSE(trace::job::saves_checkpoints(made->info.settings));
   EXPECT_EQ(made->info.settings.save_model, SaveModel::kNone);
-  EXPECT_EQ(trace::store::read_run_info(options.run).value().settings.save_model, SaveModel::kAuto);
-  std::ofstream(options.settings, std::ios::app) << "save_model: end\n";
-  options.run += " asked for";
-  const auto asked = rank::agree_on_run(options, first_of_machine(0));
-  ASSERT_TRUE(asked) << asked.error().message;
-  EXPECT_EQ(asked->info.settings.save_model, SaveModel::kEnd);
+  const auto kept = trace::store::read_run_info(options.run).value().settings;
+  EXPECT_EQ(kept.save_every, 2);
+  EXPECT_TRUE(kept.checkpoint_on_stop);
+  EXPECT_TRUE(kept.keep_best);
+  EXPECT_EQ(kept.save_model, SaveModel::kEnd);
 }
 
 TEST(StepFailure, NamesAnotherRanksDeathAndItsAbsence) {

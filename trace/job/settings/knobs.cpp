@@ -478,8 +478,8 @@ constexpr Knob kCheckpointKnobs[] = {
     {.name = "save_model", .label = "Save the model", .member = choice_member<&Settings::save_model>(),
      .choices = kSaveModel,
      .explanation = "A Hugging Face folder in the run's: at the end, or at the best evaluation; auto is "
-                    "end for models that came from a folder or have adapters, and none in sweeps and "
-                    "searches, whose runs are only measured"},
+                    "end for models that came from a folder or have adapters. Runs of sweeps and "
+                    "searches are only measured and save nothing"},
     {.name = "merge_lora", .label = "Merge adapters", .member = &Settings::merge_lora,
      .explanation = "The saved model has the adapters added to its weights instead of beside them"},
 };

@@ -141,6 +141,13 @@ struct Settings {
 inline bool saves_checkpoints(const Settings& settings) {
   return settings.save_every > 0 || settings.checkpoint_on_stop || settings.keep_best;
 }
+// The same job without checkpoints and a model, as of runs that are only measured.
+inline Settings saving_nothing(Settings settings) {
+  settings.save_every = 0;
+  settings.checkpoint_on_stop = settings.keep_best = false;
+  settings.save_model = SaveModel::kNone;
+  return settings;
+}
 
 enum class KnobGroup : std::uint8_t {
   kModelAndData,

@@ -230,6 +230,19 @@ TEST_F(QueueTest, AStopWhoseCheckpointWasLostIsTold) {
             "Run “a” was stopped by the user, but the checkpoint was not saved");
 }
 
+TEST_F(QueueTest, TellsWhetherItsJobSavesCheckpoints) {
+  for (const bool is_measured : {false, true}) {
+    launch::JobRequest request = named("a");
+    request.settings.save_every = 2;
+    request.is_measured = is_measured;
+    queue.start(request, false);
+    ASSERT_TRUE(phase_becomes(JobPhase::kRunning));
+    EXPECT_EQ(queue.state().saves_checkpoints, !is_measured);
+    queue.stop();
+    ASSERT_TRUE(phase_becomes(JobPhase::kNone));
+  }
+}
+
 void start_job_that_saves(JobQueue& queue, bool when_stopped = true) {
   launch::JobRequest request = named("a");
   request.settings.checkpoint_on_stop = when_stopped;
