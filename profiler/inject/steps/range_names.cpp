@@ -43,8 +43,20 @@ bool has_any(const std::vector<Word>& words, std::initializer_list<std::string_v
       words, [&](const Word& word) { return std::ranges::find(any, word.text) != any.end(); });
 }
 
+// "step" of "DeepSpeedEngine.step" and "scheduler.step()"; "": it is no method of anything.
+std::string_view method_of(std::string_view range) {
+  if (range.ends_with("()")) range.remove_suffix(2);
+  const std::size_t dot = range.rfind('.');
+  const bool has_object = dot != range.npos && dot > 0 && !is_digit(range[dot - 1]);
+  return has_object ? range.substr(dot + 1) : std::string_view();
+}
+
 bool is_step(const Word& word) { return has_any({word}, {"step", "trainstep", "trainingstep"}); }
 bool is_iteration(const Word& word) { return has_any({word}, {"iteration", "iter"}); }
+// "Trainer.step": what has these does all of a step.
+bool trains(const std::vector<Word>& words) {
+  return has_any(words, {"trainer", "training", "train"});
+}
 
 template <typename IsWanted>
 std::optional<std::int64_t> number_behind(std::string_view range, IsWanted is_wanted) {
@@ -64,7 +76,8 @@ std::optional<std::int64_t> number_behind(std::string_view range, IsWanted is_wa
 
 bool names_a_step(std::string_view range) {
   const auto words = words_of(range);
-  if (phase_named(range)) return false;
+  if (phase_named(range) || has_any(words, {"scheduler", "sched"})) return false;
+  if (method_of(range) == "step" && !trains(words)) return false;
   return std::ranges::any_of(words, is_step) || std::ranges::any_of(words, is_iteration);
 }
 
@@ -74,8 +87,16 @@ std::optional<std::int64_t> step_number(std::string_view range) {
   return number ? number : number_behind(range, is_iteration);
 }
 
+bool may_leave_out_the_update(std::string_view range) {
+  return has_any(words_of(range), {"engine"});
+}
+
 std::optional<trace::base::Phase> phase_named(std::string_view range) {
   const auto words = words_of(range);
+  // Whose it is says nothing then: "DeepSpeedZeroOptimizer.backward".
+  const std::string_view method = method_of(range);
+  if (method == "forward") return trace::base::Phase::kForward;
+  if (method == "backward") return trace::base::Phase::kBackward;
   // "forward_backward" is neither, and "optimizer" may be followed by "step".
   const bool forward = has_any(words, {"forward", "fwd"});
   const bool backward = has_any(words, {"backward", "bwd"});
@@ -84,6 +105,8 @@ std::optional<trace::base::Phase> phase_named(std::string_view range) {
     return trace::base::Phase::kOptimizer;
   if (forward != backward)
     return forward ? trace::base::Phase::kForward : trace::base::Phase::kBackward;
+  const bool is_step_of_one = std::ranges::any_of(words, is_step) && !trains(words);
+  if (is_step_of_one && has_any(words, {"engine", "scaler"})) return trace::base::Phase::kOptimizer;
   // Not "DistributedDataParallel".
   if (has_any(words, {"dataloader", "data", "loader"}) && !has_any(words, {"parallel"}))
     return trace::base::Phase::kData;

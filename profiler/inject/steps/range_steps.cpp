@@ -9,6 +9,7 @@ using trace::base::Phase;
 void RangeSteps::opened(std::string_view name, int depth, std::int64_t at_ns) {
   if (const auto phase = phase_named(name)) {
     if (phase_depth_ == kNone) open_phase(*phase, depth, at_ns);
+    look_for_update(*phase, name);
     return;
   }
   const bool guesses = told_to_ == &guesses_;
@@ -31,7 +32,13 @@ void RangeSteps::open_phase(Phase phase, int depth, std::int64_t at_ns) {
     consider_boundary(at_ns);
   phase_depth_ = depth;
   phase_ = phase;
+  updates_ = false;
   sink_.begin_phase(phase, at_ns);
+}
+
+void RangeSteps::look_for_update(Phase phase, std::string_view name) {
+  const bool is_optimizers = phase == Phase::kOptimizer && phase_ == Phase::kOptimizer;
+  if (is_optimizers && !may_leave_out_the_update(name)) updates_ = true;
 }
 
 void RangeSteps::consider_boundary(std::int64_t at_ns) {
@@ -59,7 +66,8 @@ void RangeSteps::closed(int depth, std::int64_t at_ns) {
       holds_backward_ = holds_backward_ || watched_depth_ != kNone;
     }
     // Gradients are set to zero before forward, too.
-    if (phase_ == Phase::kOptimizer && saw_backward_) saw_optimizer_ = has_optimizer_ = true;
+    const bool is_update = phase_ == Phase::kOptimizer && updates_;
+    if (is_update && saw_backward_) saw_optimizer_ = has_optimizer_ = true;
   }
   if (depth == watched_depth_) watched_depth_ = kNone;
   if (depth == step_depth_) {

@@ -12,7 +12,9 @@ namespace shardlens::profiler::inject {
 // forward range after an optimizer range, and goes on to the next; without ranges for the
 // optimizer, every forward after a backward begins one, once it has happened
 // kCyclesWithoutOptimizer times: these are guesses, for they may be micro-batches, until a range
-// names a step after one that held a backward. Phases are the outermost ranges that name one.
+// names a step after one that held a backward. Phases are the outermost ranges that name one; the
+// optimizer's is a range for it unless it may leave out the update and none that does not lies
+// within.
 class RangeSteps {
  public:
   static constexpr int kCyclesWithoutOptimizer = 8;
@@ -37,6 +39,7 @@ class RangeSteps {
   static constexpr int kNone = -1;
 
   void open_phase(trace::base::Phase phase, int depth, std::int64_t at_ns);
+  void look_for_update(trace::base::Phase phase, std::string_view name);
   void consider_boundary(std::int64_t at_ns);
 
   StepSink& sink_;
@@ -49,6 +52,7 @@ class RangeSteps {
   int watched_depth_ = kNone;    // of one that names a step, beside guesses
   bool holds_backward_ = false;  // did such a one
   trace::base::Phase phase_ = trace::base::Phase::kOther;
+  bool updates_ = false;        // in the optimizer's that is open
   bool saw_backward_ = false;   // since the last boundary
   bool saw_optimizer_ = false;  // as well
   bool has_optimizer_ = false;  // ever

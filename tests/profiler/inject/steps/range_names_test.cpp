@@ -9,14 +9,17 @@ using trace::base::Phase;
 
 TEST(RangeNames, KnowAStepHoweverItIsWritten) {
   for (const char* name : {"step 17", "Step", "ProfilerStep#3", "train_step", "trainStep",
-                           "iteration: 5", "Iter 5/100", "training step 4"}) {
+                           "iteration: 5", "Iter 5/100", "training step 4", "Trainer.step",
+                           "self.train_step()", "epoch 0.5, step 3"}) {
     EXPECT_TRUE(names_a_step(name)) << name;
   }
 }
 
 TEST(RangeNames, DoNotTakeAnythingElseForAStep) {
   for (const char* name : {"optimizer.step", "Optimizer step", "timestep embedding", "stepwise",
-                           "iterator", "batch 3", "", "forward step"}) {
+                           "iterator", "batch 3", "", "forward step", "DeepSpeedEngine.step",
+                           "model_engine.step()", "GradScaler.step", "scheduler.step()",
+                           "scheduler step", "prof.step()"}) {
     EXPECT_FALSE(names_a_step(name)) << name;
   }
 }
@@ -42,6 +45,9 @@ TEST(RangeNames, TellThePhase) {
       {"optimizer.step", Phase::kOptimizer},
       {"opt", Phase::kOptimizer},
       {"zero_grad", Phase::kOptimizer},
+      {"DeepSpeedEngine.step", Phase::kOptimizer},
+      {"scaler.step()", Phase::kOptimizer},
+      {"DeepSpeedZeroOptimizer_Stage3.backward", Phase::kBackward},
       {"dataloader", Phase::kData},
       {"load data", Phase::kData},
       {"validation", Phase::kEvaluation},
@@ -54,6 +60,15 @@ TEST(RangeNames, LeaveOpenWhatIsNoPhaseOrTwo) {
   for (const char* name : {"forward_backward", "DistributedDataParallel", "attention", "options",
                            "CheckpointFunction", "update", ""}) {
     EXPECT_EQ(phase_named(name), std::nullopt) << name;
+  }
+}
+
+TEST(RangeNames, TellWhetherEachIsAnUpdate) {
+  for (const char* name : {"optimizer.step", "DeepSpeedZeroOptimizer_Stage3.step", "scaler.step"}) {
+    EXPECT_FALSE(may_leave_out_the_update(name)) << name;
+  }
+  for (const char* name : {"DeepSpeedEngine.step", "model_engine.step()"}) {
+    EXPECT_TRUE(may_leave_out_the_update(name)) << name;
   }
 }
 

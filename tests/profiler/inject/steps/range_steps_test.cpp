@@ -126,6 +126,45 @@ TEST_F(RangeStepsTest, ManyMicroBatchesAreOneStep) {
   EXPECT_EQ(told_.ended(), "66-132 132-197");
 }
 
+// As DeepSpeed's, which is called after each micro-batch: the optimizer's works after the last.
+TEST_F(RangeStepsTest, AnEnginesStepIsAnUpdateWhereAnOptimizersLiesWithin) {
+  for (int step = 0; step < 3; ++step) {
+    for (int batch = 0; batch < 2; ++batch) {
+      range("DeepSpeedEngine.forward");
+      range("DeepSpeedEngine.backward");
+      open("DeepSpeedEngine.step");
+      if (batch == 1) range("DeepSpeedZeroOptimizer_Stage3.step");
+      close();
+    }
+  }
+  steps_.finish();
+  EXPECT_EQ(told_.ended(), "14-28 28-41");
+  EXPECT_EQ(guessed_.steps.size(), 0u);
+  EXPECT_EQ(told_.phases_text().substr(0, 47), "forward 0-1 backward 2-3 optimizer 4-5 forward ");
+}
+
+TEST_F(RangeStepsTest, AnEnginesStepAloneTellsNoStep) {
+  for (int i = 0; i <= RangeSteps::kCyclesWithoutOptimizer; ++i) {
+    for (const char* name : {"engine.forward", "engine.backward", "engine.step"}) range(name);
+  }
+  EXPECT_TRUE(told_.steps.empty());
+  EXPECT_EQ(guessed_.steps.size(), 1u) << "it may be a micro-batch";
+}
+
+TEST_F(RangeStepsTest, WhatASchedulerDoesIsNoStep) {
+  for (int i = 0; i < 3; ++i) {
+    for (const char* name : {"forward", "backward", "optimizer.step", "scheduler.step"})
+      range(name);
+  }
+  steps_.finish();
+  EXPECT_EQ(told_.ended(), "8-16 16-23");
+}
+
+TEST_F(RangeStepsTest, SeveralForwardsBeforeABackwardAreAllForward) {
+  for (const char* name : {"forward", "forward", "backward", "optimizer.step"}) range(name);
+  EXPECT_EQ(told_.phases_text(), "forward 0-1 forward 2-3 backward 4-5 optimizer 6-7");
+}
+
 TEST_F(RangeStepsTest, AnEvaluationBetweenStepsIsInNone) {
   open("step 0");
   close();
