@@ -47,23 +47,17 @@ ChunkEntry chunk_entry(const Statement& row) {
   return chunk;
 }
 
-struct ChunkFile::Connection {
-  std::shared_ptr<TraceFile> trace;  // it belongs to
-  Database database;
-  Statement data;
-  ReadingTime time;  // of all chunks
-  std::optional<WholeReading> reading;
-};
-
-ChunkFile::~ChunkFile() = default;
+ChunkFile::~ChunkFile() { idle_->close(*trace_); }
 
 base::Result<std::unique_ptr<ChunkFile>> ChunkFile::open(const fs::path& path,
+                                                         std::shared_ptr<IdleConnections> idle,
                                                          std::chrono::nanoseconds patience) {
-  std::unique_ptr<ChunkFile> file(new ChunkFile());
-  file->file_ = path;
-  file->patience_ = patience;
   TRY_ASSIGN(TraceFile trace, TraceFile::open(path));
   TRY(trace.database().execute(kReadOnce));
+  std::unique_ptr<ChunkFile> file(new ChunkFile());
+  file->file_ = path;
+  file->idle_ = std::move(idle);
+  file->patience_ = patience;
   file->trace_ = std::make_shared<TraceFile>(std::move(trace));
   return file;
 }
@@ -73,8 +67,8 @@ base::Result<bool> ChunkFile::open_again_if_stale() {
   TRY_ASSIGN(TraceFile trace, TraceFile::open(file_));
   TRY(trace.database().execute(kReadOnce));
   const std::lock_guard lock(mutex_);
+  idle_->close(*trace_);
   trace_ = std::make_shared<TraceFile>(std::move(trace));
-  idle_.clear();
   return true;
 }
 
@@ -119,18 +113,14 @@ void ChunkFile::read_strings(Database& database, News& news) {
   if (problem) news.problems.push_back(problem->message);
 }
 
-base::Result<std::unique_ptr<ChunkFile::Connection>> ChunkFile::take() {
+base::Result<std::unique_ptr<ChunkConnection>> ChunkFile::take() {
   std::shared_ptr<TraceFile> trace;
   {
     const std::lock_guard lock(mutex_);
-    if (!idle_.empty()) {
-      auto connection = std::move(idle_.back());
-      idle_.pop_back();
-      return connection;
-    }
     trace = trace_;
   }
-  auto connection = std::make_unique<Connection>();
+  if (auto connection = idle_->take(*trace)) return connection;
+  auto connection = std::make_unique<ChunkConnection>();
   TRY_ASSIGN(connection->database, trace->connect());
   // What is kept is kept decoded.
   TRY(connection->database.execute(kReadOnce));
@@ -142,9 +132,9 @@ base::Result<std::unique_ptr<ChunkFile::Connection>> ChunkFile::take() {
   return connection;
 }
 
-void ChunkFile::give(std::unique_ptr<Connection> connection) {
+void ChunkFile::give(std::unique_ptr<ChunkConnection> connection) {
   const std::lock_guard lock(mutex_);
-  if (connection->trace == trace_) idle_.push_back(std::move(connection));
+  if (connection->trace == trace_) idle_->give(std::move(connection));
 }
 
 base::Result<void> ChunkFile::read(

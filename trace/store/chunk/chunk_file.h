@@ -14,6 +14,7 @@
 #include "trace/base/result.h"
 #include "trace/model/events.h"
 #include "trace/store/chunk/chunk_entry.h"
+#include "trace/store/chunk/idle_connections.h"
 #include "trace/store/run/trace_file.h"
 
 namespace shardlens::trace::store {
@@ -33,10 +34,11 @@ std::optional<base::Error> visit_news(Database& database, const std::string& sel
 
 class ChunkFile {
  public:
-  // `patience`: see WholeReading; of all chunks that one connection reads. Errors: those of
-  // TraceFile.
+  // `idle`: where the connections are between two chunks. `patience`: see WholeReading; of all
+  // chunks that one connection reads. Errors: those of TraceFile.
   static base::Result<std::unique_ptr<ChunkFile>> open(
-      const std::filesystem::path& file, std::chrono::nanoseconds patience = Database::kPatience);
+      const std::filesystem::path& file, std::shared_ptr<IdleConnections> idle,
+      std::chrono::nanoseconds patience = Database::kPatience);
   ~ChunkFile();
 
   // What was committed since the last call; `problems` says what could not be read. One thread at a
@@ -56,20 +58,19 @@ class ChunkFile {
                           const std::function<base::Result<void>(std::span<const std::byte>)>& use);
 
  private:
-  struct Connection;
   ChunkFile() = default;
   base::Result<bool> open_again_if_stale();
-  base::Result<std::unique_ptr<Connection>> take();
-  void give(std::unique_ptr<Connection> connection);
+  base::Result<std::unique_ptr<ChunkConnection>> take();
+  void give(std::unique_ptr<ChunkConnection> connection);
   void read_chunks(Database& database, News& news);
   void read_strings(Database& database, News& news);
 
   std::filesystem::path file_;
   std::chrono::nanoseconds patience_{};
   std::int64_t last_chunk_ = INT64_MIN, last_string_ = INT64_MIN;
+  std::shared_ptr<IdleConnections> idle_;
   std::mutex mutex_;  // of what follows
   std::shared_ptr<TraceFile> trace_;
-  std::vector<std::unique_ptr<Connection>> idle_;  // of trace_
 };
 
 }  // namespace shardlens::trace::store

@@ -17,11 +17,18 @@ namespace {
 // disk, not for a core.
 constexpr int kLeastReaders = 8;
 
+// Idle connections beside one for each file, so that who reads all files in turns opens none anew,
+// nor do several threads that read the same one.
+constexpr std::size_t kMoreIdle = 64;
+
 auto place_of(const ChunkEntry& chunk) {
   return std::tuple(chunk.rank, chunk.lane, chunk.kind, chunk.header.first_ns, chunk.row_id);
 }
 
 }  // namespace
+
+RunChunks::RunChunks(fs::path run)
+    : run_(std::move(run)), idle_(std::make_shared<IdleConnections>(kMoreIdle)) {}
 
 base::Result<std::unique_ptr<RunChunks>> RunChunks::open(const fs::path& run, int threads) {
   std::unique_ptr<RunChunks> chunks(new RunChunks(run));
@@ -54,6 +61,7 @@ void RunChunks::find_files() {
     files_.push_back(std::make_unique<File>());
     files_.back()->path = std::move(path);
   }
+  idle_->allow(files_.size() + kMoreIdle);
 }
 
 std::vector<RunChunks::FileNews> RunChunks::read_news(int threads) {
@@ -61,7 +69,7 @@ std::vector<RunChunks::FileNews> RunChunks::read_news(int threads) {
   base::for_each_side_by_side(threads, news.size(), [&](int, std::size_t i) {
     ChunkFile* file = files_[i]->file.get();
     if (!file) {
-      auto opened = ChunkFile::open(files_[i]->path);
+      auto opened = ChunkFile::open(files_[i]->path, idle_);
       if (opened) {
         news[i].opened = std::move(*opened);
         file = news[i].opened.get();

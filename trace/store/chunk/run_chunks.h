@@ -14,6 +14,7 @@
 #include "trace/store/chunk/chunk_entry.h"
 #include "trace/store/chunk/chunk_file.h"
 #include "trace/store/chunk/global_names.h"
+#include "trace/store/chunk/idle_connections.h"
 
 namespace shardlens::trace::store {
 
@@ -49,7 +50,7 @@ class RunChunks {
     std::optional<base::Error> error;
     ChunkFile::News rows;
   };
-  explicit RunChunks(std::filesystem::path run) : run_(std::move(run)) {}
+  explicit RunChunks(std::filesystem::path run);
   // Side by side, of all files.
   std::vector<FileNews> read_news(int threads);
   void find_files();
@@ -58,6 +59,7 @@ class RunChunks {
   const std::filesystem::path run_;
   bool is_folder_ = false;
   GlobalNames names_;
+  const std::shared_ptr<IdleConnections> idle_;
   std::mutex refreshing_;
   mutable std::shared_mutex mutex_;           // of what follows
   std::vector<std::unique_ptr<File>> files_;  // never fewer

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <memory>
 #include <thread>
 
 #include "tests/trace/store/processor_time.h"
@@ -152,7 +153,8 @@ TEST(ReadingTime, IsThatOfAllChunks) {
   const Folder folder;
   const auto run = test::record_run(folder.path(), "chunks", 1, 3);
   const auto read = [&](std::chrono::nanoseconds patience) -> base::Result<void> {
-    TRY_ASSIGN(const auto file, ChunkFile::open(rank_file(run, 0), patience));
+    const auto idle = std::make_shared<IdleConnections>(1);
+    TRY_ASSIGN(const auto file, ChunkFile::open(rank_file(run, 0), idle, patience));
     TRY_ASSIGN(const auto news, file->tail());
     EXPECT_FALSE(news.chunks.empty());
     for (int round = 0; round < 100; ++round) {
