@@ -26,7 +26,8 @@ constexpr const char* kMembers =
 constexpr const char* kEvents = R"(
 {"name":"thread_name","ph":"M","ts":1,"pid":77,"tid":77,"args":{"name":"thread 77"}},
 {"ph":"X","cat":"user_annotation","name":"## forward ##","pid":77,"tid":77,"ts":1003,"dur":30,"args":{}},
-{"ph":"X","cat":"cpu_op","name":"aten::addmm","pid":77,"tid":77,"ts":1004,"dur":5,"args":{"External id":1,"Sequence number":3}},
+{"ph":"X","cat":"cpu_op","name":"aten::addmm","pid":77,"tid":77,"ts":1004,"dur":5,"args":{"External id":1,"Sequence number":3,"Fwd thread id":0}},
+{"ph":"X","cat":"cpu_op","name":"AddmmBackward0","pid":77,"tid":78,"ts":1034,"dur":5,"args":{"Sequence number":3,"Fwd thread id":1}},
 {"ph":"X","cat":"cpu_op","name":"record_param_comms","pid":77,"tid":77,"ts":1010,"dur":2,"args":{"Collective name":"allreduce",
 "In msg nelems":1000,"Out msg nelems":1000,"Group size":2,"dtype":"Float","Process Group Name":"0","Process Group Ranks":"[0, 1]","Seq":7}},
 {"ph":"i","cat":"cpu_instant_event","name":"[memory]","pid":77,"tid":77,"ts":1005,"args":{"Total Allocated":1024,"Bytes":512,"Device Type":0}},

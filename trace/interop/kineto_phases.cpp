@@ -196,7 +196,10 @@ std::set<std::pair<std::string, std::int64_t>> KinetoPhases::begins_by_thread() 
 void KinetoPhases::add_passes(std::span<const TrainingPass> passes,
                               std::span<const std::int64_t> ends_ns) {
   if (passes.empty()) return;
-  std::vector<base::Interval> backwards;
+  std::vector<base::Interval> forwards, backwards;
+  for (const TrainingPass& pass : passes) {
+    forwards.insert(forwards.end(), pass.forwards.begin(), pass.forwards.end());
+  }
   std::vector<Marked> added;
   for (auto& [annotation, phase] : marked_) {
     if (phase == base::Phase::kBackward) {
@@ -204,14 +207,13 @@ void KinetoPhases::add_passes(std::span<const TrainingPass> passes,
     }
     const bool is_whole = annotation.name == kDdpForward || annotation.name == kFsdp1Forward;
     if (!is_whole && annotation.name != kFsdp2Forward) continue;
-    const auto pass =
-        std::ranges::lower_bound(passes, annotation.start_ns, {},
-                                 [](const TrainingPass& each) { return each.forward.start_ns; });
-    if (pass == passes.end() || pass->forward.start_ns != annotation.start_ns) continue;
+    const auto forward =
+        std::ranges::lower_bound(forwards, annotation.start_ns, {}, &base::Interval::start_ns);
+    if (forward == forwards.end() || forward->start_ns != annotation.start_ns) continue;
     if (is_whole) {
       phase = base::Phase::kForward;
     } else {
-      added.push_back({{"forward", annotation.thread, pass->forward.start_ns, pass->forward.end_ns},
+      added.push_back({{"forward", annotation.thread, forward->start_ns, forward->end_ns},
                        base::Phase::kForward});
     }
   }

@@ -105,7 +105,7 @@ void KinetoRank::add_annotation(const KinetoEvent& event) {
   }
   const base::Interval time{event.start_ns, event.start_ns + event.duration_ns};
   if (event.name == kDdpForward) {
-    autograd_.add_forward(time);
+    autograd_.add_forward(time, /*is_whole=*/true);
     is_ddp_ = true;
   }
   annotations_.push_back(
@@ -161,8 +161,11 @@ void KinetoRank::leave_out_unbelievable() {
     return times_.objection(time.start_ns, time.end_ns).empty();
   };
   units_ = fsdp2_.finish(is_believed);
-  if (!units_.has_units() && fsdp1_.has_any()) units_ = fsdp1_.finish(is_believed);
-  for (const base::Interval& forward : units_.forwards()) autograd_.add_forward(forward);
+  const bool marks_begins = units_.has_units();
+  if (!marks_begins && fsdp1_.has_any()) units_ = fsdp1_.finish(is_believed);
+  for (const base::Interval& forward : units_.forwards()) {
+    autograd_.add_forward(forward, /*is_whole=*/!marks_begins);
+  }
   autograd_.finish(is_believed);
   host_calls_.finish(is_believed);
   nccl_calls_.finish(is_believed);
@@ -195,11 +198,16 @@ std::vector<TrainingPass> KinetoRank::passes() const {
   std::vector<TrainingPass> passes = autograd_.passes();
   if (!units_.has_units()) return passes;
   for (std::size_t i = 0; i < passes.size(); ++i) {
-    base::Interval &forward = passes[i].forward, &backward = passes[i].backward;
+    base::Interval& backward = passes[i].backward;
     const bool is_last = i + 1 == passes.size();
-    const std::int64_t next_ns = is_last ? INT64_MAX : passes[i + 1].forward.start_ns;
-    forward.end_ns = units_.forward_end_ns({forward.start_ns, backward.start_ns});
-    backward.start_ns = units_.backward_begin_ns({forward.end_ns, backward.start_ns});
+    const std::int64_t next_ns = is_last ? INT64_MAX : passes[i + 1].forwards.front().start_ns;
+    for (base::Interval& forward : passes[i].forwards) {
+      const std::int64_t until_ns =
+          std::min(units_.next_forward_ns(forward.start_ns), backward.start_ns);
+      forward.end_ns = units_.forward_end_ns({forward.start_ns, until_ns});
+    }
+    const base::Interval& last = passes[i].forwards.back();
+    backward.start_ns = units_.backward_begin_ns({last.end_ns, backward.start_ns});
     backward.end_ns =
         std::max(backward.end_ns, units_.backward_end_ns({backward.start_ns, next_ns}));
   }

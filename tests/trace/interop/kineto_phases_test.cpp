@@ -29,6 +29,19 @@ class KinetoPhasesTest : public KinetoImport {
     return complete("cpu_op", "autograd::engine::evaluate_function: " + name, "78", start_us,
                     end_us - start_us);
   }
+  // An operator that makes the node of autograd with that number, and the node at work.
+  static std::string maker(double start_us, int number) {
+    return numbered("aten::addmm", "77", start_us, number, 0);
+  }
+  static std::string node_of(double start_us, int number) {
+    return numbered("AddmmBackward0", "78", start_us, number, 1);
+  }
+  static std::string numbered(const std::string& name, const std::string& thread, double start_us,
+                              int number, int forward_thread) {
+    return complete("cpu_op", name, thread, start_us, 5,
+                    "\"Sequence number\":" + std::to_string(number) +
+                        ",\"Fwd thread id\":" + std::to_string(forward_thread));
+  }
   void add(const std::string& event) { events_.push_back(event); }
   // Nodes of 10 µs each, of which so many accumulate a gradient.
   void add_backward(double begin_us, int gradients) {
@@ -118,6 +131,68 @@ TEST_F(KinetoPhasesTest, WhatIsNamedAfterBothPassesIsNeither) {
                                       std::tuple(Phase::kBackward, 310, 700)))
         << name;
   }
+}
+
+// As for a contrastive loss. In a pipeline a pass may belong to the backward after the next.
+TEST_F(KinetoPhasesTest, AllForwardPassesThatBackwardGoesThroughAreForward) {
+  add(mark("ProfilerStep#3", 0, 2000));
+  for (const double begin_us : {110, 210, 1110}) {
+    add(mark("DistributedDataParallel.forward", begin_us, begin_us + 90));
+    add(maker(begin_us + 10, static_cast<int>(begin_us)));
+  }
+  add(node(310, 700, "AddmmBackward0"));
+  add(node_of(320, 110));
+  add(node(1310, 1700, "AddmmBackward0"));
+  add(node_of(1320, 1110));
+  add(node_of(1330, 210));
+  EXPECT_THAT(phases(), ElementsAre(std::tuple(Phase::kForward, 110, 200),
+                                    std::tuple(Phase::kForward, 210, 300),
+                                    std::tuple(Phase::kBackward, 310, 700),
+                                    std::tuple(Phase::kForward, 1110, 1200),
+                                    std::tuple(Phase::kBackward, 1310, 1700)));
+}
+
+// Its operators have no numbers, or that of the next node, which another makes.
+TEST_F(KinetoPhasesTest, AnEvaluationBeforeATrainingPassIsNotForward) {
+  add(mark("ProfilerStep#3", 0, 1000));
+  add(mark("DistributedDataParallel.forward", 10, 50));
+  add(complete("cpu_op", "aten::addmm", "77", 20, 5));
+  add(mark("DistributedDataParallel.forward", 60, 100));
+  add(maker(70, 5));
+  add(mark("DistributedDataParallel.forward", 110, 300));
+  add(maker(120, 5));
+  add(node(310, 700, "AddmmBackward0"));
+  add(node_of(320, 5));
+  EXPECT_THAT(phases(), ElementsAre(std::tuple(Phase::kForward, 110, 300),
+                                    std::tuple(Phase::kBackward, 310, 700)));
+}
+
+TEST_F(KinetoPhasesTest, WithoutNumbersOnlyTheLastForwardPassIsSure) {
+  add(mark("ProfilerStep#3", 0, 1000));
+  add(mark("DistributedDataParallel.forward", 10, 100));
+  add(mark("DistributedDataParallel.forward", 110, 300));
+  add(node(310, 700, "AddmmBackward0"));
+  EXPECT_THAT(phases(), ElementsAre(std::tuple(Phase::kForward, 110, 300),
+                                    std::tuple(Phase::kBackward, 310, 700)));
+}
+
+// Of which only the begin is marked: each goes on until it leaves its last unit.
+TEST_F(KinetoPhasesTest, AllForwardPassesOfShardedUnitsAreForward) {
+  add(mark("ProfilerStep#3", 0, 1000));
+  for (const double begin_us : {110, 210}) {
+    add(mark("FSDP::root_pre_forward", begin_us, begin_us + 2));
+    add(mark("FSDP::pre_forward (layers.0)", begin_us + 3, begin_us + 5));
+    add(mark("FSDP::all_gather (layers.0)", begin_us + 4, begin_us + 5));
+    add(maker(begin_us + 10, static_cast<int>(begin_us)));
+    add(mark("FSDP::post_forward (layers.0)", begin_us + 80, begin_us + 90));
+  }
+  add(mark("FSDP::pre_backward (layers.0)", 305, 308));
+  add(node(310, 700, "AddmmBackward0"));
+  add(node_of(320, 210));
+  add(node_of(330, 110));
+  EXPECT_THAT(phases(), ElementsAre(std::tuple(Phase::kForward, 110, 200),
+                                    std::tuple(Phase::kForward, 210, 300),
+                                    std::tuple(Phase::kBackward, 305, 700)));
 }
 
 // DeepSpeed updates groups of parameters one by one; some programs give each an optimizer.

@@ -185,6 +185,8 @@ void read_argument(std::string_view key, ondemand::value value, KinetoEvent& eve
   if (key == "In msg nelems") return read_number(value, event.in_elements);
   if (key == "Out msg nelems") return read_number(value, event.out_elements);
   if (key == "Seq") return read_number(value, event.sequence);
+  if (key == "Sequence number") return read_number(value, event.node_number);
+  if (key == "Fwd thread id") return read_number(value, event.forward_thread);
 }
 
 // Up to PyTorch 1.10 what is marked with record_function is an operator, too: what PyTorch itself

@@ -47,6 +47,11 @@ struct KinetoEvent {
   std::int64_t in_elements = -1, out_elements = -1;
   std::int64_t sequence = -1;
 
+  // Of an operator, while gradients are computed: the number of the next node of autograd that its
+  // thread makes; of a node at work its own, and the thread that made it. −1 and 0: else.
+  std::int64_t node_number = -1;
+  std::int64_t forward_thread = 0;
+
   std::string detail;  // kNoDetail, or "" as a rule
 
   // Of what an event of inputs_are_read() takes, where shapes were recorded: "[768, 3072]" and

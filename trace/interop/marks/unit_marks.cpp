@@ -10,6 +10,7 @@ namespace shardlens::trace::interop {
 
 void UnitMarks::finish(std::vector<std::string> unit_names, bool are_inferred) {
   for (Marks& marks : marks_) std::ranges::stable_sort(marks, {}, start_of);
+  std::ranges::sort(forwards_);
   units_ = std::move(unit_names);
   are_inferred_ = are_inferred;
 }
@@ -23,6 +24,11 @@ void UnitMarks::refuse(std::string why) {
 auto UnitMarks::first_in(Kind kind, const base::Interval& time) const -> const Mark* {
   const auto first = std::ranges::lower_bound(of(kind), time.start_ns, {}, start_of);
   return first == of(kind).end() || first->time.start_ns >= time.end_ns ? nullptr : &*first;
+}
+
+std::int64_t UnitMarks::next_forward_ns(std::int64_t time_ns) const {
+  const auto next = std::ranges::upper_bound(forwards_, time_ns, {}, &base::Interval::start_ns);
+  return next == forwards_.end() ? INT64_MAX : next->start_ns;
 }
 
 std::int64_t UnitMarks::forward_end_ns(const base::Interval& time) const {

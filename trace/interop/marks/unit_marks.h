@@ -50,6 +50,8 @@ class UnitMarks {
   bool are_inferred() const { return are_inferred_; }
   const std::string& why_none() const { return why_none_; }  // "": they are known, or there is none
   const std::vector<base::Interval>& forwards() const { return forwards_; }
+  // The begin of the first behind this time; INT64_MAX: there is none.
+  std::int64_t next_forward_ns(std::int64_t time_ns) const;
 
   // When forward left its last unit in `time`, which begins with a forward pass; its begin if it
   // left none.

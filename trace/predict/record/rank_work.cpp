@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -186,16 +187,32 @@ class MicroBatchReader {
   Interval forward_, backward_;
 };
 
+// That of each backward pass: of several before it the last; fewer than those where there is none,
+// or one behind them.
+std::vector<Interval> forwards_of(const RankRecord& record) {
+  if (record.forwards.size() == record.backwards.size()) return record.forwards;
+  std::vector<Interval> forwards;
+  auto next = record.forwards.begin();
+  for (const Interval& backward : record.backwards) {
+    const auto first = next;
+    while (next != record.forwards.end() && next->start_ns < backward.start_ns) ++next;
+    if (next != first) forwards.push_back(*std::prev(next));
+  }
+  if (next != record.forwards.end()) forwards.clear();
+  return forwards;
+}
+
 }  // namespace
 
 std::optional<RankWork> rank_work(const RankRecord& record, const ExpectedWork& expected) {
   const auto& backwards = record.backwards;
-  if (backwards.empty() || record.forwards.size() != backwards.size()) return std::nullopt;
+  const std::vector<Interval> forwards = forwards_of(record);
+  if (backwards.empty() || forwards.size() != backwards.size()) return std::nullopt;
   const Intervals waits = waits_of(record);
   RankWork work{.start_ns = record.step.start_ns, .end_ns = record.step.end_ns};
   std::int64_t begin_ns = record.step.start_ns;
   for (std::size_t i = 0; i < backwards.size(); ++i) {
-    const MicroBatchReader reader(record, waits, begin_ns, record.forwards[i], backwards[i]);
+    const MicroBatchReader reader(record, waits, begin_ns, forwards[i], backwards[i]);
     work.micro_batches.push_back(reader.read(expected));
     const std::size_t gradients = work.micro_batches.back().gradients.size();
     if (expected.gradients > 0 && gradients != expected.gradients) return std::nullopt;

@@ -330,7 +330,7 @@ UnitHabits RecordedSteps::unit_habits() const {
     habits = predict::unit_habits({.calls = told->second.unit_calls,
                                    .marks = told->second.unit_marks,
                                    .computes = finished_rank->second.computes,
-                                   .forwards = told->second.forwards.size(),
+                                   .backwards = told->second.backwards.size(),
                                    .last_unit = units_.empty() ? 0 : units_.rbegin()->first});
   }
   habits.are_wrapped = are_wrapped_;

@@ -140,7 +140,7 @@ UnitHabits unit_habits(const UnitRecord& record) {
     (in_forward ? habits.are_gathered_ahead_forward : habits.are_gathered_ahead) |= call.is_ahead;
   }
   habits.are_gathered_behind_gradients = are_gathered_behind_gradients(record);
-  habits.are_kept_without_sync = gathers_in_forward < record.forwards;
+  habits.are_kept_without_sync = gathers_in_forward < record.backwards;
   habits.do_gathers_block = gathers.is_none();
   habits.do_reductions_block = reductions.is_none();
   return habits;

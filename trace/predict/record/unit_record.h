@@ -51,7 +51,7 @@ struct UnitHabits {
   // Likewise, but only when the gradients of the unit before are there.
   bool are_gathered_behind_gradients = false;
   bool are_gathered_ahead_forward = false;
-  bool are_kept_without_sync = false;  // gathered less often than forward came to them
+  bool are_kept_without_sync = false;  // gathered less often in forward than backward came
   bool are_replicated = false;         // their sums are added up across groups
   bool are_added_up_seldom = false;    // not in each micro-batch that sums within groups
   // Others are gathered again, and this one is not, though backward comes to it.
@@ -68,7 +68,7 @@ struct UnitRecord {
   std::span<const UnitCall> calls;
   std::span<const UnitMark> marks;
   const base::Intervals& computes;
-  std::size_t forwards = 0;  // phases
+  std::size_t backwards = 0;  // phases
   int last_unit = 0;
 };
 UnitHabits unit_habits(const UnitRecord& record);  // all but are_wrapped

@@ -124,9 +124,22 @@ TEST(RankWork, GoesByMarksWhereNothingIsGatheredAndGradientsAreLate) {
   EXPECT_EQ(only.backwards[1].end.computed_ns, 290);
 }
 
+// As of a contrastive loss.
+TEST(RankWork, OfSeveralForwardsBeforeABackwardTheLastIsThatOfTheMicroBatch) {
+  RankRecord record = record_of({{1000, 1500}}, {});
+  record.forwards = {{1000, 1040}, {1050, 1100}};
+  const auto work = rank_work(record, {});
+  ASSERT_TRUE(work);
+  ASSERT_EQ(work->micro_batches.size(), 1u);
+  EXPECT_EQ(work->micro_batches.at(0).forward_begin.computed_ns, 50);
+  EXPECT_EQ(work->micro_batches.at(0).backward_begin.computed_ns, 100);
+}
+
 TEST(RankWork, WithoutAForwardForEachBackwardIsNone) {
   RankRecord record = record_of({{1000, 1500}}, {});
   record.forwards.clear();
+  EXPECT_FALSE(rank_work(record, {}));
+  record.forwards = {{1000, 1100}, {1410, 1490}};  // as of an evaluation
   EXPECT_FALSE(rank_work(record, {}));
 }
 
