@@ -293,12 +293,16 @@ void JobSession::look_after_stop() {
 
 // Ranks hear a stop at the end of a step, and a step and the save after it take what they take.
 void JobSession::wait_for_steps() {
-  std::int64_t steps = 0;
+  std::int64_t steps = 0, pieces = 0;
   for (const auto& rank : ranks_) {
-    if (const auto told = rank.told()) steps = std::max(steps, told->steps);
+    const auto told = rank.told();
+    if (!told) continue;
+    steps = std::max(steps, told->steps);
+    pieces = std::max(pieces, told->saved_pieces);
   }
-  if (steps <= steps_told_) return;
-  steps_told_ = steps;
+  if (steps <= steps_told_ && pieces <= pieces_told_) return;
+  steps_told_ = std::max(steps, steps_told_);
+  pieces_told_ = std::max(pieces, pieces_told_);
   const std::chrono::seconds collective(poll().run.settings.collective_timeout_s);
   deadline_ =
       steady_clock::now() + std::max<std::chrono::milliseconds>(options_.stop_patience, collective);

@@ -31,8 +31,8 @@ struct JobOptions {
   std::vector<std::string> rank_arguments;  // before "--run FOLDER"
   // From SIGTERM to SIGKILL when a user stops before a step is done.
   std::chrono::milliseconds stop_grace{20000};
-  // The same once a rank has trained: until it tells another step, or has left. A save may follow
-  // the last one; whoever looks after the job sees a hang earlier and asks for the job's abort.
+  // The same once a rank has trained: until it tells another step, or another piece that is saved,
+  // or has left. Whoever looks after the job sees a hang earlier and asks for the job's abort.
   std::chrono::milliseconds stop_patience{600000};
   std::chrono::milliseconds failure_grace{3000};  // the same once a rank has failed or hangs
   // What a rank said at last, from its log; tests replace it.
@@ -136,8 +136,9 @@ class JobSession final : public RunningJob {
   bool told_to_leave_ = false;
   bool told_by_user_ = false;
   bool is_killed_ = false;
-  bool waits_in_vain_ = false;  // after the user's stop: a rank has failed or hangs
-  std::int64_t steps_told_;     // the same: by the rank that trained most
+  bool waits_in_vain_ = false;    // after the user's stop: a rank has failed or hangs
+  std::int64_t steps_told_;       // the same: by the rank that trained most
+  std::int64_t pieces_told_ = 0;  // the same: by the one that saved most
   std::chrono::steady_clock::time_point deadline_;
 
   // Ranks die with the thread that spawned them, so it lives until the last has ended.

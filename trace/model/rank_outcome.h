@@ -1,6 +1,6 @@
-// What a rank tells its launcher of itself, whatever room there is on the disk: how far it trained,
-// who asked it to stop, what of it is not in its file. Plain values in a descriptor that both have;
-// any thread.
+// What a rank tells its launcher of itself, whatever room there is on the disk: how far it trained
+// and saved, who asked it to stop, what of it is not in its file. Plain values in a descriptor that
+// both have; any thread.
 #pragma once
 
 #include <array>
@@ -32,11 +32,12 @@ struct UnwrittenRecords {
 std::string to_text(const UnwrittenRecords& records);
 
 struct RankOutcome {
-  std::int64_t steps = 0;        // trained so far, those before a resumed checkpoint included
-  std::int64_t steps_total = 0;  // that it was to train; 0: not known yet
-  int stop_signal = 0;           // that reached this rank itself
-  bool left_early = false;       // after one of the ranks was asked to
-  bool finished = false;         // it came to its own end in order, and said what it could not keep
+  std::int64_t steps = 0;         // trained so far, those before a resumed checkpoint included
+  std::int64_t steps_total = 0;   // that it was to train; 0: not known yet
+  std::int64_t saved_pieces = 0;  // grows as long as what it saves, or others for it, gets on
+  int stop_signal = 0;            // that reached this rank itself
+  bool left_early = false;        // after one of the ranks was asked to
+  bool finished = false;          // it came to its end in order, and said what it could not keep
   UnwrittenRecords unwritten;
   std::array<char, 512> recording_error{};  // why its recording ended early; "": it did not
 

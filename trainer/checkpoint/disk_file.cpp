@@ -21,6 +21,8 @@ using trace::base::Result;
 
 namespace {
 
+constexpr std::int64_t kMostUnpushed = 256 << 20;
+
 tl::unexpected<trace::base::Error> cannot_read(const std::filesystem::path& path, int code) {
   return fail(code == ENOENT ? ErrorKind::kMissing : ErrorKind::kIo,
               "cannot read " + quoted(path) + ": " + std::strerror(code));
@@ -81,6 +83,7 @@ Result<void> DiskFile::read(std::int64_t offset, std::span<std::byte> bytes) con
 }
 
 Result<void> DiskFile::write(std::int64_t offset, std::span<const std::byte> bytes) {
+  unpushed_bytes_ += std::ssize(bytes);
   while (!bytes.empty()) {
     const ssize_t put = pwrite(descriptor_.get(), bytes.data(), bytes.size(), offset);
     if (put < 0 && errno == EINTR) continue;
@@ -88,7 +91,18 @@ Result<void> DiskFile::write(std::int64_t offset, std::span<const std::byte> byt
     bytes = bytes.subspan(static_cast<std::size_t>(put));
     offset += put;
   }
-  return {};
+  if (unpushed_bytes_ < kMostUnpushed) return {};
+  unpushed_bytes_ = 0;
+  return push_out();
+}
+
+// Waits for what was pushed out the last time, and pushes out what came since.
+Result<void> DiskFile::push_out() {
+  constexpr unsigned kHow = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE;
+  if (sync_file_range(descriptor_.get(), 0, /*nbytes=*/0, kHow) == 0) return {};
+  const bool unable = errno == ENOSYS || errno == EOPNOTSUPP || errno == EINVAL || errno == ESPIPE;
+  if (unable) return {};
+  return cannot_write(path_, errno);
 }
 
 Result<void> DiskFile::synchronize() {

@@ -27,7 +27,8 @@ class DiskFile {
   // Read calls, no mapping: a file that is cut off meanwhile, or a bad sector, is an error and not
   // a SIGBUS.
   trace::base::Result<void> read(std::int64_t offset, std::span<std::byte> bytes) const;
-  // kDiskFull also for a size limit, if SIGXFSZ is ignored.
+  // kDiskFull also for a size limit, if SIGXFSZ is ignored. Now and then it waits for the disk, so
+  // that synchronize() has little left to wait for, however large the file is.
   trace::base::Result<void> write(std::int64_t offset, std::span<const std::byte> bytes);
   // Waits until what was written is on the disk.
   trace::base::Result<void> synchronize();
@@ -36,10 +37,12 @@ class DiskFile {
   DiskFile(std::filesystem::path path, trace::base::Descriptor descriptor, std::int64_t size)
       : path_(std::move(path)), descriptor_(std::move(descriptor)), size_(size) {}
   trace::base::Result<void> reserve(std::int64_t bytes);
+  trace::base::Result<void> push_out();
 
   std::filesystem::path path_;
   trace::base::Descriptor descriptor_;
   std::int64_t size_ = 0;
+  std::int64_t unpushed_bytes_ = 0;
 };
 
 // A new file with this text, on the disk when it returns.

@@ -48,6 +48,7 @@ class Saving {
          comm::Communicator& communicator)
       : options_(options),
         communicator_(communicator),
+        work_(communicator, kTag, options.on_piece),
         rank_(static_cast<std::size_t>(communicator.rank())) {
     for (const StatePiece& piece : pieces) {
       if (piece.writes) pieces_.push_back(&piece);
@@ -56,15 +57,15 @@ class Saving {
 
   // Rank 0 makes the folder, all learn its name and what the others will write.
   Result<void> begin(const fs::path& checkpoints) {
-    TRY_ASSIGN(const auto texts, exchange(communicator_, opening(checkpoints), kTag));
+    TRY_ASSIGN(const auto texts, work_.exchange(opening(checkpoints)));
     folder_ = texts.front().substr(0, texts.front().find('\n'));
-    return agree(communicator_, plan_from(texts), kTag);
+    return work_.agree(plan_from(texts));
   }
 
   Result<void> write_tensors() {
-    TRY_ASSIGN(const auto checksums, exchange(communicator_, written_chunks(), kTag));
+    TRY_ASSIGN(const auto checksums, work_.exchange(written_chunks()));
     take_checksums(checksums);
-    return agree(communicator_, write_headers(), kTag);
+    return work_.agree(write_headers());
   }
 
   Result<void> write_generators() {
@@ -73,21 +74,29 @@ class Saving {
       const auto bytes = options_.generator_state.cpu().contiguous();
       state.assign(static_cast<const char*>(bytes.const_data_ptr()), bytes.nbytes());
     }
-    TRY_ASSIGN(const auto states, exchange(communicator_, state, kTag));
+    TRY_ASSIGN(const auto states, work_.exchange(state));
     const bool mine = rank_ == 0 && !states.front().empty();
-    return agree(communicator_, mine ? write_random_file(states) : Result<void>(), kTag);
+    return work_.agree(mine ? write_random_file(states) : Result<void>());
   }
 
-  // Rank 0 alone; the others get its result.
+  // Rank 0 does it; the others get its result.
   Result<fs::path> publish() {
-    TRY_ASSIGN(const fs::path finished, publish_checkpoint(folder_, info()));
-    TRY(keep_last(finished.parent_path(), options_.keep_last, options_.info.step));
-    return finished;
+    Result<std::string> published = "";
+    if (rank_ == 0) published = published_by_first();
+    if (!published) abandon_folder(folder_);
+    TRY_ASSIGN(const auto texts, work_.exchange(published));
+    return fs::path(texts.front());
   }
 
   const fs::path& folder() const { return folder_; }
 
  private:
+  Result<std::string> published_by_first() {
+    TRY_ASSIGN(const fs::path finished, publish_checkpoint(folder_, info()));
+    TRY(keep_last(finished.parent_path(), options_.keep_last, options_.info.step));
+    return finished.string();
+  }
+
   // The folder's path (rank 0 only) and, from the second line on, this rank's pieces.
   Result<std::string> opening(const fs::path& checkpoints) {
     std::vector<PieceDescription> descriptions;
@@ -141,8 +150,11 @@ class Saving {
         const std::int64_t at = data_start + tensor.begin + chunk.begin * bytes_of(tensor.type);
         TRY(out->write(at, bytes));
         checksums += trace::base::checksum_text(trace::base::checksum_of(bytes));
+        work_.piece_done();
       }
-      if (out) TRY(out->synchronize());
+      if (!out) continue;
+      TRY(out->synchronize());
+      work_.piece_done();
     }
     return checksums;
   }
@@ -167,6 +179,7 @@ class Saving {
       const std::string header = file.header();
       TRY(out.write(0, std::as_bytes(std::span(header))));
       TRY(out.synchronize());
+      work_.piece_done();
     }
     return {};
   }
@@ -214,6 +227,7 @@ class Saving {
 
   const SaveOptions& options_;
   comm::Communicator& communicator_;
+  SharedWork work_;
   const std::size_t rank_;
   std::vector<const StatePiece*> pieces_;  // those that this rank writes
   fs::path folder_;
@@ -232,19 +246,12 @@ Result<void> written(Saving& saving, const fs::path& checkpoints) {
 Result<fs::path> save_checkpoint(const fs::path& checkpoints, const SaveOptions& options,
                                  std::span<const StatePiece> pieces,
                                  comm::Communicator& communicator) {
-  const bool first = communicator.rank() == 0;
   Saving saving(options, pieces, communicator);
   // A failure of one rank is known to all at the end of each stage, so that nobody writes any more.
   const auto done = written(saving, checkpoints);
-  if (!done) {
-    if (first && !saving.folder().empty()) abandon_folder(saving.folder());
-    return tl::make_unexpected(done.error());
-  }
-  Result<std::string> published = "";
-  if (first) published = saving.publish().map([](const fs::path& path) { return path.string(); });
-  if (!published) abandon_folder(saving.folder());
-  TRY_ASSIGN(const auto texts, exchange(communicator, published, kTag));
-  return fs::path(texts.front());
+  if (done) return saving.publish();
+  if (communicator.rank() == 0 && !saving.folder().empty()) abandon_folder(saving.folder());
+  return tl::make_unexpected(done.error());
 }
 
 }  // namespace shardlens::trainer::checkpoint

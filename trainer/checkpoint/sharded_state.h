@@ -43,11 +43,14 @@ struct SaveOptions {
   // This rank's generator (Generator::get_state()), which another number of ranks cannot go on
   // with; undefined: not kept. Either all ranks have one or none.
   torch::Tensor generator_state;
+  // Called as long as the save gets on, on ranks that wait for others, too: all may take long.
+  std::function<void()> on_piece{};
 };
 
 // All ranks call it; together their writing pieces must cover every parameter exactly once. Each
 // rank writes what it holds: into two files of its own (info.format "sharded"), or into the two
-// that all share ("full"); all must see the same file system. Holds 16 MiB beside the tensors.
+// that all share ("full"); all must see the same file system. Holds 16 MiB beside the tensors. It
+// may take longer than a collective, as long as no rank stands still.
 // Until it succeeds the checkpoints that stand are untouched. An error leaves nothing behind, a
 // kill a folder with ".tmp-" in its name, which the next call removes; only if older ones cannot be
 // deleted the new one stands beside the error. The same result on all ranks: the checkpoint's

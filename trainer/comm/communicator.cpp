@@ -181,6 +181,7 @@ class BackendCommunicator final : public Communicator {
   int rank() const override { return backend_->getRank(); }
   int world_size() const override { return backend_->getSize(); }
   torch::Device device() const override { return options_.device; }
+  std::chrono::seconds timeout() const override { return options_.timeout; }
   c10::intrusive_ptr<c10d::ProcessGroup> process_group() override { return group_; }
 
   WorkPointer all_reduce(torch::Tensor tensor, CollectiveTag tag,

@@ -60,6 +60,7 @@ class Communicator {
   virtual int rank() const = 0;  // among those of this communicator
   virtual int world_size() const = 0;
   virtual torch::Device device() const = 0;
+  virtual std::chrono::seconds timeout() const = 0;  // of a collective
   virtual c10::intrusive_ptr<c10d::ProcessGroup> process_group() = 0;
 
   // Asynchronous; each enters the recorder and is tagged. In place on `tensor`.

@@ -40,14 +40,14 @@ class Saving {
          comm::Communicator& communicator)
       : options_(options),
         parameters_(parameters),
-        communicator_(communicator),
+        work_(communicator, kTag, options.on_piece),
         is_first_(communicator.rank() == 0) {}
 
   // Rank 0 makes the folder, all learn its name and the type of the values.
   Result<void> begin() {
     Result<std::string> opening = std::string();
     if (is_first_) opening = make_folder();
-    TRY_ASSIGN(const auto texts, checkpoint::exchange(communicator_, opening, kTag));
+    TRY_ASSIGN(const auto texts, work_.exchange(opening));
     const std::string& text = texts.front();
     const auto end = text.find('\n');
     type_ = checkpoint::data_type_from(text.substr(0, end)).value_or(checkpoint::DataType::kF32);
@@ -57,7 +57,7 @@ class Saving {
   }
 
   Result<void> write_tensors() {
-    TRY_ASSIGN(const auto counts, checkpoint::exchange(communicator_, written_values(), kTag));
+    TRY_ASSIGN(const auto counts, work_.exchange(written_values()));
     std::int64_t written = 0;
     for (const std::string& count : counts) written += std::stoll(count);
     if (written == layout_.values) return {};
@@ -68,7 +68,7 @@ class Saving {
 
   // What is not spread over ranks, and the last: the headers, without which a file is none.
   Result<void> finish() {
-    return checkpoint::agree(communicator_, is_first_ ? write_rest() : Result<void>(), kTag);
+    return work_.agree(is_first_ ? write_rest() : Result<void>());
   }
 
   void abandon() {
@@ -113,7 +113,9 @@ class Saving {
       values += part.end - part.begin;
     }
     for (const auto& file : files) {
-      if (file) TRY(file->synchronize());
+      if (!file) continue;
+      TRY(file->synchronize());
+      work_.piece_done();
     }
     return std::to_string(values);
   }
@@ -134,6 +136,7 @@ class Saving {
                                        .contiguous();
       TRY(out.write(start + (part.begin + done) * checkpoint::bytes_of(type_),
                     checkpoint::bytes_of_tensor(values)));
+      work_.piece_done();
     }
     return {};
   }
@@ -144,6 +147,7 @@ class Saving {
                  checkpoint::DiskFile::create(temporary_ / file.name, file.bytes()));
       TRY(out.write(0, std::as_bytes(std::span(file.header))));
       TRY(out.synchronize());
+      work_.piece_done();
     }
     if (const std::string index = layout_.index(); !index.empty()) {
       TRY(checkpoint::write_file(temporary_ / kIndexFile, index));
@@ -162,7 +166,7 @@ class Saving {
 
   const SaveModelOptions& options_;
   std::span<const strategy::LocalParameter> parameters_;
-  comm::Communicator& communicator_;
+  checkpoint::SharedWork work_;
   const bool is_first_;
   fs::path temporary_;
   checkpoint::DataType type_ = checkpoint::DataType::kF32;

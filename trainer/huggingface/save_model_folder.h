@@ -31,14 +31,16 @@ struct SaveModelOptions {
   using Expand =
       std::function<std::optional<strategy::LocalParameter>(const strategy::LocalParameter& kept)>;
   Expand expand;
+  // Called as long as the save gets on, on ranks that wait for others, too: all may take long.
+  std::function<void()> on_piece{};
 };
 
 // All ranks call it, each with what its strategy keeps; together the primary parts must cover every
 // parameter of the shape exactly once, others are passed over. Each rank writes its parts into
 // files that all share, so all must see the same file system; none holds more than 16 MiB beside
-// its parts. The folder appears as a whole; one of this name is replaced if it was written here
-// or is empty, else kUsage. The same result on all ranks. Throws c10::Error when a collective
-// fails.
+// its parts. It may take longer than a collective, as long as no rank stands still. The folder
+// appears as a whole; one of this name is replaced if it was written here or is empty, else kUsage.
+// The same result on all ranks. Throws c10::Error when a collective fails.
 trace::base::Result<void> save_model_folder(const SaveModelOptions& options,
                                             std::span<const strategy::LocalParameter> parameters,
                                             comm::Communicator& communicator);

@@ -69,7 +69,7 @@ TrainLoop::TrainLoop(const TrainParts& parts, const std::vector<trace::job::Inje
           {parts.settings, parts.run_folder, parts.strategy, *optimizer_, batches_, scaler_,
            parts.communicator, trace::job::saved_parameters(parts.shape, parts.settings),
            trace::job::notes_of_meaning(parts.settings, parts.shape), parts.dataset.label_names(),
-           [&recorder = parts.recorder] { recorder.progress(); }}),
+           [&recorder = parts.recorder] { recorder.progress(); }, parts.on_piece_saved}),
       faults_(injections, parts.communicator),
       schedule_(trace::job::parse_record_schedule(parts.settings.record)
                     .value_or(trace::job::RecordSchedule())) {}

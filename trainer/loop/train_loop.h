@@ -53,6 +53,8 @@ struct TrainParts {
   const saving::ModelSaver& saver;
   // After every step: how many were trained, of how many.
   std::function<void(std::int64_t steps, std::int64_t steps_total)> on_step;
+  // As long as a checkpoint that is saved gets on.
+  std::function<void()> on_piece_saved{};
 };
 
 struct TrainOutcome {

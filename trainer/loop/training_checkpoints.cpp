@@ -133,6 +133,7 @@ trace::base::Result<std::filesystem::path> TrainingCheckpoints::save_into(std::s
   options.info = describe(steps_done);
   options.keep_last = keep_last;
   options.generator_state = tensor::generator_state(parts_.communicator.device());
+  options.on_piece = parts_.on_piece_saved;
   return checkpoint::save_checkpoint(parts_.run_folder / folder, options, pieces(),
                                      parts_.communicator);
 }
@@ -140,17 +141,18 @@ trace::base::Result<std::filesystem::path> TrainingCheckpoints::save_into(std::s
 trace::base::Result<std::int64_t> TrainingCheckpoints::resume() {
   if (parts_.settings.resume == "none") return 0;
   if (trains_adapters(parts_.settings)) base();
-  const trace::base::Result<trace::job::CheckpointInfo> loaded = load();
-  // A rank that cannot read its part tells the others, which would wait for it otherwise.
-  TRY(checkpoint::agree(parts_.communicator,
-                        loaded ? trace::base::Result<void>() : tl::unexpected(loaded.error()),
-                        "resume"));
+  // A rank that reads slower than others, or cannot read its part, tells it those who wait for it.
+  checkpoint::SharedWork reading(parts_.communicator, "resume", parts_.on_piece_read);
+  const trace::base::Result<trace::job::CheckpointInfo> loaded =
+      load([&reading] { reading.piece_done(); });
+  TRY(reading.agree(loaded ? trace::base::Result<void>() : tl::unexpected(loaded.error())));
   TRY(check_equal_on_all_ranks(parts_.communicator, parts_.communicator.device(),
                                {loaded->step, loaded->saved_ns}, "checkpoint"));
   return loaded->step;
 }
 
-trace::base::Result<trace::job::CheckpointInfo> TrainingCheckpoints::load() {
+trace::base::Result<trace::job::CheckpointInfo> TrainingCheckpoints::load(
+    const std::function<void()>& on_piece) {
   TRY_ASSIGN(const auto folder, trace::job::find_checkpoint(parts_.settings.resume));
   TRY_ASSIGN(const auto info, trace::job::read_checkpoint_info(folder));
   // The launcher has looked, too, but ranks have other launchers as well.
@@ -161,7 +163,7 @@ trace::base::Result<trace::job::CheckpointInfo> TrainingCheckpoints::load() {
   std::vector<checkpoint::StatePiece> wanted = pieces();
   {
     const torch::NoGradGuard no_grad;
-    TRY(checkpoint::load_checkpoint(info, wanted, parts_.on_piece));
+    TRY(checkpoint::load_checkpoint(info, wanted, on_piece));
   }
   take_over(wanted, info);
   TRY_ASSIGN(const auto random_numbers,

@@ -37,7 +37,8 @@ class TrainingCheckpoints {
     std::vector<trace::job::ParameterShape> parameters;  // that it has, of all ranks together
     std::map<std::string, std::string> meaning;          // trace::job::notes_of_meaning()
     std::vector<std::string> label_names;                // of a classifier's classes
-    std::function<void()> on_piece;                      // as of load_checkpoint()
+    std::function<void()> on_piece_read;                 // on any rank, while all resume
+    std::function<void()> on_piece_saved{};              // as of SaveOptions
   };
   explicit TrainingCheckpoints(Parts parts) : parts_(std::move(parts)) {}
 
@@ -64,8 +65,8 @@ class TrainingCheckpoints {
   trace::base::Result<std::int64_t> resume();
 
  private:
-  // What this rank needs of the checkpoint; no collective.
-  trace::base::Result<trace::job::CheckpointInfo> load();
+  // What this rank needs of the checkpoint; no collective but what `on_piece` does.
+  trace::base::Result<trace::job::CheckpointInfo> load(const std::function<void()>& on_piece);
   std::vector<checkpoint::StatePiece> pieces() const;
   trace::base::Result<std::filesystem::path> save_into(std::string_view folder,
                                                        std::int64_t steps_done,

@@ -18,6 +18,7 @@ struct Parts {
   profiler::recorder::Recorder& recorder;
   int local_world_size;
   model::ParameterSource* source;
+  const std::function<void()>& after_reading;
 };
 
 strategy::DataParallelOptions data_parallel_options(const trace::job::Settings& settings) {
@@ -72,6 +73,7 @@ void let_first_rank_read(const Parts& parts) {
   if (parts.source == nullptr) return;
   const profiler::memory::MemoryCategoryScope category(trace::model::MemoryCategory::kParameters);
   model::allocate_parameters(parts.model, *parts.source, parts.communicator.rank() == 0);
+  if (parts.after_reading) parts.after_reading();
 }
 
 std::unique_ptr<strategy::Strategy> build_data_parallel(const Parts& parts) {
@@ -89,16 +91,20 @@ std::unique_ptr<strategy::Strategy> build_zero_redundancy(const Parts& parts) {
 }
 
 std::unique_ptr<strategy::Strategy> build_fully_sharded(const Parts& parts) {
-  return std::make_unique<strategy::FullySharded>(parts.model, parts.communicator, parts.recorder,
-                                                  fully_sharded_options(parts), parts.source);
+  auto sharded = std::make_unique<strategy::FullySharded>(
+      parts.model, parts.communicator, parts.recorder, fully_sharded_options(parts), parts.source);
+  if (parts.source != nullptr && parts.after_reading) parts.after_reading();
+  return sharded;
 }
 
 }  // namespace
 
 std::unique_ptr<strategy::Strategy> build_strategy(
     const trace::job::Settings& settings, model::Model& model, comm::Communicator& communicator,
-    profiler::recorder::Recorder& recorder, int local_world_size, model::ParameterSource* source) {
-  const Parts parts{settings, model, communicator, recorder, local_world_size, source};
+    profiler::recorder::Recorder& recorder, int local_world_size, model::ParameterSource* source,
+    const std::function<void()>& after_reading) {
+  const Parts parts{settings, model,  communicator, recorder, local_world_size,
+                    source,   after_reading};
   switch (settings.sharding_strategy) {
     case trace::job::Strategy::kDdp:
       return build_data_parallel(parts);

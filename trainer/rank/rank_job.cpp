@@ -125,14 +125,15 @@ trace::base::Result<loop::TrainOutcome> RankJob::run() {
     TRY_ASSIGN(const auto injections, trace::job::parse_injections(settings_.inject));
     TRY_ASSIGN(evaluate::SampleWriter samples,
                evaluate::SampleWriter::create(settings_, *dataset_, *std::move(sample_text_)));
-    TRY_ASSIGN(const auto saver,
-               saving::ModelSaver::create({settings_, run_.folder, shape_, *model_,
-                                           dataset_->label_names(), tokenizer_, fresh_},
-                                          environment_.rank == 0));
+    const auto on_piece_saved = [this] { tell_piece_saved(); };
+    TRY_ASSIGN(const auto saver, saving::ModelSaver::create(
+                                     {settings_, run_.folder, shape_, *model_,
+                                      dataset_->label_names(), tokenizer_, fresh_, on_piece_saved},
+                                     environment_.rank == 0));
     loop::TrainLoop loop(
         {settings_, shape_, *dataset_, device_.device, *model_, *strategy_, *communicator_,
          run_.folder, *recorder_, &sources_->memory_sampler(), log_, stop_signal_, samples, saver,
-         [this](std::int64_t steps, std::int64_t total) { tell(steps, total); }},
+         [this](std::int64_t steps, std::int64_t total) { tell(steps, total); }, on_piece_saved},
         injections);
     auto trained = loop.run();
     if (trained) outcome_.left_early = trained->stopped;
@@ -174,6 +175,12 @@ trace::base::Result<loop::TrainOutcome> RankJob::calibrate(double seconds) {
 void RankJob::tell(std::int64_t steps, std::int64_t steps_total) {
   outcome_.steps = steps;
   outcome_.steps_total = steps_total;
+  trace::model::tell_outcome(environment_.outcome_descriptor, outcome());
+}
+
+void RankJob::tell_piece_saved() {
+  recorder_->progress();
+  ++outcome_.saved_pieces;
   trace::model::tell_outcome(environment_.outcome_descriptor, outcome());
 }
 
@@ -273,8 +280,9 @@ void RankJob::describe_gpu(trace::model::RankInfo& info) {
 // others.
 trace::base::Result<void> RankJob::open_model_folder() {
   if (!trace::job::is_model_folder(settings_.model)) return {};
-  TRY_ASSIGN(model_folder_,
-             huggingface::FolderSource::open(settings_, shape_, [this] { recorder_->progress(); }));
+  TRY_ASSIGN(model_folder_, huggingface::FolderSource::open(settings_, shape_, [this] {
+               reading_ ? reading_->piece_done() : recorder_->progress();
+             }));
   fresh_ = model_folder_->fresh();
   const std::uint64_t shape = trace::base::checksum_of(trace::job::shape_text(shape_));
   TRY_ASSIGN(const std::uint64_t values, model_folder_->sample_checksum(shape));
@@ -376,9 +384,15 @@ trace::base::Result<void> RankJob::build_replicas() {
   // Before sharding, which gathers a block around its recomputation.
   model::recompute_every_nth_block(*model_, settings_.activation_checkpointing);
   std::optional<lora::BaseSource> base;
-  if (model_folder_) base.emplace(*model_, *model_folder_);
+  if (model_folder_) {
+    base.emplace(*model_, *model_folder_);
+    // Of large models some ranks read for longer than the others may wait in a collective.
+    reading_.emplace(*communicator_, "model values", [this] { recorder_->progress(); });
+  }
   strategy_ = build_strategy(settings_, *model_, *communicator_, *recorder_,
-                             environment_.local_world_size, base ? &*base : nullptr);
+                             environment_.local_world_size, base ? &*base : nullptr,
+                             [this] { static_cast<void>(reading_->agree({})); });
+  reading_.reset();
   // Dropout differs between ranks, as their data does.
   torch::manual_seed(static_cast<std::uint64_t>(settings_.seed + environment_.rank));
   if (environment_.rank == 0) {

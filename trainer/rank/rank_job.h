@@ -13,6 +13,7 @@
 
 #include "profiler/recorder/recorder.h"
 #include "trace/model/rank_outcome.h"
+#include "trainer/checkpoint/rank_exchange.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/data/token_dataset.h"
 #include "trainer/evaluate/sample_writer.h"
@@ -56,6 +57,7 @@ class RankJob {
   trace::base::Result<void> prepare_process();
   trace::base::Result<void> prepare_training();
   void tell(std::int64_t steps, std::int64_t steps_total);
+  void tell_piece_saved();
   trace::base::Result<void> start_recorder();
   void describe_gpu(trace::model::RankInfo& info);
   trace::base::Result<void> open_model_folder();
@@ -92,6 +94,7 @@ class RankJob {
   c10::intrusive_ptr<c10d::Store> store_;  // if ranks met before they connected, and until then
   std::chrono::steady_clock::time_point next_telling_;
   std::unique_ptr<comm::Communicator> communicator_;
+  std::optional<checkpoint::SharedWork> reading_;  // while ranks read the model's folder together
   std::shared_ptr<model::Model> model_;
   std::unique_ptr<strategy::Strategy> strategy_;
 };

@@ -32,6 +32,7 @@ trace::base::Result<std::filesystem::path> ModelSaver::save(
   options.shape = parts_.shape;
   options.texts = texts_;
   options.labels = parts_.labels;
+  options.on_piece = parts_.on_piece;
   TRY(save_whole(std::move(options), job));
   return trace::store::model_folder(parts_.run_folder);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,9 +24,10 @@ class ModelSaver {
     const std::filesystem::path& run_folder;
     const trace::job::ModelShape& shape;
     const model::Model& model;
-    std::vector<std::string> labels;  // names of the classes, if they have some
-    std::filesystem::path tokenizer;  // a folder or a file; empty: text is bytes
-    std::vector<std::string> fresh;   // parameters that the model's folder does not have
+    std::vector<std::string> labels;   // names of the classes, if they have some
+    std::filesystem::path tokenizer;   // a folder or a file; empty: text is bytes
+    std::vector<std::string> fresh;    // parameters that the model's folder does not have
+    std::function<void()> on_piece{};  // as of huggingface::SaveModelOptions
   };
   // Where the run is to save its whole model, `is_first`, which writes it, reads what lies beside
   // the weights. Errors: those of huggingface::read_model_texts().

@@ -1,8 +1,9 @@
 // A rank for the launcher's tests: does what its first argument says instead of training.
 //   --behaviour=RANK:VERB[:WHEN],…  verbs: leave, fail, lose_peer, kill, stay, stay_deaf, exit, and
 //   stop, signalled, lose_records, break_off: leaves and tells its outcome; train, train_deaf:
-//   tells that it trains, and stays, or saves for a while once it is told to leave; begin: what a
-//   rank does before SIGTERM tells it anything
+//   tells that it trains, and stays, or saves for a while once it is told to leave; save_long: the
+//   same, but saves for two seconds and tells of each piece; begin: what a rank does before SIGTERM
+//   tells it anything
 // WHEN: so many milliseconds after all ranks have come, or "gone": once run.sqlite is.
 #include <signal.h>
 #include <sys/prctl.h>
@@ -68,10 +69,11 @@ void become_deaf() {
   std::fflush(stdout);
 }
 
-int tell(const std::string& verb) {
+int tell(const std::string& verb, int saved_pieces = 0) {
   shardlens::trace::model::RankOutcome outcome;
   outcome.steps = 3;
   outcome.steps_total = 10;
+  outcome.saved_pieces = saved_pieces;
   outcome.finished = verb != "break_off" && verb != "train" && verb != "train_deaf";
   outcome.left_early = verb == "stop" || verb == "signalled";
   if (verb == "signalled") outcome.stop_signal = SIGTERM;
@@ -87,13 +89,17 @@ int behave(const std::string& verb) {
   if (verb == "stop" || verb == "signalled" || verb == "lose_records" || verb == "break_off") {
     return tell(verb);
   }
-  if (verb == "train" || verb == "train_deaf") {
-    tell(verb);
+  if (verb == "train" || verb == "train_deaf" || verb == "save_long") {
+    tell(verb == "save_long" ? "train" : verb);
     if (verb == "train_deaf") become_deaf();
     std::puts("trains");
     std::fflush(stdout);
     stay_until_told();
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    const int pieces = verb == "save_long" ? 20 : 5;
+    for (int piece = 1; piece <= pieces; ++piece) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      if (verb == "save_long") tell("train", piece);
+    }
     return tell("stop");
   }
   if (verb == "leave") return 0;

@@ -231,6 +231,19 @@ TEST_F(JobSessionTest, RanksThatTrainAreWaitedForHoweverLongTheirStepAndTheirSav
   EXPECT_EQ(status.run.reason, "stopped by the user after 3 of 10 steps");
 }
 
+TEST_F(JobSessionTest, ARankIsWaitedForAsLongAsWhatItSavesGetsOn) {
+  auto options = behaving("0:save_long");  // for two seconds
+  options.stop_grace = 50ms;
+  options.stop_patience = 100ms;
+  JobRequest impatient = request(1);
+  impatient.settings.collective_timeout_s = 1;
+  auto job = JobSession::start(impatient, options);
+  ASSERT_TRUE(job);
+  ASSERT_TRUE(says(**job, 0, "trains"));
+  (*job)->request_stop();
+  EXPECT_EQ((*job)->wait().run.reason, "stopped by the user after 3 of 10 steps");
+}
+
 TEST_F(JobSessionTest, ARankThatIsFoundToHangAfterTheStopIsKilled) {
   auto job = JobSession::start(request(2), behaving("0:stay,1:train_deaf"));
   ASSERT_TRUE(job);

@@ -1,8 +1,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <barrier>
+#include <chrono>
+#include <cstddef>
 #include <fstream>
 #include <ostream>
+#include <thread>
 
 #include "tests/file_size_limit.h"
 #include "tests/files.h"
@@ -300,6 +305,61 @@ TEST_F(Checkpoints, OnAFullDiskLeaveThePreviousOneWhole) {
   });
   EXPECT_EQ(names(), std::vector<std::string>{"step_000001"});
   expect_loaded(folder() / "step_000001", 0, 1);
+}
+
+TEST_F(Checkpoints, TellOnAllRanksThatTheyGetOnWhileTheyAreWritten) {
+  std::array<int, 2> told{};
+  comm::on_ranks(2, [&](comm::Communicator& communicator, profiler::recorder::Recorder&) {
+    const bool writes = communicator.rank() == 0;
+    std::vector<StatePiece> pieces = sample_pieces(0, 1);
+    for (StatePiece& piece : pieces) piece.writes = writes;
+    SaveOptions options = sample_options(1, "full");
+    options.on_piece = [&, rank = communicator.rank()] { ++told.at(std::size_t(rank)); };
+    const auto saved = save_checkpoint(folder(), options, pieces, communicator);
+    ASSERT_TRUE(saved) << saved.error().message;
+  });
+  EXPECT_GT(told[1], 0) << "it waits for the other";
+  EXPECT_GE(told[0], told[1] + std::ssize(sample_parameters())) << "each tensor's chunk";
+}
+
+comm::CommunicatorOptions with_timeout(std::chrono::seconds timeout) {
+  comm::CommunicatorOptions options;
+  options.timeout = timeout;
+  return options;
+}
+
+TEST(SharedWork, MayTakeLongerThanACollectiveWhereItGetsOn) {
+  comm::on_ranks(
+      2,
+      [](comm::Communicator& communicator, profiler::recorder::Recorder&) {
+        int told = 0;
+        SharedWork work(communicator, "test", [&] { ++told; });
+        const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(2500);
+        while (communicator.rank() == 1 && std::chrono::steady_clock::now() < end) {
+          std::this_thread::sleep_for(std::chrono::milliseconds(20));
+          work.piece_done();
+        }
+        const auto texts = work.exchange(std::to_string(communicator.rank()));
+        ASSERT_TRUE(texts) << texts.error().message;
+        EXPECT_EQ(*texts, (std::vector<std::string>{"0", "1"}));
+        EXPECT_GT(told, 2) << "who waits would seem to hang";
+      },
+      with_timeout(std::chrono::seconds(1)));
+}
+
+TEST(SharedWork, ARankThatStandsStillIsNoticedAtTheTimeout) {
+  std::barrier both_done(2);
+  comm::on_ranks(
+      2,
+      [&](comm::Communicator& communicator, profiler::recorder::Recorder&) {
+        SharedWork work(communicator, "test");
+        if (communicator.rank() == 0) {
+          const auto waits = [&] { static_cast<void>(work.agree({})); };
+          EXPECT_THAT(comm::message_thrown_by(waits), HasSubstr("within 1 s"));
+        }
+        both_done.arrive_and_wait();
+      },
+      with_timeout(std::chrono::seconds(1)));
 }
 
 TEST(RankExchange, GivesAllTheTextsOrTheFirstFailure) {
