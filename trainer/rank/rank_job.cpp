@@ -35,6 +35,7 @@
 #include "trainer/model/recompute.h"
 #include "trainer/rank/build_strategy.h"
 #include "trainer/rank/ends_at_once.h"
+#include "trainer/rank/made_run.h"
 #include "trainer/rank/rank_text.h"
 #include "trainer/saving/trained_part.h"
 
@@ -217,7 +218,23 @@ trace::base::Result<void> RankJob::prepare_process() {
     comm::turn_flight_recorder_off();
   }
   TRY_ASSIGN(shape_, trace::job::find_model(settings_));
-  return start_recorder();
+  TRY(start_recorder());
+  tell_made_run();
+  return {};
+}
+
+// Not before: a store of this rank's own has a thread, and the environment was changed above.
+void RankJob::tell_made_run() {
+  const bool is_awaited =
+      environment_.rank == 0 && !environment_.launcher_process && !is_single_machine();
+  if (!is_awaited) return;
+  try {
+    const EndsAtOnce waiting(stop_signal_);
+    store_ = comm::meet(place_to_meet(environment_));
+    rank::tell_made_run(*store_, run_.info);
+  } catch (const std::exception&) {
+    if (environment_.agent_store) store_.reset();  // as in tell_preparing()
+  }
 }
 
 trace::base::Result<void> RankJob::prepare_training() {
@@ -318,7 +335,7 @@ void RankJob::tell_preparing() {
   if (std::chrono::steady_clock::now() < next_telling_) return;
   try {
     const EndsAtOnce waiting(stop_signal_);
-    if (!store_) store_ = comm::meet(place_to_meet(), kTellingPatience);
+    if (!store_) store_ = comm::meet(place_to_meet(environment_), kTellingPatience);
     comm::tell_preparing(*store_);
   } catch (const std::exception&) {
     // connect() tries again, and says it: anew, but where the store is this rank's own.
@@ -331,20 +348,8 @@ bool RankJob::is_single_machine() const {
   return environment_.local_world_size == environment_.world_size;
 }
 
-comm::CommunicatorOptions RankJob::place_to_meet() const {
-  comm::CommunicatorOptions options;
-  options.rank = environment_.rank;
-  options.world_size = environment_.world_size;
-  options.store_file = environment_.store_file;
-  options.master_address = environment_.master_address;
-  options.master_port = environment_.master_port;
-  options.agent_store = environment_.agent_store;
-  options.store_prefix = environment_.restart_count;
-  return options;
-}
-
 trace::base::Result<void> RankJob::connect() {
-  comm::CommunicatorOptions options = place_to_meet();
+  comm::CommunicatorOptions options = place_to_meet(environment_);
   options.store = std::move(store_);
   options.device = device_.device;
   options.timeout = std::chrono::seconds(settings_.collective_timeout_s);

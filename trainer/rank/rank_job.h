@@ -63,8 +63,8 @@ class RankJob {
   trace::base::Result<void> open_model_folder();
   trace::base::Result<void> load_text();
   void tell_preparing();
+  void tell_made_run();
   bool is_single_machine() const;
-  comm::CommunicatorOptions place_to_meet() const;
   trace::base::Result<void> connect();
   void report_hang(const comm::CollectiveTimeout& timeout);
   trace::base::Result<void> build_replicas();

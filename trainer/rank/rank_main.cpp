@@ -123,11 +123,19 @@ class FailureExit {
   std::mutex mutex_;  // never unlocked
 };
 
+// All but rank 0 may wait for the run that this one makes.
+trace::base::Result<AgreedRun> agree(const RankOptions& options, const RankPlace& environment,
+                                     const std::atomic<int>& stop_signal) {
+  if (environment.rank == 0) return agree_on_run(options, environment);
+  const EndsAtOnce waiting(stop_signal);
+  return agree_on_run(options, environment);
+}
+
 trace::base::Result<void> train(const RankOptions& options, const VariableLookup& lookup,
                                 const std::atomic<int>& stop_signal) {
   TRY_ASSIGN(const RankPlace environment, parse_rank_place(lookup));
   TRY(die_with_launcher(environment));
-  TRY_ASSIGN(AgreedRun run, agree_on_run(options, environment));
+  TRY_ASSIGN(AgreedRun run, agree(options, environment, stop_signal));
   FailureExit failure_exit(run, environment);
   const auto leave_hung = [&](RankJob& hung, const trace::base::Error& error) {
     failure_exit.leave(error, [&]() -> trace::base::Result<void> {

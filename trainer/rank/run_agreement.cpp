@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <optional>
 #include <string_view>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "profiler/recorder/recorder.h"
 #include "trace/base/checksum.h"
@@ -14,7 +16,9 @@
 #include "trace/job/huggingface/find_model.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/run/settings_file.h"
+#include "trainer/comm/rendezvous.h"
 #include "trainer/loop/rank_log.h"
+#include "trainer/rank/made_run.h"
 #include "trainer/rank/rank_device.h"
 
 namespace shardlens::trainer::rank {
@@ -22,26 +26,31 @@ namespace shardlens::trainer::rank {
 namespace {
 
 using std::chrono::seconds;
+using std::chrono::steady_clock;
 
 // What is in them is compared by the tokens that it gives.
 constexpr std::array<std::string_view, 4> kPlacesOfText{"data", "evaluation_data", "tokenizer",
                                                         "token_cache"};
 
-// How long the first rank of another host looks for a run on a shared disk before it makes one on
-// its own, and where somebody has made the folder already: NFS may hide what is new in it for a
-// minute (acdirmax), and the driver of whoever makes it wakes up first.
-constexpr seconds kWaitForSharedFolder{5}, kWaitForSharedRun{90};
-// Of the other ranks of a host, whose first does both and then wakes its own driver.
-constexpr seconds kWaitForFolder{180};
-static_assert(kWaitForFolder >= kWaitForSharedFolder + kWaitForSharedRun + seconds(60));
+constexpr std::chrono::milliseconds kLook{50};
+// For a run that was made in a folder that is there: NFS may hide what is new in it for a minute
+// (acdirmax).
+constexpr seconds kWaitForSharedRun{90};
+// For the driver of a machine's GPUs, which its first rank wakes before it makes a run.
+constexpr seconds kWaitForDriver{60};
+
+// For rank 0, which may come as late as ranks wait for each other to connect.
+seconds patience_of(const trace::job::Settings& settings) {
+  return std::max(seconds(settings.collective_timeout_s), comm::kConnectTimeout);
+}
 
 trace::base::Result<trace::model::RunInfo> await_run(const std::filesystem::path& folder,
                                                      seconds patience) {
-  const auto deadline = std::chrono::steady_clock::now() + patience;
+  const auto deadline = steady_clock::now() + patience;
   while (true) {
     auto info = trace::store::read_run_info(folder);
-    if (info || std::chrono::steady_clock::now() > deadline) return info;
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    if (info || steady_clock::now() > deadline) return info;
+    std::this_thread::sleep_for(kLook);
   }
 }
 
@@ -73,6 +82,67 @@ trace::base::Result<AgreedRun> make_run(const RankOptions& options, const RankPl
   return AgreedRun{options.run, std::move(info), /*owns_status=*/true};
 }
 
+tl::unexpected<trace::base::Error> holds_another_run(const std::filesystem::path& folder) {
+  return trace::base::fail(trace::base::ErrorKind::kUsage,
+                           trace::base::quoted(folder) +
+                               " holds another run than the one that rank 0 makes: choose another "
+                               "folder or delete that one");
+}
+
+// What the first rank of another machine hears of rank 0.
+struct HeardOfRun {
+  std::string mark;                           // of the run that rank 0 has made
+  std::optional<trace::model::RunInfo> info;  // instead: it is on this disk
+};
+
+// A run that comes into a folder that had none is that of rank 0.
+trace::base::Result<HeardOfRun> await_rank_0(const RankOptions& options,
+                                             const RankPlace& environment, seconds patience) {
+  const auto deadline = steady_clock::now() + patience;
+  const bool has_any = trace::store::read_run_info(options.run).has_value();
+  MadeRun made(environment);
+  while (true) {
+    if (auto info = trace::store::read_run_info(options.run); info && !has_any) {
+      return HeardOfRun{{}, std::move(*info)};
+    }
+    if (const auto mark = made.look()) return HeardOfRun{*mark, {}};
+    if (steady_clock::now() > deadline) break;
+    std::this_thread::sleep_for(kLook);
+  }
+  std::string why = "Rank " + std::to_string(environment.rank) + " waited " +
+                    std::to_string(patience.count()) + " s for rank 0, which makes the run in " +
+                    trace::base::quoted(options.run);
+  if (!made.problem().empty()) why += ": " + made.problem();
+  if (!why.ends_with('.')) why += ".";
+  return trace::base::fail(trace::base::ErrorKind::kFailed, why + " See the log of rank 0.");
+}
+
+// By the first rank of another machine than rank 0's: joins the run where it lies on a disk that
+// both have, else makes one for this machine's ranks.
+trace::base::Result<AgreedRun> join_from_elsewhere(const RankOptions& options,
+                                                   const RankPlace& environment) {
+  std::error_code error;
+  if (std::filesystem::exists(trace::store::rank_file(options.run, environment.rank), error)) {
+    return holds_another_run(options.run);
+  }
+  TRY_ASSIGN(const trace::job::Settings settings, settings_of(options));
+  const seconds patience = patience_of(settings);
+  loop::RankLog log(nullptr);
+  log.info("waiting for rank 0, which makes the run in " + trace::base::quoted(options.run) +
+           ", for at most " + std::to_string(patience.count()) + " s");
+  TRY_ASSIGN(HeardOfRun heard, await_rank_0(options, environment, patience));
+  if (heard.info) return AgreedRun{options.run, std::move(*heard.info)};
+  auto info = trace::store::read_run_info(options.run);
+  if (!info && !makes_folder(options.run)) {
+    log.info(trace::base::quoted(options.run) +
+             " is there: waiting until this machine sees the run that rank 0 has made in it");
+    info = await_run(options.run, kWaitForSharedRun);
+  }
+  if (!info) return make_run(options, environment);
+  if (mark_of(*info) != heard.mark) return holds_another_run(options.run);
+  return AgreedRun{options.run, std::move(*info)};
+}
+
 trace::base::Result<AgreedRun> join_run(const RankOptions& options, const RankPlace& environment) {
   AgreedRun run{options.run, {}, environment.rank == 0 && !environment.launcher_process};
   if (options.settings.empty()) {
@@ -80,19 +150,17 @@ trace::base::Result<AgreedRun> join_run(const RankOptions& options, const RankPl
     return run;
   }
   if (environment.rank == 0) return make_run(options, environment);
-  if (environment.local_rank == 0) {
-    auto info = await_run(options.run, kWaitForSharedFolder);
-    if (!info && !makes_folder(options.run)) {
-      loop::RankLog(nullptr).info(trace::base::quoted(options.run) +
-                                  " is there: waiting for the run that another machine makes "
-                                  "in it");
-      info = await_run(options.run, kWaitForSharedRun);
-    }
-    if (!info) return make_run(options, environment);
-    run.info = std::move(*info);
-    return run;
+  if (environment.local_rank == 0) return join_from_elsewhere(options, environment);
+  TRY_ASSIGN(const trace::job::Settings settings, settings_of(options));
+  const seconds patience = patience_of(settings) + kWaitForSharedRun + kWaitForDriver;
+  auto info = await_run(options.run, patience);
+  if (!info) {
+    return trace::base::fail(info.error().kind, "waited " + std::to_string(patience.count()) +
+                                                    " s for the run that this machine's first rank "
+                                                    "makes or finds: " +
+                                                    info.error().message);
   }
-  TRY_ASSIGN(run.info, await_run(options.run, kWaitForFolder));
+  run.info = std::move(*info);
   return run;
 }
 

@@ -1,5 +1,6 @@
 // Which run the ranks belong to: read from the folder that our launcher made, or, under another
-// launcher, made by the first rank of a host and awaited by the others. One thread.
+// launcher, made by rank 0 and awaited by the others; machines that do not see its disk have one
+// each. One thread.
 #pragma once
 
 #include <filesystem>
@@ -25,8 +26,8 @@ trace::base::Result<trace::job::Settings> settings_of(const RankOptions& options
 // lies does not count, the tokens are compared instead.
 std::int64_t fingerprint_of(const trace::job::Settings& settings);
 
-// Errors: settings that cannot be run, a folder that exists already or cannot be made, another
-// world size.
+// Errors: settings that cannot be run, a folder that holds another run or cannot be made, another
+// world size; where a run has to be waited for, that none came as long as connecting may take.
 trace::base::Result<AgreedRun> agree_on_run(const RankOptions& options,
                                             const RankPlace& environment);
 

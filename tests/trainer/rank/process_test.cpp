@@ -15,7 +15,9 @@
 
 #include "trace/base/file_system.h"
 #include "trace/store/run/run_folder.h"
+#include "trainer/comm/rendezvous.h"
 #include "trainer/loop/step_failure.h"
+#include "trainer/rank/made_run.h"
 #include "trainer/rank/rank_options.h"
 #include "trainer/rank/rank_place.h"
 #include "trainer/rank/run_agreement.h"
@@ -156,17 +158,33 @@ class RunAgreement : public testing::Test {
     std::ofstream(options.settings) << "model: tiny\ndevice: " << device << "\n";
     return options;
   }
-  static rank::RankPlace first_of_machine(int machine) {
+  rank::RankPlace first_of_machine(int machine) const {
     rank::RankPlace place;
     place.rank = 2 * machine;
     place.world_size = 4;
     place.local_world_size = 2;
+    place.store_file = folder_.path() / "store";
     place.lookup = [](const char*) -> const char* { return nullptr; };
     return place;
   }
+  // What rank 0 does where it has made the run. Keeps the place to meet.
+  void tell(const trace::model::RunInfo& made) {
+    if (!store_) store_ = comm::meet(rank::place_to_meet(first_of_machine(0)));
+    rank::tell_made_run(*store_, made);
+  }
+  // Of rank 0, somewhere else.
+  trace::model::RunInfo run_made_in(const std::string& name) const {
+    rank::RankOptions options = with("cpu");
+    options.run = folder_.path() / name;
+    const auto made = rank::agree_on_run(options, first_of_machine(0));
+    EXPECT_TRUE(made) << made.error().message;
+    return made->info;
+  }
+  std::filesystem::path path(const std::string& name) const { return folder_.path() / name; }
 
  private:
   trace::base::TemporaryFolder folder_ = std::move(*trace::base::TemporaryFolder::create());
+  c10::intrusive_ptr<c10d::Store> store_;
 };
 
 TEST_F(RunAgreement, MakesTheFolderBeforeItAsksForGpus) {
@@ -175,9 +193,8 @@ TEST_F(RunAgreement, MakesTheFolderBeforeItAsksForGpus) {
   EXPECT_TRUE(std::filesystem::is_directory(options.run));
 }
 
-TEST_F(RunAgreement, WaitsForTheRunWhereSomebodyHasMadeTheFolder) {
+TEST_F(RunAgreement, WaitsForRank0HoweverLateItMakesTheRun) {
   const rank::RankOptions options = with("cpu");
-  std::filesystem::create_directory(options.run);
   trace::base::Result<rank::AgreedRun> made;
   std::jthread late([&] {
     std::this_thread::sleep_for(std::chrono::seconds(7));
@@ -186,12 +203,57 @@ TEST_F(RunAgreement, WaitsForTheRunWhereSomebodyHasMadeTheFolder) {
   testing::internal::CaptureStderr();
   const auto joined = rank::agree_on_run(options, first_of_machine(1));
   late.join();
-  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("is there: waiting for the run"));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("waiting for rank 0"));
   ASSERT_TRUE(made) << made.error().message;
   ASSERT_TRUE(joined) << joined.error().message;
   EXPECT_TRUE(made->owns_status);
   EXPECT_FALSE(joined->owns_status);
   EXPECT_EQ(joined->info.start_ns, made->info.start_ns);
+}
+
+// As NFS hides for a while what is in a folder that is there.
+TEST_F(RunAgreement, WaitsUntilItsDiskShowsTheRunThatRank0HasMade) {
+  const rank::RankOptions options = with("cpu");
+  const auto made = run_made_in("hidden");
+  std::filesystem::create_directory(options.run);
+  tell(made);
+  std::jthread late([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1000));
+    std::filesystem::rename(path("hidden"), options.run);
+  });
+  testing::internal::CaptureStderr();
+  const auto joined = rank::agree_on_run(options, first_of_machine(1));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("is there: waiting until"));
+  ASSERT_TRUE(joined) << joined.error().message;
+  EXPECT_FALSE(joined->owns_status);
+  EXPECT_EQ(joined->info.start_ns, made.start_ns);
+}
+
+TEST_F(RunAgreement, MakesARunOfItsOwnWhereItDoesNotSeeThatOfRank0) {
+  tell(run_made_in("on the disk of rank 0"));
+  const auto own = rank::agree_on_run(with("cpu"), first_of_machine(1));
+  ASSERT_TRUE(own) << own.error().message;
+  EXPECT_TRUE(own->owns_status);
+}
+
+TEST_F(RunAgreement, RefusesAFolderOfAnotherRun) {
+  tell(run_made_in("on the disk of rank 0"));
+  const rank::RankOptions options = with("cpu");
+  run_made_in("run");
+  const auto refused = rank::agree_on_run(options, first_of_machine(1));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, trace::base::ErrorKind::kUsage);
+  EXPECT_THAT(refused.error().message, HasSubstr("holds another run"));
+}
+
+// Rank 0, which refuses it as well, does not come.
+TEST_F(RunAgreement, RefusesAtOnceAFolderThatItHasRecordedInto) {
+  const rank::RankOptions options = with("cpu");
+  run_made_in("run");
+  std::ofstream(options.run / "rank_2.sqlite") << "recorded";
+  const auto refused = rank::agree_on_run(options, first_of_machine(1));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, trace::base::ErrorKind::kUsage);
 }
 
 TEST_F(RunAgreement, SavesNothingWhereItIsMeasuredAndKeepsTheSettingsOfTheRun) {

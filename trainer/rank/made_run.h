@@ -1,0 +1,41 @@
+// What rank 0 tells the first ranks of other machines, where ranks meet: that it has made the run.
+// Only then their own disk can show whether it is the one that the run lies on. Under launchers
+// that are not ours. One thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+#include "trace/model/run_info.h"
+#include "trainer/comm/communicator.h"
+#include "trainer/rank/rank_place.h"
+
+namespace shardlens::trainer::rank {
+
+// Where all ranks meet.
+comm::CommunicatorOptions place_to_meet(const RankPlace& place);
+
+// Tells runs apart that are made in one folder.
+std::string mark_of(const trace::model::RunInfo& run);
+
+// Throws c10::Error.
+void tell_made_run(c10d::Store& store, const trace::model::RunInfo& run);
+
+// Asks for it on another machine.
+class MadeRun {
+ public:
+  explicit MadeRun(const RankPlace& place) : options_(place_to_meet(place)) {}
+
+  // Its mark; none: it is not told yet. Waits some seconds where the place to meet is not there.
+  std::optional<std::string> look();
+  // Why it could not be asked for, the last time; "": it could.
+  const std::string& problem() const { return problem_; }
+
+ private:
+  comm::CommunicatorOptions options_;
+  c10::intrusive_ptr<c10d::Store> store_;
+  std::string problem_;
+};
+
+}  // namespace shardlens::trainer::rank
