@@ -54,6 +54,8 @@ std::optional<predict::PlannedJob> planned_job(const RankFigures& rank,
       info.world_size < 1) {
     return std::nullopt;
   }
+  // For predictions one block stands for all.
+  if (!job::are_blocks_adapted_alike(*shape, info.settings)) return std::nullopt;
   predict::PlannedJob job = predict::job_on_this_machine(info.settings, *shape);
   job.ranks = job.ranks_per_node = info.world_size;
   if (info.device != "cuda") return job;

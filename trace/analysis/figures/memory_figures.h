@@ -14,7 +14,8 @@ namespace shardlens::trace::analysis {
 // Takes in one sample; they come in any order. False: a contradictory sample, left out.
 bool take_in(RankFigures& rank, const model::MemorySample& sample);
 
-// What the rank's run is to trace/predict; none: its shape is not known.
+// What the rank's run is to trace/predict; none: its shape is not known, or not all of its blocks
+// have the same adapters.
 std::optional<predict::PlannedJob> planned_job(const RankFigures& rank, const model::RunInfo& info);
 
 // Tokens that the batches of the run's widest step have in a row, in the mean: texts shorter than

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <iterator>
 #include <set>
 
@@ -176,6 +177,20 @@ base::Result<std::vector<LinearShape>> adapted_layers(const ModelShape& shape,
   const std::set<std::string> wanted(chosen.begin(), chosen.end());
   std::erase_if(layers, [&](const LinearShape& layer) { return !wanted.contains(layer.name); });
   return layers;
+}
+
+bool are_blocks_adapted_alike(const ModelShape& shape, const Settings& s) {
+  if (s.lora_rank == 0) return true;
+  const auto adapted = adapted_layers(shape, s.lora_target_modules);
+  if (!adapted) return true;  // somebody else says that
+  std::vector<std::set<std::string>> by_block(static_cast<std::size_t>(shape.layers));
+  for (const LinearShape& layer : *adapted) {
+    if (layer.block == ParameterShape::kRoot) continue;
+    const std::string number = "." + std::to_string(layer.block) + ".";
+    by_block[static_cast<std::size_t>(layer.block)].insert(
+        layer.name.substr(layer.name.find(number) + number.size()));
+  }
+  return std::ranges::adjacent_find(by_block, std::ranges::not_equal_to{}) == by_block.end();
 }
 
 std::int64_t adapter_values(const LinearShape& layer, std::int64_t rank) {

@@ -58,6 +58,10 @@ base::Result<std::vector<std::string>> lora_targets(std::string_view setting,
 base::Result<std::vector<LinearShape>> adapted_layers(const ModelShape& shape,
                                                       std::string_view setting);
 
+// Whether the same layers of all blocks get adapters: not where `lora_target_modules` names those
+// of single blocks ("h.3.mlp.c_fc"). True without adapters.
+bool are_blocks_adapted_alike(const ModelShape& shape, const Settings& settings);
+
 // Values of the adapters of a layer: r·(in + out).
 std::int64_t adapter_values(const LinearShape& layer, std::int64_t rank);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "trace/base/text.h"
+#include "trace/job/shape/lora.h"
 #include "trace/job/shape/sequence_fit.h"
 #include "trace/job/shape/strategy.h"
 
@@ -41,6 +42,12 @@ base::Result<void> check_request(const PlanRequest& request) {
                       "The GPU has no more memory than what CUDA and NCCL need themselves (" +
                           std::to_string(request.reserved_bytes >> 20) +
                           " MiB). Plan for a larger one.");
+  }
+  if (!job::are_blocks_adapted_alike(request.shape, request.settings)) {
+    return base::fail(base::ErrorKind::kUsage,
+                      "lora_target_modules: \"" + request.settings.lora_target_modules +
+                          "\" is of some blocks alone, and a plan takes all blocks to be alike. "
+                          "Name layers that all of them have.");
   }
   return job::check_sequence(request.shape, request.settings.sequence_length);
 }

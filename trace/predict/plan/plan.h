@@ -46,7 +46,7 @@ struct Plan {
 };
 
 // Error kUsage: settings that contradict each other whatever the strategy, a sequence longer than
-// the model's context, no GPUs, less memory than is reserved.
+// the model's context, adapters in some blocks alone, no GPUs, less memory than is reserved.
 base::Result<Plan> plan_job(const PlanRequest& request);
 
 // The job of `request` under a strategy.

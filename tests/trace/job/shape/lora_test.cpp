@@ -104,6 +104,15 @@ TEST(LoraFlops, AreAsBeforeWithoutAdapters) {
             flops_per_token(shape_of("gpt2"), settings.sequence_length, 3));
 }
 
+TEST(LoraTargets, MayBeOfSingleBlocks) {
+  const ModelShape shape = shape_of("gpt2");
+  EXPECT_TRUE(are_blocks_adapted_alike(shape, {}));
+  EXPECT_TRUE(are_blocks_adapted_alike(shape, adapting("auto")));
+  EXPECT_TRUE(are_blocks_adapted_alike(shape, adapting("attn.c_proj, c_fc")));
+  EXPECT_FALSE(are_blocks_adapted_alike(shape, adapting("h.3.mlp.c_fc")));
+  EXPECT_FALSE(are_blocks_adapted_alike(shape, adapting("c_attn, h.0.mlp.c_fc")));
+}
+
 TEST(KeptTypes, FollowBaseDtypeAndWhatIsComputedIn) {
   const auto types = [](const char* base, const char* precision) {
     Settings settings = adapting("auto");

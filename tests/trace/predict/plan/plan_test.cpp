@@ -37,6 +37,16 @@ const StrategyPlan& of(const Plan& plan, std::string_view strategy) {
   throw std::runtime_error("no such strategy");
 }
 
+TEST(Plan, IsRefusedWhereSomeBlocksAloneHaveAdapters) {
+  PlanRequest request = request_of("gpt2", "h100-80", 8);
+  request.settings.lora_rank = 8;
+  EXPECT_TRUE(plan_job(request));
+  request.settings.lora_target_modules = "h.3.mlp.c_fc";
+  const auto refused = plan_job(request);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("lora_target_modules"));
+}
+
 TEST(Plan, HasEveryStrategyInOrder) {
   const Plan plan = *plan_job(request_of("gpt2", "h100-80", 8, 2));
   ASSERT_EQ(plan.strategies.size(), job::strategies().size());
