@@ -56,7 +56,8 @@ class LayerClock {
 
   std::vector<predict::OrderedLayer> layers_;
   std::vector<double> forward_done_;                     // operations, by place
-  std::vector<predict::SecondForward> second_forwards_;  // of blocks, as recorded
+  // Of blocks to which backward comes, as recorded.
+  std::vector<predict::SecondForward> second_forwards_;
   std::vector<std::int64_t> blocks_;                     // their numbers
   std::vector<RecordedUnit> units_;                      // by index; the root's is of no use
   bool are_blocks_ = false;                              // the units

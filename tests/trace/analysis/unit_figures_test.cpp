@@ -173,6 +173,39 @@ TEST(UnitGathers, AreMadeOnceInFrontOfTheFirstAdapter) {
   EXPECT_EQ(gathered_once(false), static_cast<double>(count)) << "kept after forward";
 }
 
+// Each layer of two blocks that are computed again is a unit. The first adapters stand beside the
+// queries' matrices: what reads the same input there is gathered for both forwards alone.
+TEST(UnitGathers, BesideTheFirstAdapterAreMadeForForwardsAlone) {
+  job::ModelShape shape = *job::find_planning_model("llama-7b");
+  shape.layers = 2;
+  model::RunInfo info;
+  info.world_size = 2;
+  info.settings.sharding_strategy = job::Strategy::kFullShard;
+  info.settings.wrap_policy = job::WrapPolicy::kSize;
+  info.settings.min_num_params = 1;
+  info.settings.activation_checkpointing = 1;
+  info.settings.lora_rank = 8;
+  const auto gathers = [&](const char* targets) -> std::optional<double> {
+    info.settings.lora_target_modules = targets;
+    std::vector<UnitFigures> units(22);  // with the root
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      units[i].index = static_cast<int>(i);
+      units[i].bytes = 1000;
+      units[i].shard_count = 2;
+    }
+    RankFigures rank;
+    rank.info.parameters = job::trained_share(shape, info.settings).all;
+    rank.info.model = job::shape_text(shape);
+    const auto sent = theoretical_bytes_sent(info, {}, units, 4, {rank});
+    if (!sent) return std::nullopt;
+    return *sent / 500;
+  };
+  // The root and the table once, norm and head twice, 18 layers three times but for the first
+  // block's keys, values and norm.
+  EXPECT_EQ(gathers("q_proj"), 2 + 2 * 2 + 15 * 3 + 3 * 2);
+  EXPECT_FALSE(gathers("layers.1.self_attn.q_proj")) << "one block does not stand for all";
+}
+
 TEST(BytesInTheory, AreNoneWhereRanksTrainApart) {
   model::RunInfo info;
   info.world_size = 2;

@@ -173,13 +173,22 @@ bool frees_after_forward(const job::Settings& settings) {
   return job::strategy_traits(settings.sharding_strategy).frees_after_forward;
 }
 
-// By unit: whether backward comes to it. With adapters it does not to what lies in front of the
-// first of them, which the model's shape tells. None: that is not known.
-std::optional<std::vector<bool>> have_backward(const model::RunInfo& info,
-                                               const std::vector<UnitFigures>& units,
-                                               const std::vector<RankFigures>& ranks) {
-  std::vector<bool> result(units.size(), true);
-  if (info.settings.lora_rank == 0 || !frees_after_forward(info.settings)) return result;
+// What a unit is gathered for behind forward.
+struct UsesInBackward {
+  bool has_backward = true;    // backward comes to it
+  bool is_recomputed = false;  // forward goes through it again, as a part of its block
+};
+
+// By unit. With adapters backward does not come to what lies in front of the first of them, and
+// computes nothing again there, which the model's shape tells. None: that is not known.
+std::optional<std::vector<UsesInBackward>> uses_in_backward(const model::RunInfo& info,
+                                                            const std::vector<UnitFigures>& units,
+                                                            const std::vector<RankFigures>& ranks) {
+  std::vector<UsesInBackward> uses;
+  for (const UnitFigures& unit : units) {
+    uses.push_back({true, is_recomputed(info.settings, unit.name)});
+  }
+  if (info.settings.lora_rank == 0 || !frees_after_forward(info.settings)) return uses;
   std::optional<predict::PlannedJob> job;
   for (const RankFigures& rank : ranks) {
     if (!job) job = planned_job(rank, info);
@@ -188,16 +197,19 @@ std::optional<std::vector<bool>> have_backward(const model::RunInfo& info,
   const auto planned = predict::model_units(job->shape, job->settings,
                                             predict::model_sizes(job->shape, job->settings));
   if (planned.size() != units.size()) return std::nullopt;
-  for (std::size_t i = 0; i < planned.size(); ++i) result[i] = planned[i].has_backward;
-  return result;
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    uses[i] = {planned[i].has_backward, planned[i].is_recomputed};
+  }
+  return uses;
 }
 
 // Micro-batches in which a unit is gathered, and how often.
-double gathers_per_step(const job::Settings& settings, const UnitFigures& unit, bool has_backward) {
+double gathers_per_step(const job::Settings& settings, const UnitFigures& unit,
+                        const UsesInBackward& uses) {
   const auto micro_batches = static_cast<double>(settings.gradient_accumulation_steps);
   if (frees_after_forward(settings)) {
-    const int again = unit.index != 0 && has_backward ? 1 : 0;
-    return (1 + again + (is_recomputed(settings, unit.name) ? 1 : 0)) * micro_batches;
+    const int again = unit.index != 0 && uses.has_backward ? 1 : 0;
+    return (1 + again + (uses.is_recomputed ? 1 : 0)) * micro_batches;
   }
   // What was gathered stays until gradients are reduced.
   return settings.sync_each_batch ? micro_batches : 1;
@@ -206,8 +218,8 @@ double gathers_per_step(const job::Settings& settings, const UnitFigures& unit, 
 std::optional<double> unit_bytes_sent(const model::RunInfo& info,
                                       const std::vector<UnitFigures>& units,
                                       const std::vector<RankFigures>& ranks) {
-  const auto backward = have_backward(info, units, ranks);
-  if (!backward) return std::nullopt;
+  const auto uses = uses_in_backward(info, units, ranks);
+  if (!uses) return std::nullopt;
   const job::Settings& settings = info.settings;
   const double reductions =
       settings.sync_each_batch ? static_cast<double>(settings.gradient_accumulation_steps) : 1;
@@ -217,7 +229,7 @@ std::optional<double> unit_bytes_sent(const model::RunInfo& info,
     const int shards = std::max(unit.shard_count, 1);
     const auto bytes = static_cast<double>(unit.bytes);
     const auto reduced = static_cast<double>(unit.reduced_bytes);
-    sent += gathers_per_step(settings, unit, (*backward)[i]) * bytes *
+    sent += gathers_per_step(settings, unit, (*uses)[i]) * bytes *
             model::sent_factor(model::CollectiveFunction::kAllGather, shards);
     sent += reductions * reduced *
             model::sent_factor(model::CollectiveFunction::kReduceScatter, shards);

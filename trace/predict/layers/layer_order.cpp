@@ -11,6 +11,7 @@
 #include "trace/job/shape/loss_chunks.h"
 #include "trace/job/shape/parameter_shapes.h"
 #include "trace/predict/layers/layer_memory.h"
+#include "trace/predict/sizes/gradient_flow.h"
 
 namespace shardlens::trace::predict {
 
@@ -31,12 +32,8 @@ class LayerList {
   explicit LayerList(const PlannedJob& job)
       : job_(job),
         sizes_(model_sizes(job.shape, job.settings)),
-        parameters_(job::parameter_shapes(job.shape)) {
-    const auto tables_end = std::ranges::find_if(parameters_, [&](const auto& each) {
-      return is_trained(static_cast<int>(&each - parameters_.data()));
-    });
-    first_trained_ = static_cast<int>(tables_end - parameters_.begin());
-  }
+        flow_(sizes_),
+        parameters_(job::parameter_shapes(job.shape)) {}
 
   std::vector<OrderedLayer> list() {
     add_range(sizes_.before_blocks());
@@ -65,19 +62,6 @@ class LayerList {
   std::int64_t block_of(int parameter) const {
     return parameters_[static_cast<std::size_t>(parameter)].block;
   }
-  const SizedParameter& sized(int parameter) const {
-    const std::int64_t block = std::max<std::int64_t>(block_of(parameter), 0);
-    const bool is_behind = parameter >= sizes_.block_parameters(sizes_.layers).first;
-    const std::int64_t before = is_behind ? sizes_.layers - 1 : block;
-    return sizes_.parameters[static_cast<std::size_t>(
-        parameter - before * static_cast<std::int64_t>(sizes_.block.size()))];
-  }
-  std::int64_t trained(int parameter) const {
-    const std::int64_t block = block_of(parameter);
-    const bool is_frozen = block >= 0 && block < sizes_.frozen_layers && !sizes_.is_adapted;
-    return is_frozen ? 0 : sized(parameter).trained;
-  }
-  bool is_trained(int parameter) const { return trained(parameter) > 0; }
 
   // A block's layers as forward comes to them, by their first parameters within it.
   std::vector<int> firsts_in_block() const {
@@ -98,15 +82,21 @@ class LayerList {
       const std::string_view module = module_of(name(layer.parameters.first));
       const auto ends_so = [&](std::string_view end) { return module.ends_with(end); };
       if (std::ranges::any_of(kBehindAttention, ends_so)) {
-        layers_.push_back(attention(block));
+        layers_.push_back(attention(block, flow_.goes_on_from(layer.parameters.first)));
         forward += layers_.back().forward;
       }
       layers_.push_back(layer);
       forward += layer.forward;
     }
-    const bool is_again = is_recomputed(job_.settings, block);
-    layers_.push_back(
-        {LayerKind::kSecondForward, {range.end, range.end}, block, 0, is_again ? forward : 0});
+    // What needs no gradient is not computed again.
+    const bool has_backward = flow_.comes_to(range);
+    const bool is_again = has_backward && is_recomputed(job_.settings, block);
+    layers_.push_back({LayerKind::kSecondForward,
+                       {range.end, range.end},
+                       block,
+                       0,
+                       is_again ? forward : 0,
+                       has_backward});
   }
 
   void add_range(ParameterRange range) {
@@ -131,17 +121,17 @@ class LayerList {
     const bool is_tied = job_.shape.tied_head && parameter == 0;  // used by the head
     if (is_tied || job::is_lookup_table(job_.shape, shape)) return;
     const auto values = static_cast<double>(shape.numel());
-    const auto trains = static_cast<double>(trained(parameter));
+    const auto trains = static_cast<double>(sizes_.trained(parameter));
     const bool has_adapters = sizes_.is_adapted && !job::is_trained_head(shape.name);
     layer.forward += 2 * (values + (has_adapters ? trains : 0));
     layer.backward += (has_adapters ? 4 : 2) * trains;
-    if (parameter > first_trained_) layer.backward += 2 * values;
+    if (flow_.goes_on_from(parameter)) layer.backward += 2 * values;
   }
 
-  OrderedLayer attention(std::int64_t block) const {
+  OrderedLayer attention(std::int64_t block, bool has_backward) const {
     const auto scores = 4 * static_cast<double>(job_.shape.attention_width() * job_.sequence());
     const int end = sizes_.block_parameters(block).end;
-    return {LayerKind::kOther, {end, end}, block, scores, end > first_trained_ ? 2 * scores : 0};
+    return {LayerKind::kOther, {end, end}, block, scores, has_backward ? 2 * scores : 0};
   }
 
   // The product with the embedding, which is no module of its own.
@@ -149,7 +139,7 @@ class LayerList {
     OrderedLayer layer{LayerKind::kOther, {sizes_.parameter_count(), sizes_.parameter_count()}};
     const auto values = static_cast<double>(sizes_.head);
     layer.forward = 2 * values;
-    layer.backward = (is_trained(0) ? 4 : 2) * values;
+    layer.backward = (sizes_.trained(0) > 0 ? 4 : 2) * values;
     return layer;
   }
 
@@ -159,8 +149,8 @@ class LayerList {
 
   const PlannedJob& job_;
   ModelSizes sizes_;
+  GradientFlow flow_;
   std::vector<job::ParameterShape> parameters_;
-  int first_trained_ = 0;
   std::vector<OrderedLayer> layers_;
 };
 

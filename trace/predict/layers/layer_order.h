@@ -24,6 +24,7 @@ struct OrderedLayer {
   // Operations per token, as under MFU: of a loss that is computed in chunks forward has the head's
   // backward, too.
   double forward = 0, backward = 0;
+  bool has_backward = true;  // of a second forward: backward comes to its block
 };
 
 std::vector<OrderedLayer> layer_order(const PlannedJob& job);
@@ -34,7 +35,7 @@ struct LayerSpan {
 };
 LayerSpan layers_of(const ModelUnit& unit, const std::vector<OrderedLayer>& order);
 
-// Whether backward computes the block's forward again.
+// Whether backward, where it comes to the block, computes its forward again.
 bool is_recomputed(const job::Settings& settings, std::int64_t block);
 
 }  // namespace shardlens::trace::predict

@@ -31,6 +31,7 @@ std::int64_t saved_by_embeddings(const PlannedJob& job) {
 StepWalk::StepWalk(const PlannedJob& job)
     : job_(job),
       sizes_(model_sizes(job.shape, job.settings)),
+      flow_(sizes_),
       trained_block_(block_memory(job, sizes_.is_adapted)),
       frozen_block_(block_memory(job, true)),
       head_(head_memory(job)),
@@ -75,7 +76,10 @@ void StepWalk::forward_block(std::int64_t index) {
   const LayerMemory& layer = block(index);
   ledger_.enter({Part::kForward, index});
   kept_->enter_layers(sizes_.block_parameters(index));
-  if (recomputes(index)) {
+  if (!has_backward(index)) {
+    ledger_.add(Holding::kFlowing, layer.unsaved_scratch);
+    ledger_.remove(Holding::kFlowing, layer.unsaved_scratch);
+  } else if (recomputes(index)) {
     ledger_.add(Holding::kSavedInputs,
                 layer.input_bytes + (job_.on_gpu ? 0 : kGeneratorStateBytes));
     // The cache of casts lasts to the end of forward, and takes none of frozen weights.
@@ -135,6 +139,7 @@ void StepWalk::backward_head() {
 }
 
 void StepWalk::backward_block(std::int64_t index) {
+  if (!has_backward(index)) return;
   const LayerMemory& layer = block(index);
   ledger_.enter({Part::kBackward, index});
   const ParameterRange parameters = sizes_.block_parameters(index);

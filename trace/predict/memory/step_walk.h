@@ -6,6 +6,7 @@
 #include "trace/predict/layers/head_memory.h"
 #include "trace/predict/layers/layer_memory.h"
 #include "trace/predict/memory/kept_memory.h"
+#include "trace/predict/sizes/gradient_flow.h"
 
 namespace shardlens::trace::predict {
 
@@ -24,6 +25,10 @@ class StepWalk {
 
  private:
   bool recomputes(std::int64_t block) const;
+  // Backward comes to the block; else nothing is kept for it.
+  bool has_backward(std::int64_t block) const {
+    return flow_.comes_to(sizes_.block_parameters(block));
+  }
   const LayerMemory& block(std::int64_t index) const {
     return index < sizes_.frozen_layers ? frozen_block_ : trained_block_;
   }
@@ -46,6 +51,7 @@ class StepWalk {
 
   const PlannedJob& job_;
   ModelSizes sizes_;
+  GradientFlow flow_;
   LayerMemory trained_block_, frozen_block_;
   HeadMemory head_;
   std::int64_t gradient_bytes_;       // per value

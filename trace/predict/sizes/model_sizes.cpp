@@ -109,6 +109,27 @@ ParameterRange ModelSizes::head_parameters() const {
   return {final_norm_parameters().end, parameter_count()};
 }
 
+std::int64_t ModelSizes::block_of(int parameter) const {
+  if (parameter < one_block.first) return -1;
+  const std::int64_t index =
+      (parameter - one_block.first) / static_cast<std::int64_t>(block.size());
+  return index < layers ? index : -1;
+}
+
+const SizedParameter& ModelSizes::sized(int parameter) const {
+  if (parameter < one_block.first) return parameters[static_cast<std::size_t>(parameter)];
+  const std::int64_t index = block_of(parameter);
+  const std::int64_t before = index < 0 ? layers - 1 : index;
+  return parameters[static_cast<std::size_t>(
+      parameter - before * static_cast<std::int64_t>(block.size()))];
+}
+
+std::int64_t ModelSizes::trained(int parameter) const {
+  const std::int64_t index = block_of(parameter);
+  const bool is_frozen = !is_adapted && index >= 0 && index < frozen_layers;
+  return is_frozen ? 0 : sized(parameter).trained;
+}
+
 std::int64_t ModelSizes::block_values() const { return sum_of(block); }
 std::int64_t ModelSizes::root_values() const { return sum_of(root); }
 

@@ -72,6 +72,12 @@ struct ModelSizes {
   ParameterRange head_parameters() const;  // none where the embedding is the output matrix
   int parameter_count() const;
 
+  // Of one parameter of these: the block that it lies in, −1 in none; what it is in a model with
+  // one block; and how many values of it, or of adapters beside it, are trained.
+  std::int64_t block_of(int parameter) const;
+  const SizedParameter& sized(int parameter) const;
+  std::int64_t trained(int parameter) const;
+
   std::int64_t block_values() const;
   std::int64_t root_values() const;
   std::int64_t all_values() const { return root_values() + layers * block_values(); }

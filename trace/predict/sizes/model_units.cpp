@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "trace/job/shape/unit_choice.h"
+#include "trace/predict/sizes/gradient_flow.h"
 
 namespace shardlens::trace::predict {
 
@@ -146,26 +147,26 @@ class UnitList {
     const SizedParameter& sized =
         sizes_.parameters[static_cast<std::size_t>(parameter - block * block_size())];
     ModelUnit& unit = sized.is_shared ? units_.front() : innermost;
-    const bool is_trained_block = !in_block || block >= sizes_.frozen_layers;
-    if (is_trained_block && sized.trained > 0 && first_trained_ < 0) first_trained_ = parameter;
-    if (is_trained_block) unit.trained += sized.trained;
+    unit.trained += sizes_.trained(parameter);
     if (in_block && block >= sizes_.blocks_with_frozen_weights()) return;
     unit.frozen += sized.frozen;
     unit.frozen_bytes[static_cast<std::size_t>(sized.kept)] += sized.frozen.kept;
   }
 
   void tell_gradients() {
+    const GradientFlow flow(sizes_);
     for (ModelUnit& unit : units_) {
-      const int first = unit.parameters.first;
-      unit.has_backward = unit.parameters.end > first_trained_;
-      unit.passes_gradient = first >= sizes_.one_block.first && first > first_trained_;
+      unit.has_backward = flow.comes_to(unit.parameters);
+      unit.passes_gradient = flow.goes_on_from(unit.parameters.first);
+      // Of a block that needs no gradient the trainer computes nothing again.
+      unit.is_recomputed =
+          unit.is_recomputed && flow.comes_to(sizes_.block_parameters(unit.block));
     }
   }
 
   const ModelSizes& sizes_;
   std::int64_t recomputed_;
   std::vector<ModelUnit> units_;
-  int first_trained_ = -1;
 };
 
 // The module that holds both parameters.

@@ -144,6 +144,21 @@ TEST(MemoryModel, RecomputationKeepsInputsInsteadOfActivations) {
             highest(all, model::MemoryCategory::kActivations));
 }
 
+// A BERT with an adapter in its pooler alone: backward comes to no block.
+TEST(MemoryModel, BlocksThatNeedNoGradientKeepNothing) {
+  const auto highest_activations = [](const char* targets, const char* recompute) {
+    PlannedJob job = job_of({"lora_rank=4", targets, recompute});
+    job.shape.layout = job::ModelLayout::kBert;
+    job.shape.tied_head = false;
+    job.shape.token_types = job.shape.labels = 2;
+    return highest(predict_memory(job), model::MemoryCategory::kActivations);
+  };
+  const char *pooler = "lora_target_modules=pooler.dense", *queries = "lora_target_modules=query";
+  const std::int64_t kept = highest_activations(pooler, "activation_checkpointing=0");
+  EXPECT_EQ(kept, highest_activations(pooler, "activation_checkpointing=1"));
+  EXPECT_LT(3 * kept, highest_activations(queries, "activation_checkpointing=0"));
+}
+
 TEST(MemoryModel, AccumulationWithoutReductionKeepsWholeGradients) {
   const std::vector<std::string> settings{"sharding_strategy=full_shard", "batch_per_rank=1",
                                           "gradient_accumulation_steps=4"};

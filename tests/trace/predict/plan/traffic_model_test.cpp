@@ -84,6 +84,19 @@ TEST(TrafficModel, FrozenBlocksAreGatheredButNotReduced) {
   EXPECT_EQ(all - bytes({"sharding_strategy=full_shard", "frozen_blocks=2"}, 2), 2 * 444864 * 2);
 }
 
+// A BERT whose pooler alone has an adapter: backward comes to no block.
+TEST(TrafficModel, BlocksThatNeedNoGradientAreGatheredOnce) {
+  const auto gathered = [](const char* recompute) {
+    PlannedJob job = job_of({"sharding_strategy=full_shard", "wrap_policy=size", "min_num_params=1",
+                             "lora_rank=4", "lora_target_modules=pooler.dense", recompute});
+    job.shape.layout = job::ModelLayout::kBert;
+    job.shape.tied_head = false;
+    job.shape.token_types = job.shape.labels = 2;
+    return predict_traffic(job).bytes();
+  };
+  EXPECT_EQ(gathered("activation_checkpointing=1"), gathered("activation_checkpointing=0"));
+}
+
 TEST(TrafficModel, HybridKeepsGathersInsideOneMachine) {
   const auto predict = [](const char* strategy) {
     return predict_traffic(

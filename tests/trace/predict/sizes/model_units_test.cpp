@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "trace/job/shape/parameter_shapes.h"
 
@@ -159,6 +160,65 @@ TEST(ModelUnits, KnowWhereBackwardComesAndEnds) {
   for (const ModelUnit& unit : units_of(shape, adapted, 800)) {
     const bool is_before = unit.parameters.end <= 7;  // the table, attention, two of the MLP
     EXPECT_EQ(unit.has_backward, !is_before) << unit.parameters.first;
+  }
+}
+
+// Of a block whose forward is computed again, each layer a unit: the names of those that backward
+// does not come to, and how many forward goes through a second time.
+std::pair<std::string, int> without_backward(const job::ModelShape& shape, const char* targets,
+                                             std::int64_t block) {
+  job::Settings adapted;
+  adapted.lora_rank = 4;
+  adapted.lora_target_modules = targets;
+  adapted.activation_checkpointing = 1;
+  std::pair<std::string, int> told;
+  for (const ModelUnit& unit : units_of(shape, adapted, 1)) {
+    if (unit.block != block) continue;
+    told.second += unit.is_recomputed ? 1 : 0;
+    if (unit.has_backward) continue;
+    EXPECT_FALSE(unit.passes_gradient);
+    told.first += (told.first.empty() ? "" : ", ") + name_of(job::parameter_shapes(shape), unit);
+  }
+  return told;
+}
+
+TEST(ModelUnits, HaveNoBackwardInFrontOfTheFirstAdapterAndBesideIt) {
+  job::ModelShape llama = wide_shape(job::ModelLayout::kLlama, false);
+  using Told = std::pair<std::string, int>;
+  EXPECT_EQ(without_backward(llama, "q_proj", 0),
+            Told("self_attn.k_proj, self_attn.v_proj, input_layernorm", 9))
+      << "registered behind it";
+  EXPECT_EQ(without_backward(llama, "q_proj", 1), Told("", 9));
+  EXPECT_EQ(without_backward(llama, "gate_proj", 0),
+            Told("self_attn.q_proj, self_attn.k_proj, self_attn.v_proj, self_attn.o_proj, "
+                 "mlp.up_proj, input_layernorm, post_attention_layernorm",
+                 9));
+  llama.qk_norm = true;
+  EXPECT_EQ(without_backward(llama, "v_proj", 0),
+            Told("self_attn.q_proj, self_attn.k_proj, self_attn.q_norm, self_attn.k_norm, "
+                 "input_layernorm",
+                 11));
+}
+
+// Where nothing needs a gradient nothing is computed again, either.
+TEST(ModelUnits, OfBlocksInFrontOfAllAdaptersAreUsedOnce) {
+  job::ModelShape bert = wide_shape(job::ModelLayout::kBert, false);
+  bert.token_types = 2;
+  bert.labels = 3;
+  for (const std::int64_t block : {0, 1}) {
+    EXPECT_EQ(without_backward(bert, "pooler.dense", block),
+              std::pair(std::string("attention.self.query, attention.self.key, "
+                                    "attention.self.value, attention.output.dense, "
+                                    "attention.output.LayerNorm, intermediate.dense, "
+                                    "output.dense, output.LayerNorm"),
+                        0));
+  }
+  EXPECT_EQ(without_backward(bert, "query", 0),
+            std::pair(std::string("attention.self.key, attention.self.value"), 8));
+  // A norm of tables passes on what their sum gets.
+  for (const ModelUnit& unit : units_of(bert, {}, 1)) {
+    const bool is_table = unit.parameters.first < 3;  // with the root, which begins with one
+    EXPECT_EQ(unit.passes_gradient, !is_table) << unit.parameters.first;
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "tests/trainer/strategy/sharded_training.h"
 #include "trace/job/units/partition.h"
+#include "trace/predict/plan/traffic_model.h"
 #include "trainer/strategy/fsdp/flat_buffer.h"
 #include "trainer/strategy/fsdp/fully_sharded.h"
 #include "trainer/strategy/fsdp/sharded_unit.h"
@@ -251,6 +252,56 @@ TEST(ShardedUnit, NoticesAnyWriteToItsShard) {
   const torch::NoGradGuard no_grad;
   unit.buffers().front().local_parameters().back().value.mul_(2);
   EXPECT_THAT(comm::message_thrown_by([&] { unit.wait(); }), HasSubstr("unit blocks.0"));
+}
+
+// S of nccl-tests, of the second step.
+std::int64_t gathered_bytes(const comm::Recording& rank) {
+  std::int64_t bytes = 0;
+  for (const trace::model::Collective& row : rank.rows.collectives) {
+    const bool is_gather = row.function == trace::model::CollectiveFunction::kAllGather;
+    if (is_gather && row.step == 1) bytes += row.bytes;
+  }
+  return bytes;
+}
+
+std::int64_t predicted_bytes(const Training& training) {
+  const trace::predict::PlannedJob job{training.settings, trained_shape(training.layout),
+                                       training.ranks, training.ranks, false};
+  std::int64_t bytes = 0;
+  for (const auto& term : trace::predict::predict_traffic(job).terms) {
+    const bool is_gather = term.function == trace::model::CollectiveFunction::kAllGather;
+    if (is_gather) bytes += 2 * term.bytes;  // of two ranks each sends half
+  }
+  return bytes;
+}
+
+// Backward comes neither to what lies in front of the first adapter nor to what stands beside it.
+TEST(FullySharded, GathersWhatIsPredictedBesideAdapters) {
+  const std::pair<model::ModelLayout, const char*> adapted[] = {
+      {model::ModelLayout::kGpt2, "auto"},
+      {model::ModelLayout::kGpt2, "mlp.c_proj"},
+      {model::ModelLayout::kLlama, "auto"},
+      {model::ModelLayout::kLlama, "gate_proj"}};
+  for (const auto& [layout, targets] : adapted) {
+    for (const std::int64_t recompute : {0, 1, 2}) {
+      Training training;
+      training.layout = layout;
+      training.steps = 2;
+      training.settings.sharding_strategy = trace::job::Strategy::kFullShard;
+      training.settings.wrap_policy = trace::job::WrapPolicy::kSize;
+      training.settings.min_num_params = 1;
+      training.settings.activation_checkpointing = recompute;
+      training.settings.lora_rank = 4;
+      training.settings.lora_target_modules = targets;
+      const auto recordings =
+          comm::on_ranks(training.ranks, [&](comm::Communicator& communicator,
+                                             profiler::recorder::Recorder& recorder) {
+            train_rank(training, communicator, recorder, [](strategy::Strategy&) {});
+          });
+      EXPECT_EQ(gathered_bytes(recordings.at(0)), predicted_bytes(training))
+          << static_cast<int>(layout) << " " << targets << ", every " << recompute;
+    }
+  }
 }
 
 TEST(FullySharded, AUnitThatOutlivesAnUpdateEndsTheRun) {
