@@ -134,6 +134,11 @@ void StepPlanner::tell_units(const predict::RecordedSteps& recorded) {
   habits_ = recorded.unit_habits();
   // A GPU's host waits for none.
   if (info_.device == "cuda") habits_.do_gathers_block = habits_.do_reductions_block = false;
+  const auto works_ns = recorded.unit_works_ns();
+  const auto work_ns = [&](predict::UnitWork::What what, std::size_t unit) {
+    const auto found = works_ns.find({what, static_cast<int>(unit)});
+    return found == works_ns.end() ? 0.0 : found->second;
+  };
   clock_.emplace(names.size());
   for (const auto& [index, unit] : recorded.units()) {
     const std::size_t place = told_units_.size();
@@ -144,6 +149,9 @@ void StepPlanner::tell_units(const predict::RecordedSteps& recorded) {
     told.reduced_bytes = unit.reduced_bytes;
     told.first = is_root ? 0 : place;
     told.end = is_root ? clock_->layers().size() : place + 1;
+    told.before_gather_ns = work_ns(predict::UnitWork::What::kBeforeGather, place);
+    told.behind_gather_ns = work_ns(predict::UnitWork::What::kBehindGather, place);
+    told.reduce_work_ns = work_ns(predict::UnitWork::What::kReduce, place);
   }
 }
 
@@ -340,6 +348,8 @@ Result<StepPlan> StepPlanner::plan_units(const Settings& settings) const {
     plan.replicas = static_cast<int>(job.ranks / shards.group);
   } else {
     plan.units = told_units_;
+    plan.adds_as_it_reduces =
+        recorded_.gradient_accumulation_steps == 1 || recorded_.sync_each_batch;
     tell_habits(settings, plan);
     plan.shard_group = static_cast<int>(ranks_of_shards(settings));
     plan.replicas = static_cast<int>(settings.ranks) / plan.shard_group;

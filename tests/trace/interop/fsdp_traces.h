@@ -31,6 +31,7 @@ class FsdpTraceWriter : public UnitTraceWriter {
     if (is_gathered_[unit]) return;
     is_gathered_[unit] = true;
     mark("all_gather", unit, [&] {
+      copy(unit);
       calls_.push_back(name(unit) + " " + how);
       gathered_[unit] = call("c10d::_allgather_base_", "gloo:all_gather", "AllGather",
                              job_.units[unit] / 2, job_.units[unit], gate_);
@@ -38,7 +39,7 @@ class FsdpTraceWriter : public UnitTraceWriter {
   }
   void use(std::size_t unit) {
     if (gathered_[unit] == 0) return;
-    mark("all_gather_copy_out", unit, [] {});
+    mark("all_gather_copy_out", unit, [&] { copy(unit); });
     gpu_ = std::max(gpu_, gathered_[unit]);
     gathered_[unit] = 0;
     // Gathers from now on begin behind this copy, in forward behind the one before.
@@ -47,10 +48,12 @@ class FsdpTraceWriter : public UnitTraceWriter {
     copied_before_ = copied;
   }
   void reduce(std::size_t unit) {
+    if (adds_) copy(unit);
     mark("post_backward_accumulate", unit, [] {});
     mark("post_backward_reshard", unit, [] {});
     if (!reduces_) return;
     mark("post_backward_reduce", unit, [&] {
+      copy(unit);
       if (job_.on_gpu) gpu_ = std::max(gpu_, reduced_);  // one is scattered at a time
       calls_.push_back(name(unit) + " reduce");
       reduced_ = call("c10d::_reduce_scatter_base_", "gloo:all_reduce", "ReduceScatter",

@@ -27,6 +27,10 @@ struct FsdpJob {
   bool on_gpu = false, has_shapes = true;
   double forward_us = 400, backward_us = 700, around_us = 150, optimizer_us = 300;
   double latency_us = 40, us_per_element = 0.002;
+  // What the host of a CPU copies into and out of what is gathered, and into what is reduced:
+  // fully_shard's. `adds_as_it_copies`: and as long what micro-batches left is added to.
+  double copy_us_per_element = 0;
+  bool adds_as_it_copies = false;
 };
 
 // On a CPU its host waits in every collective, as PyTorch does there. On a GPU the host is far
@@ -47,6 +51,7 @@ class UnitTraceWriter : public TraceWriter {
         calls_.clear();
         for (int i = 0; i < job_.micro_batches; ++i) {
           reduces_ = job_.reduces_each || i + 1 == job_.micro_batches;
+          adds_ = job_.adds_as_it_copies && i > 0 && !job_.reduces_each;
           adds_up_ = !job_.adds_up_seldom || i + 1 == job_.micro_batches;
           forward();
           backward();
@@ -72,6 +77,10 @@ class UnitTraceWriter : public TraceWriter {
     if (duration > 0) compute("aten::mm", duration);
     host_ += 0.2;
     add("cpu_op", "autograd::engine::evaluate_function: " + name, "77", start, host_ - start);
+  }
+  void copy(std::size_t unit) {
+    const double duration = job_.copy_us_per_element * static_cast<double>(job_.units[unit]);
+    if (!job_.on_gpu && duration > 0) compute("aten::copy_", duration);
   }
   // Until when it takes, of what moves `elements` in all.
   double call(const std::string& op, const std::string& gloo, const std::string& nccl,
@@ -111,6 +120,7 @@ class UnitTraceWriter : public TraceWriter {
   const FsdpJob& job_;
   bool adds_up_ = true;
   bool reduces_ = true;  // the micro-batch
+  bool adds_ = false;    // to gradients of those before
   std::vector<std::string> calls_;
   double link_ = 0, link_of_sums_ = 0;  // until when they are busy
 };

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 #include <type_traits>
 #include <utility>
@@ -237,6 +238,46 @@ TEST_F(ImportedGroups, OfWhichOneUnitIsKeptAreRefused) {
       learn({.units = {40'000, 60'000, 50'000, 50'000}, .steps = 8, .keeps_last = true});
   ASSERT_FALSE(predictor);
   EXPECT_THAT(predictor.error().message, HasSubstr("Unit layers.2 is kept"));
+}
+
+class ImportedCopies : public ImportedUnits<FsdpTraceWriter> {
+ protected:
+  void expect_predicted(const FsdpJob& from, const FsdpJob& to) {
+    const auto predictor = learn(from);
+    ASSERT_TRUE(predictor) << predictor.error().message;
+    const auto prediction = predictor->predict_known(settings_of(to, predictor->info().settings));
+    ASSERT_TRUE(prediction) << prediction.error().message;
+    const double after = made(to).step_ns, change = after - made(from).step_ns;
+    ASSERT_GT(std::abs(change), 0.03 * after);
+    EXPECT_NEAR(prediction->difference_ns(), change, 0.02 * after);
+  }
+};
+
+// What the host of a CPU copies for gathers and reductions is there where they are.
+TEST_F(ImportedCopies, ComeAndGoWithWhatTheyAreFor) {
+  FsdpJob freed{.units = {40'000, 60'000, 50'000, 80'000}, .steps = 8};
+  freed.copy_us_per_element = 0.002;
+  FsdpJob kept = freed, twice = freed, each = freed;
+  kept.frees_after_forward = false;
+  twice.micro_batches = each.micro_batches = 2;
+  each.reduces_each = true;
+  expect_predicted(freed, kept);
+  expect_predicted(kept, freed);
+  expect_predicted(freed, each);
+  expect_predicted(each, freed);
+  expect_predicted(twice, each);
+}
+
+// Then the host adds up gradients instead, which takes about as long.
+TEST_F(ImportedCopies, OfMicroBatchesThatReduceNothingStandForSums) {
+  FsdpJob once{.units = {40'000, 60'000, 50'000, 80'000}, .steps = 8};
+  once.copy_us_per_element = 0.002;
+  once.adds_as_it_copies = true;
+  FsdpJob twice = once, each = once;
+  twice.micro_batches = each.micro_batches = 2;
+  each.reduces_each = true;
+  expect_predicted(once, twice);
+  expect_predicted(each, twice);
 }
 
 class ImportedModules : public ImportedUnits<Fsdp1TraceWriter> {};

@@ -28,14 +28,35 @@ Intervals waits_of(const RankRecord& record) {
   return base::normalize(std::move(waits));
 }
 
+Intervals marked_works(const RankRecord& record) {
+  Intervals works;
+  for (const UnitWorkMark& mark : record.unit_works) works.push_back(mark.time);
+  return base::normalize(std::move(works));
+}
+
+// What of it was not waiting for a collective.
+std::vector<UnitWork> unit_works(const RankRecord& record, const Intervals& waits) {
+  if (record.unit_works.empty()) return {};
+  Intervals calls;
+  for (const UnitCall& call : record.unit_calls) calls.push_back({call.start_ns, call.end_ns});
+  const Intervals awaited = base::intersect(waits, base::normalize(std::move(calls)));
+  std::vector<UnitWork> works;
+  for (const auto& [what, unit, time] : record.unit_works) {
+    works.push_back({what, unit, time.length() - base::length_within(awaited, time)});
+  }
+  return works;
+}
+
 // Of one micro-batch.
 class MicroBatchReader {
  public:
-  MicroBatchReader(const RankRecord& record, const Intervals& waits, std::int64_t begin_ns,
-                   const Interval& forward, const Interval& backward)
+  // `taken_out`: the rank waited, or worked for its units.
+  MicroBatchReader(const RankRecord& record, const Intervals& waits, const Intervals& taken_out,
+                   std::int64_t begin_ns, const Interval& forward, const Interval& backward)
       : record_(record),
         waits_(waits),
-        contended_(base::subtract(record.works, waits)),
+        taken_out_(taken_out),
+        contended_(base::subtract(record.works, taken_out)),
         begin_ns_(begin_ns),
         forward_(forward),
         backward_(backward) {}
@@ -57,7 +78,7 @@ class MicroBatchReader {
  private:
   Moment moment(std::int64_t time_ns) const {
     const Interval until{begin_ns_, std::max(time_ns, begin_ns_)};
-    return {until.length() - base::length_within(waits_, until),
+    return {until.length() - base::length_within(taken_out_, until),
             base::length_within(contended_, until)};
   }
 
@@ -181,7 +202,7 @@ class MicroBatchReader {
   }
 
   const RankRecord& record_;
-  const Intervals& waits_;
+  const Intervals &waits_, &taken_out_;
   Intervals contended_;
   std::int64_t begin_ns_;
   Interval forward_, backward_;
@@ -209,10 +230,12 @@ std::optional<RankWork> rank_work(const RankRecord& record, const ExpectedWork& 
   const std::vector<Interval> forwards = forwards_of(record);
   if (backwards.empty() || forwards.size() != backwards.size()) return std::nullopt;
   const Intervals waits = waits_of(record);
+  const Intervals taken_out = base::unite(waits, marked_works(record));
   RankWork work{.start_ns = record.step.start_ns, .end_ns = record.step.end_ns};
+  work.unit_works = unit_works(record, waits);
   std::int64_t begin_ns = record.step.start_ns;
   for (std::size_t i = 0; i < backwards.size(); ++i) {
-    const MicroBatchReader reader(record, waits, begin_ns, forwards[i], backwards[i]);
+    const MicroBatchReader reader(record, waits, taken_out, begin_ns, forwards[i], backwards[i]);
     work.micro_batches.push_back(reader.read(expected));
     const std::size_t gradients = work.micro_batches.back().gradients.size();
     if (expected.gradients > 0 && gradients != expected.gradients) return std::nullopt;

@@ -18,6 +18,7 @@ struct RankTimes {
   std::vector<std::int64_t> gradients_ns;                       // ready
   std::vector<UnitCall> unit_calls;                             // by when they were asked for
   std::vector<UnitMark> unit_marks;                             // empty: nobody marks them
+  std::vector<UnitWorkMark> unit_works{};                       // by their begin; likewise
 };
 
 // Of one step, in order.

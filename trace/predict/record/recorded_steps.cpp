@@ -7,6 +7,7 @@
 #include <ranges>
 #include <string_view>
 
+#include "trace/base/median.h"
 #include "trace/model/recording_end.h"
 #include "trace/model/untold.h"
 #include "trace/predict/record/time_window.h"
@@ -25,6 +26,8 @@ constexpr std::size_t kMostGivenUp = 1024;  // steps, of which too few told enou
 // Operators this near to each other are one stretch of computation: what lies between is the host's
 // way from one to the next.
 constexpr std::int64_t kPauseNs = 50'000;
+
+std::int64_t begin_of_work(const UnitWorkMark& mark) { return mark.time.start_ns; }
 
 template <typename Value, typename Time>
 std::vector<Value> part_of(const std::vector<Value>& sorted, const Interval& window, Time time) {
@@ -96,6 +99,8 @@ auto RecordedSteps::Rank::finished(const DeviceTimes& times) const -> FinishedRa
   for (UnitCall& call : rank.unit_calls) at_device(call.enqueued_ns);
   std::ranges::sort(rank.unit_marks, {}, &UnitMark::time_ns);
   for (UnitMark& mark : rank.unit_marks) at_device(mark.time_ns);
+  if (is_on_device) rank.unit_works.clear();
+  std::ranges::sort(rank.unit_works, {}, begin_of_work);
   for (const std::int64_t end_ns : bucket_ends_ns) {
     const auto until =
         awaited_until(end_ns, rank.gradients_ns, rank.backwards, /*is_noted_late=*/!is_on_device);
@@ -155,10 +160,16 @@ void RecordedSteps::learn_span(const model::Span& span) {
     if (units_.empty()) return;
     const auto [known, is_new] = unit_marks_.try_emplace({span.rank, span.name});
     const std::string_view text = strings_.get(span.rank, span.name);
-    if (is_new) known->second = unit_mark(text, unit_names());
-    if (const auto& mark = known->second) {
+    if (is_new) {
+      const auto names = unit_names();
+      known->second = {unit_mark(text, names), unit_work_mark(text, names)};
+    }
+    if (const auto& mark = known->second.mark) {
       are_wrapped_ |= is_mark_of_wrapped(text);
       rank.unit_marks.push_back({mark->what, mark->unit, span.start_ns});
+    }
+    if (const auto& work = known->second.work) {
+      rank.unit_works.push_back({work->what, work->unit, {span.start_ns, span.end_ns}});
     }
     return;
   }
@@ -337,6 +348,20 @@ UnitHabits RecordedSteps::unit_habits() const {
   return habits;
 }
 
+std::map<std::pair<UnitWork::What, int>, double> RecordedSteps::unit_works_ns() const {
+  std::map<std::pair<UnitWork::What, int>, std::vector<double>> all;
+  for (const StepWork& step : steps([](const CollectiveKind&, double, double) { return 0.0; })) {
+    for (const RankWork& rank : step.ranks) {
+      for (const UnitWork& work : rank.unit_works) {
+        all[{work.what, work.unit}].push_back(static_cast<double>(work.ns));
+      }
+    }
+  }
+  std::map<std::pair<UnitWork::What, int>, double> means;
+  for (const auto& [of, times] : all) means[of] = base::mean_of(times);
+  return means;
+}
+
 // Of the steps that were chosen, however much more was read.
 MatchedCalls::Counts RecordedSteps::begins_in_chosen(bool wanted) const {
   Intervals windows;
@@ -443,7 +468,8 @@ std::vector<StepWork> RecordedSteps::steps(const WorkingTime& working_ns) const 
            .optimizers = part_of(told.optimizers, window, &Interval::start_ns),
            .gradients_ns = part_of(told.gradients_ns, window, std::identity{}),
            .unit_calls = part_of(told.unit_calls, window, &UnitCall::enqueued_ns),
-           .unit_marks = part_of(told.unit_marks, window, &UnitMark::time_ns)},
+           .unit_marks = part_of(told.unit_marks, window, &UnitMark::time_ns),
+           .unit_works = part_of(told.unit_works, window, begin_of_work)},
           window,
           part_of(told.awaited_ends_ns, window, std::identity{}),
           base::clip(told.computes, window),

@@ -74,6 +74,9 @@ class RecordedSteps {
   const std::map<int, model::Unit>& units() const { return units_; }
   // Of rank 0.
   UnitHabits unit_habits() const;
+  // What hosts did for each gather and reduction of a unit themselves, where they mark it: the mean
+  // over these steps, in nanoseconds. On a GPU its streams do that.
+  std::map<std::pair<UnitWork::What, int>, double> unit_works_ns() const;
 
   // Whether collectives show that ranks had not one clock.
   bool contradicts_one_clock() const { return calls_.contradict_one_clock(); }
@@ -164,8 +167,11 @@ class RecordedSteps {
   std::vector<std::int64_t> first_calls_ns_;  // of rank 0: when bucket 0 was asked for
   std::map<int, model::Unit> units_;          // of rank 0, by index
   bool are_wrapped_ = false;                  // the units, by FullyShardedDataParallel
-  // By rank and name of a span; none: it marks no unit.
-  std::map<std::pair<int, model::StringId>, std::optional<UnitMark>> unit_marks_;
+  struct MarkedUnit {  // none: it marks none
+    std::optional<UnitMark> mark{};
+    std::optional<UnitWorkMark> work{};
+  };
+  std::map<std::pair<int, model::StringId>, MarkedUnit> unit_marks_;  // by rank and name of a span
   std::map<std::pair<int, std::int64_t>, model::Step> steps_;  // by rank and step
   std::map<int, Rank> by_rank_;
   MatchedCalls calls_;

@@ -44,6 +44,15 @@ struct MicroBatchWork {
   Moment end{};                           // of what backward computes
 };
 
+// What a rank's host did itself for one gather or reduction of a unit, beside waiting for it:
+// copies into and out of what was moved.
+struct UnitWork {
+  enum class What : std::uint8_t { kBeforeGather, kBehindGather, kReduce };
+  What what = What::kReduce;
+  int unit = 0;
+  std::int64_t ns = 0;
+};
+
 struct RankWork {
   std::int64_t start_ns = 0, end_ns = 0;  // of the step; absolute
   std::vector<MicroBatchWork> micro_batches{};
@@ -52,6 +61,8 @@ struct RankWork {
   std::int64_t optimizer_ns = 0;  // computed in the optimizer's phase
   // The same, had it updated as much as the rank that updated most; 0: all updated as much.
   std::int64_t fullest_optimizer_ns = 0;
+  // In their order; what micro-batches computed is without them. Empty: not told apart.
+  std::vector<UnitWork> unit_works{};
 };
 
 struct StepWork {

@@ -118,6 +118,25 @@ std::optional<UnitMark> unit_mark(std::string_view text, const std::vector<std::
   return std::nullopt;
 }
 
+std::optional<UnitWorkMark> unit_work_mark(std::string_view text,
+                                           const std::vector<std::string>& units) {
+  using What = UnitWork::What;
+  constexpr std::pair<std::string_view, What> kMarks[] = {
+      {"FSDP::all_gather", What::kBeforeGather},
+      {"FSDP::all_gather_copy_out", What::kBehindGather},
+      {"FSDP::post_backward_reduce", What::kReduce}};
+  for (const auto& [name, what] : kMarks) {
+    if (text == name) return UnitWorkMark{.what = what, .unit = 0};
+    const std::string begin = std::string(name) + " (";
+    if (!text.starts_with(begin) || !text.ends_with(')')) continue;
+    const auto unit =
+        std::ranges::find(units, text.substr(begin.size(), text.size() - begin.size() - 1));
+    if (unit == units.end()) return std::nullopt;
+    return UnitWorkMark{.what = what, .unit = static_cast<int>(unit - units.begin())};
+  }
+  return std::nullopt;
+}
+
 bool is_mark_of_wrapped(std::string_view text) { return text.starts_with(kWrapped); }
 
 UnitHabits unit_habits(const UnitRecord& record) {

@@ -12,6 +12,7 @@
 
 #include "trace/base/intervals.h"
 #include "trace/model/events.h"
+#include "trace/predict/record/step_work.h"
 
 namespace shardlens::trace::predict {
 
@@ -35,12 +36,23 @@ struct UnitMark {
   std::int64_t time_ns = 0;
 };
 
+// Within it a host does what a gather or reduction takes beside its collective, as fully_shard
+// marks it.
+struct UnitWorkMark {
+  UnitWork::What what = UnitWork::What::kReduce;
+  int unit = 0;
+  base::Interval time{};
+};
+
 // `tag`: "blocks.3 forward gather, prefetched". None: no collective of a unit.
 std::optional<UnitCall> unit_call(const model::Collective& call, std::string_view tag);
 // Of a span, without its time: "FSDP::pre_forward (layers.3)", as fully_shard marks it, or an
 // import what FullyShardedDataParallel does (PyTorch 2.11). None: it marks nothing of `units`.
 std::optional<UnitMark> unit_mark(std::string_view text, const std::vector<std::string>& units);
-// Of those: it is FullyShardedDataParallel's.
+// Likewise: "FSDP::all_gather_copy_out (layers.3)", of the root without its name (PyTorch 2.11).
+std::optional<UnitWorkMark> unit_work_mark(std::string_view text,
+                                           const std::vector<std::string>& units);
+// Of marks of units: it is FullyShardedDataParallel's.
 bool is_mark_of_wrapped(std::string_view text);
 
 // How a program gathers and reduces its units.

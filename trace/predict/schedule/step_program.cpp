@@ -19,6 +19,7 @@ class RecordedWork {
 
   // Of what lies between the moment that was reached last and this one, 0 where it lies before it.
   double until(const Action& action) {
+    if (action.until == Until::kOwnWork) return action.ns;
     const double span = action.until == Until::kSecondForward
                             ? second_forward_ns(action.from, action.place)
                             : reach(moment(action));

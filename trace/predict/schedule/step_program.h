@@ -54,6 +54,7 @@ enum class Until : std::uint8_t {
   kForwardAgain,   // of a layer, by its place in LayerMoments::second_forwards
   kSecondForward,  // not a moment: as long as forward from one layer to another
   kUpdate,         // not a moment: a part of the optimizer's work
+  kOwnWork,        // not a moment: what the host does for a call itself, Action::ns
 };
 
 struct Action {
@@ -63,6 +64,7 @@ struct Action {
   std::size_t place = 0;  // of a moment, or the index of a call or of a mark: by its order
   double share = 1;       // of what was recorded up to there that is computed
   std::size_t from = 0;   // of kSecondForward: the layer that it begins with
+  double ns = 0;          // of kOwnWork: what that takes
 };
 
 // Layers whose forward backward computes a second time, before it comes to the last of them: in

@@ -97,6 +97,7 @@ class UnitWriter final : public job::UnitActions {
     if (plan_.shard_group == 1) return;
     std::string what = schedule_.is_in_backward() ? "backward gather" : "forward gather";
     if (ahead) what += model::kPrefetchedEnding;
+    work(at(unit).before_gather_ns);
     for (const std::int64_t bytes : at(unit).gathered_bytes) {
       PlannedCall call{.what = name(unit) + " " + what,
                        .function = CollectiveFunction::kAllGather,
@@ -115,7 +116,9 @@ class UnitWriter final : public job::UnitActions {
   void wait(int unit) override {
     const auto calls = std::exchange(gathers_[index(unit)], {});
     for (const std::size_t call : calls) wait_for(call);
-    if (!plan_.copies_out || calls.empty()) return;
+    if (calls.empty()) return;
+    work(at(unit).behind_gather_ns);
+    if (!plan_.copies_out) return;
     const Mark copied = mark();
     if (schedule_.is_in_backward()) {
       gate_ = copied;
@@ -136,6 +139,7 @@ class UnitWriter final : public job::UnitActions {
     const std::int64_t bytes = at(unit).reduced_bytes;
     if (bytes == 0) return;
     if (plan_.before_reduction != Awaited::kNothing) wait_for_last(reduction_);
+    work(at(unit).reduce_work_ns);
     const std::string what = name(unit) + " reduce";
     if (plan_.shard_group > 1) {
       reduction_ = launch({.what = what,
@@ -158,6 +162,9 @@ class UnitWriter final : public job::UnitActions {
                                                .follows = plan_.shard_group > 1});
     }
     if (plan_.do_reductions_block) wait_for_reductions();
+  }
+  void accumulate(int unit) override {
+    if (plan_.adds_as_it_reduces) work(at(unit).reduce_work_ns);
   }
 
  private:
@@ -270,6 +277,9 @@ class UnitWriter final : public job::UnitActions {
   std::size_t backward_place(std::size_t layer) const { return plan_.layers - layer; }
 
   void compute(Until until, std::size_t place) { actions_.add({What::kCompute, until, place}); }
+  void work(double ns) {
+    if (ns > 0) actions_.add({.what = What::kCompute, .until = Until::kOwnWork, .ns = ns});
+  }
   Mark mark() {
     const std::size_t index = marks_++;
     return {index, actions_.add({What::kMark, Until::kEnd, index})};

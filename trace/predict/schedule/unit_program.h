@@ -21,6 +21,9 @@ struct PlannedUnit {
   bool has_backward = true;     // backward comes to it
   bool passes_gradient = true;  // and goes on from it
   bool is_recomputed = false;   // a part of what is: forward goes through it a second time
+  // What the host does itself before and behind each of its gathers and for each reduction, where
+  // that is no part of what is computed.
+  double before_gather_ns = 0, behind_gather_ns = 0, reduce_work_ns = 0;
 };
 
 struct UnitProgramPlan {
@@ -50,6 +53,9 @@ struct UnitProgramPlan {
   Awaited before_reduction = Awaited::kReduction;
   // The host waits in each, as with Gloo where nobody asks for them asynchronously.
   bool do_gathers_block = false, do_reductions_block = false;
+  // To gradients that a micro-batch leaves, those of the next one are added, which nothing that was
+  // recorded holds: it takes about as long as what the host does for their reduction.
+  bool adds_as_it_reduces = false;
 };
 
 // Calls without what they take, by when they begin at the earliest: on a GPU a gather may come

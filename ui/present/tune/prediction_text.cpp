@@ -55,7 +55,8 @@ bool is_asked_for_at_end(const trace::predict::StepProgram& program, std::size_t
   for (const auto& micro_batch : program.micro_batches) {
     auto until = trace::predict::Until::kForward;
     for (const Action& action : micro_batch.actions) {
-      if (action.what == Action::What::kCompute) until = action.until;
+      const bool is_own = action.until == trace::predict::Until::kOwnWork;
+      if (action.what == Action::What::kCompute && !is_own) until = action.until;
       const bool is_launched = action.what == Action::What::kLaunch && action.place == call;
       if (is_launched) return until == trace::predict::Until::kEnd;
     }

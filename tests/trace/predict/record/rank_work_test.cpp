@@ -94,6 +94,22 @@ TEST(RankWork, GuessesTheFirstBackwardByTheOthersAndTheLastForwardByTheOneBefore
   EXPECT_EQ(only.backwards.at(0).begin.computed_ns, 140) << "60 before its end, as the others";
 }
 
+// Around a gather from 1050 to 1060 the host copies.
+TEST(RankWork, TellsWhatTheHostDidForUnitsApart) {
+  RankRecord record = record_of({{1000, 1040}, {1061, 1500}}, {1060});
+  record.unit_calls = {{UnitCall::What::kForwardGather, 1, false, 1045, 1060, 1050}};
+  record.unit_works = {{UnitWork::What::kBeforeGather, 1, {1030, 1062}},
+                       {UnitWork::What::kBehindGather, 1, {1062, 1070}}};
+  const auto work = rank_work(record, {});
+  ASSERT_TRUE(work);
+  EXPECT_EQ(work->micro_batches.at(0).backward_begin.computed_ns, 60);
+  EXPECT_EQ(work->micro_batches.at(0).end.computed_ns, 360);
+  ASSERT_EQ(work->unit_works.size(), 2u);
+  EXPECT_EQ(work->unit_works[0].ns, 22);
+  EXPECT_EQ(work->unit_works[1].ns, 8);
+  EXPECT_EQ(work->unit_works[1].what, UnitWork::What::kBehindGather);
+}
+
 // Without reductions nobody tells where units end.
 TEST(RankWork, OfAMicroBatchWithoutReductionsNoBackwardIsTold) {
   RankRecord record = record_of({{1000, 1500}}, {});

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "trace/predict/schedule/bucket_program.h"
 #include "trace/predict/schedule/update_program.h"
@@ -53,6 +54,41 @@ TEST(UnitProgram, WithoutPrefetchGathersWhenAUnitIsUsed) {
              "b forward gather", "(b forward gather)", "b backward gather", "(b backward gather)",
              "b reduce", "a backward gather", "(a backward gather)", "(b reduce)", "a reduce",
              "(a reduce)", "r reduce", "(r reduce)"}));
+}
+
+// Calls and waits as deeds() has them, and how long the host works for them.
+Names works_and_deeds(const StepProgram& program, std::size_t micro_batch = 0) {
+  Names names;
+  for (const Action& action : program.micro_batches.at(micro_batch).actions) {
+    const bool computes = action.what == Action::What::kCompute;
+    if (computes && action.until != Until::kOwnWork) continue;
+    const std::string what = computes ? std::to_string(std::lround(action.ns))
+                                      : program.calls.at(action.place).what;
+    names.push_back(action.what == Action::What::kWait ? "(" + what + ")" : what);
+  }
+  return names;
+}
+
+TEST(UnitProgram, HasWhatTheHostDoesForACallBesideIt) {
+  UnitProgramPlan plan = plan_of(BackwardPrefetch::kNone);
+  plan.do_gathers_block = plan.do_reductions_block = true;
+  plan.units[1].before_gather_ns = 5;
+  plan.units[1].behind_gather_ns = 6;
+  plan.units[1].reduce_work_ns = 7;
+  EXPECT_EQ(works_and_deeds(unit_program(plan)),
+            (Names{"r forward gather", "(r forward gather)", "5", "a forward gather",
+                   "(a forward gather)", "6", "b forward gather", "(b forward gather)",
+                   "b backward gather", "(b backward gather)", "b reduce", "(b reduce)", "5",
+                   "a backward gather", "(a backward gather)", "6", "7", "a reduce", "(a reduce)",
+                   "r reduce", "(r reduce)"}));
+  plan.micro_batches = 2;
+  const auto sums = [&] {
+    const Names names = works_and_deeds(unit_program(plan));
+    return std::ranges::count(names, std::string("7"));
+  };
+  EXPECT_EQ(sums(), 0) << "the first one reduces nothing";
+  plan.adds_as_it_reduces = true;
+  EXPECT_EQ(sums(), 1);
 }
 
 TEST(UnitProgram, ReducesLateGradientsBehindTheNextUnit) {
