@@ -134,13 +134,15 @@ auto CallCosts::of(const Conditions& next, CollectiveFunction function, Group gr
   const double after = whole_link_ns(next, function, group, bytes);
   Cost cost{.transfer = source->cost, .link_ns = busy_link_ns(next, function, group, bytes)};
   // A simulated link's time is a lower bound: what a transfer took beyond it stays.
-  // On a CPU that is computation, too.
-  const double slower = source->ranks == ranks ? 1 : next.slower;
+  // On a CPU that is computation, too. What all ranks of such a job moved was measured on its share
+  // of the cores; of a group of them it was when fewer or more shared these.
+  const double slower = source->ranks == next.ranks ? 1 : next.slower;
   const double own = slower * ratio * std::max(0.0, source->cost.ns - before);
   const double hidden = before > 0 ? slower * ratio * hidden_ns(*source, bytes) : 0;
   cost.transfer.ns = std::max(before > 0 ? own + after : std::max(own, after), hidden);
   cost.transfer.unsure_ns *= slower * ratio;
-  cost.transfer.is_extrapolated = source->cost.is_extrapolated || !is_same || hidden > own + after;
+  cost.transfer.is_extrapolated =
+      source->cost.is_extrapolated || !is_same || slower != 1 || hidden > own + after;
   cost.working_ns = working_ns({function, ranks}, bytes,
                                before > 0 ? cost.transfer.ns : std::min(own, cost.transfer.ns));
   if (before > 0) cost.working_ns = std::min(slower * cost.working_ns, cost.transfer.ns);

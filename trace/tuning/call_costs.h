@@ -33,7 +33,7 @@ class CallCosts {
     // Of gradients while they are reduced, and whether they are cast for it.
     std::int64_t value_bytes = 4;
     bool casts = false;
-    double slower = 1;  // the same computation, with another number of ranks on the same cores
+    double slower = 1;  // the same computation, where `ranks` share the cores and not the recorded
 
     // What moves no gradients.
     Conditions of_other_calls(const Conditions& recorded) const;

@@ -157,14 +157,18 @@ TEST(CallCosts, OfARunBetweenNodesTellOfItsGroupsApart) {
 TEST(CallCosts, AmongMoreRanksOnTheSameCoresTakeLonger) {
   const CallCosts costs = costs_of({});
   auto conditions = CallCosts::conditions({});
+  conditions.ranks = 4;
   const auto four = costs.of(conditions, Function::kAllReduce, {4}, 1e6);
   conditions.slower = 2;
   const auto slower = costs.of(conditions, Function::kAllReduce, {4}, 1e6);
   ASSERT_TRUE(four && slower);
   EXPECT_DOUBLE_EQ(slower->transfer.ns, 2 * four->transfer.ns);
-  EXPECT_DOUBLE_EQ(costs.of(conditions, Function::kAllReduce, {2}, 1e6)->transfer.ns,
-                   costs.of({}, Function::kAllReduce, {2}, 1e6)->transfer.ns)
-      << "among as many as were recorded";
+  // Two groups of as many as were recorded, and of what four were measured to take nothing more.
+  const double two_ns = costs.of({}, Function::kAllReduce, {2}, 1e6)->transfer.ns;
+  EXPECT_DOUBLE_EQ(costs.of(conditions, Function::kAllReduce, {2}, 1e6)->transfer.ns, 2 * two_ns);
+  const CollectiveKind of_four{Function::kAllReduce, 4};
+  const CallCosts both({}, measured({{kAllReduce, {{1e6, {3e6}}}}, {of_four, {{1e6, {7e6}}}}}));
+  EXPECT_DOUBLE_EQ(both.of(conditions, Function::kAllReduce, {4}, 1e6)->transfer.ns, 7e6);
 }
 
 TEST(CallCosts, OfCompressedGradientsHoldTheCastOnlyWhereItIsNew) {
