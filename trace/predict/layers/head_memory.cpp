@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "trace/job/shape/lora.h"
-#include "trace/job/shape/loss_chunks.h"
 #include "trace/predict/sizes/layer_sizes.h"
 
 namespace shardlens::trace::predict {
@@ -177,7 +176,7 @@ HeadMemory classifier_memory(const PlannedJob& job) {
 
 HeadMemory head_memory(const PlannedJob& job) {
   if (job::is_encoder(job.shape.layout)) return classifier_memory(job);
-  const std::int64_t chunk = job::loss_chunk_tokens(job.settings, job.shape, job.tokens());
+  const std::int64_t chunk = job.loss_chunk();
   const DecoderHead head(job);
   return chunk > 0 ? head.by_chunks(chunk) : head.plain();
 }

@@ -8,7 +8,6 @@
 
 #include "trace/job/shape/lookup_tables.h"
 #include "trace/job/shape/lora.h"
-#include "trace/job/shape/loss_chunks.h"
 #include "trace/job/shape/parameter_shapes.h"
 #include "trace/predict/layers/layer_memory.h"
 #include "trace/predict/sizes/gradient_flow.h"
@@ -45,7 +44,8 @@ class LayerList {
     const std::size_t head = layers_.size();
     add_range(sizes_.head_parameters());
     if (head == layers_.size()) layers_.push_back(tied_head());
-    if (computes_loss_in_chunks()) {
+    // Each chunk's backward comes right behind its forward.
+    if (job_.loss_chunk() > 0) {
       for (std::size_t i = head; i < layers_.size(); ++i) {
         layers_[i].forward += std::exchange(layers_[i].backward, 0);
       }
@@ -54,11 +54,6 @@ class LayerList {
   }
 
  private:
-  // Each chunk's backward comes right behind its forward.
-  bool computes_loss_in_chunks() const {
-    return job::loss_chunk_tokens(job_.settings, job_.shape, job_.tokens()) > 0;
-  }
-
   std::int64_t block_of(int parameter) const {
     return parameters_[static_cast<std::size_t>(parameter)].block;
   }

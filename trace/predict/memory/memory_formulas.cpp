@@ -4,7 +4,6 @@
 
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"
-#include "trace/job/shape/loss_chunks.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/predict/sizes/optimizer_state.h"
 
@@ -182,8 +181,7 @@ std::string MemoryFormulas::saved_by_head() const {
            " B x " + std::to_string(job_.shape.width) +
            " (the embeddings' norm and the last block's output)";
   }
-  if (const auto chunk = job::loss_chunk_tokens(job_.settings, job_.shape, job_.tokens());
-      chunk > 0) {
+  if (const std::int64_t chunk = job_.loss_chunk(); chunk > 0) {
     return base::grouped(job_.tokens()) + " tokens x " + std::to_string(2 * bytes_.residual) +
            " B x " + std::to_string(job_.shape.width) + " + " +
            times(4, walk_.sizes().head, "values") +

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "trace/base/text.h"
+#include "trace/job/shape/loss_chunks.h"
 
 namespace shardlens::trace::predict {
 
@@ -43,6 +44,12 @@ std::int64_t cublas_workspace_bytes(std::string_view gpu, std::string_view confi
   const bool is_hopper = std::ranges::any_of(
       kHoppers, [&](std::string_view name) { return gpu.find(name) != std::string_view::npos; });
   return is_hopper ? kOfHopper : kOfOthers;
+}
+
+std::int64_t PlannedJob::loss_chunk() const {
+  if (job::is_encoder(shape.layout)) return 0;
+  const std::int64_t longest = std::min(settings.sequence_length, shape.longest_sequence());
+  return job::loss_chunk_tokens(settings, shape, settings.batch_per_rank * longest);
 }
 
 PlannedJob job_on_this_machine(const job::Settings& settings, const job::ModelShape& shape) {

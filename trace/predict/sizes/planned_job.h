@@ -32,6 +32,9 @@ struct PlannedJob {
     return padded_width > 0 ? std::min(full, padded_width) : full;
   }
   std::int64_t tokens() const { return settings.batch_per_rank * sequence(); }
+  // Of how many tokens at a time the loss is computed; 0: of all at once, as a classifier's is. The
+  // trainer decides it before it knows how long texts are (TrainLoop::loss_chunks).
+  std::int64_t loss_chunk() const;
 };
 
 // Whether PyTorch does so on this machine's CPU, whatever it does on others.

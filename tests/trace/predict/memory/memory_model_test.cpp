@@ -249,6 +249,18 @@ TEST(MemoryModel, OnlyAGpuTakesLogitsInFp16WithoutACopyInFp32) {
   }
 }
 
+// The trainer goes by full sequences, whatever texts are padded to.
+TEST(MemoryModel, OfPaddedTextsHasTheLossByChunksWhereFullOnesWould) {
+  PlannedJob job = job_of({"model=gpt2", "batch_per_rank=8", "sequence_length=1024"});
+  EXPECT_EQ(job.loss_chunk(), 2048);
+  job.padded_width = 16;
+  EXPECT_EQ(job.tokens(), 128) << "whose logits are small";
+  EXPECT_EQ(job.loss_chunk(), 2048);
+  EXPECT_TRUE(head_memory(job).gradient_is_added_to) << "by chunks";
+  job.shape.layout = job::ModelLayout::kBert;
+  EXPECT_EQ(job.loss_chunk(), 0) << "a classifier's";
+}
+
 TEST(MemoryModel, TermsSumToThePeakAndHaveFormulas) {
   for (const PlannedJob& job : all_kinds_of_jobs()) {
     const MemoryPrediction prediction = predict_memory(job);
