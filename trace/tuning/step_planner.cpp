@@ -7,7 +7,9 @@
 
 #include "trace/analysis/figures/memory_figures.h"
 #include "trace/base/words/quantity.h"
+#include "trace/job/shape/lora.h"
 #include "trace/job/shape/parameter_shapes.h"
+#include "trace/job/shape/shape_text.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/job/units/partition.h"
 #include "trace/model/acting_settings.h"
@@ -68,6 +70,16 @@ void tell_fullest(const std::vector<double>& owned, predict::StepWork& step) {
   for (auto& rank : step.ranks) rank.fullest_optimizer_ns = std::llround(took_ns / shares);
 }
 
+// Of a run of which nothing can be planned: the end of a sentence.
+std::string why_no_job(const analysis::RunFigures& figures) {
+  const std::string text = figures.ranks.empty() ? "" : figures.ranks.front().info.model;
+  const auto shape = job::parse_shape_text(text);
+  if (shape && !job::are_blocks_adapted_alike(*shape, figures.info.settings)) {
+    return "some of the run's blocks alone have adapters (lora_target_modules)";
+  }
+  return "the run's model is not known to this version";
+}
+
 std::int64_t ranks_of_shards(const Settings& settings) {
   return job::shard_group_size(settings, settings.ranks, settings.ranks);
 }
@@ -110,7 +122,11 @@ StepPlanner::StepPlanner(const analysis::RunFigures& figures,
   if (recorded.has_buckets() && !groups.empty() && *groups.begin() < recorded_.ranks) {
     bucket_group_ = *groups.begin();
   }
-  if (job_) recorded_bytes_ = predict::predict_peak_bytes(*job_);
+  if (job_) {
+    recorded_bytes_ = predict::predict_peak_bytes(*job_);
+  } else {
+    why_no_job_ = why_no_job(figures);
+  }
   auto gradients = recorded.gradients();
   const std::size_t units = recorded.unit_names().size();
   if (gradients.empty() && job_ && units > 0) {
@@ -236,15 +252,13 @@ Result<StepPlan> StepPlanner::plan_buckets(const Settings& settings) const {
         job::chosen<&Settings::sharding_strategy>(settings) + ".");
   }
   if (!job_ && is_zero1(settings) != is_zero1(recorded_)) {
-    return refuse(
-        "Which parameters each rank of zero1 updates and sends is not known, because the run's "
-        "model is not known to this version.");
+    return refuse("Which parameters each rank of zero1 updates and sends is not known, because " +
+                  why_no_job_ + ".");
   }
   const bool recomputes = settings.activation_checkpointing != recorded_.activation_checkpointing;
   if (recomputes && !clock_) {
-    return refuse(
-        "What activation_checkpointing computes again is not known, because the run's model is not "
-        "known to this version.");
+    return refuse("What activation_checkpointing computes again is not known, because " +
+                  why_no_job_ + ".");
   }
   predict::BucketProgramPlan plan{
       .gradient_bytes = gradient_bytes_,
@@ -278,8 +292,8 @@ Result<void> StepPlanner::check_units(const Settings& settings) const {
                   told + " alone.");
   }
   if (!job_) {
-    return refuse("What the units of " + strategy +
-                  " hold is not known, because the run's model is not known to this version.");
+    return refuse("What the units of " + strategy + " hold is not known, because " + why_no_job_ +
+                  ".");
   }
   if (job_->on_gpu && settings.cpu_offload) {
     return refuse("When a GPU's host copies shards of " + strategy +

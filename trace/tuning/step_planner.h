@@ -99,7 +99,8 @@ class StepPlanner {
   std::optional<std::int64_t> padded_width_;  // of its batches; none: all were full
   PaddedWork padded_work_;                    // of those
   std::optional<std::int64_t> cores_;         // of the machine; none: not known
-  std::optional<predict::PlannedJob> job_;    // as recorded; none: its shape is not known
+  std::optional<predict::PlannedJob> job_;    // as recorded; none: see why_no_job_
+  std::string why_no_job_;                    // the end of a sentence; empty: there is one
   std::int64_t recorded_bytes_ = 0;           // estimated at the peak
   std::int64_t bucket_group_ = 0;             // ranks that reduce a bucket together, if not all
   std::vector<std::int64_t> gradient_bytes_;  // in the order in which they come

@@ -7,6 +7,7 @@
 
 #include "tests/trace/tuning/recorded_job.h"
 #include "trace/analysis/figures/memory_figures.h"
+#include "trace/job/shape/lora.h"
 #include "trace/job/shape/model_shape.h"
 #include "trace/job/shape/shape_text.h"
 #include "trace/predict/memory/memory_model.h"
@@ -416,6 +417,24 @@ TEST(Predictor, RecomputesOnlyWhereTheModelIsKnown) {
   EXPECT_LT(all->difference_ns(), 25.0 * kMs) << "but not what follows the blocks";
   const auto blocks = static_cast<double>(shape.layers);
   EXPECT_NEAR(half->difference_ns(), all->difference_ns() * std::ceil(blocks / 2) / blocks, 2);
+}
+
+TEST(Predictor, SaysWhereSomeBlocksAloneHaveAdapters) {
+  RecordedJob job;
+  job::Settings& recorded = job.figures.info.settings;
+  recorded.lora_rank = 4;
+  recorded.lora_target_modules = "h.0.mlp.c_fc";
+  const auto shape = give_model(job);
+  for (auto& rank : job.figures.ranks) {
+    rank.info.parameters = job::trained_share(shape, recorded).all;
+  }
+  job::Settings next = recorded;
+  next.activation_checkpointing = 1;
+  const auto refused = predictor_of(job).predict(next);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("blocks alone have adapters"), std::string::npos)
+      << refused.error().message;
+  EXPECT_TRUE(predictor_of(job).predict(with_cap(job, 2)));
 }
 
 // Half the bytes: 10 ms for a MiB and 25 for four make 7.5 ms for half of one; a MiB is cast in
