@@ -16,7 +16,7 @@ namespace {
 
 struct ToldOutcome {
   // Another layout has another size or another number.
-  static constexpr std::uint64_t kMark = 0x31'454d'4f43'5455'4fULL;
+  static constexpr std::uint64_t kMark = 0x31'454d'4f43'5455'4fULL + sizeof(RankOutcome);
   std::uint64_t mark = kMark;
   RankOutcome outcome;
 };
