@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <optional>
 #include <string_view>
 #include <system_error>
 #include <thread>
@@ -39,8 +38,10 @@ constexpr seconds kWaitForSharedRun{90};
 // For the driver of a machine's GPUs, which its first rank wakes before it makes a run.
 constexpr seconds kWaitForDriver{60};
 
-// For rank 0, which may come as late as ranks wait for each other to connect.
-seconds patience_of(const trace::job::Settings& settings) {
+// For rank 0, which may come as late as ranks wait for each other to connect. Whoever finds its run
+// needs no settings of its own.
+seconds patience_of(const RankOptions& options) {
+  const auto settings = settings_of(options).value_or(trace::job::Settings());
   return std::max(seconds(settings.collective_timeout_s), comm::kConnectTimeout);
 }
 
@@ -89,23 +90,18 @@ tl::unexpected<trace::base::Error> holds_another_run(const std::filesystem::path
                                "folder or delete that one");
 }
 
-// What the first rank of another machine hears of rank 0.
-struct HeardOfRun {
-  std::string mark;                           // of the run that rank 0 has made
-  std::optional<trace::model::RunInfo> info;  // instead: it is on this disk
-};
-
-// A run that comes into a folder that had none is that of rank 0.
-trace::base::Result<HeardOfRun> await_rank_0(const RankOptions& options,
-                                             const RankPlace& environment, seconds patience) {
+// The mark of the run that rank 0 has made: what it tells, or of one that comes into a folder that
+// had none.
+trace::base::Result<std::string> await_rank_0(const RankOptions& options,
+                                              const RankPlace& environment, seconds patience) {
   const auto deadline = steady_clock::now() + patience;
   const bool has_any = trace::store::read_run_info(options.run).has_value();
   MadeRun made(environment);
   while (true) {
-    if (auto info = trace::store::read_run_info(options.run); info && !has_any) {
-      return HeardOfRun{{}, std::move(*info)};
+    if (!has_any) {
+      if (const auto info = trace::store::read_run_info(options.run)) return mark_of(*info);
     }
-    if (const auto mark = made.look()) return HeardOfRun{*mark, {}};
+    if (const auto mark = made.look()) return *mark;
     if (steady_clock::now() > deadline) break;
     std::this_thread::sleep_for(kLook);
   }
@@ -125,13 +121,11 @@ trace::base::Result<AgreedRun> join_from_elsewhere(const RankOptions& options,
   if (std::filesystem::exists(trace::store::rank_file(options.run, environment.rank), error)) {
     return holds_another_run(options.run);
   }
-  TRY_ASSIGN(const trace::job::Settings settings, settings_of(options));
-  const seconds patience = patience_of(settings);
+  const seconds patience = patience_of(options);
   loop::RankLog log(nullptr);
   log.info("waiting for rank 0, which makes the run in " + trace::base::quoted(options.run) +
            ", for at most " + std::to_string(patience.count()) + " s");
-  TRY_ASSIGN(HeardOfRun heard, await_rank_0(options, environment, patience));
-  if (heard.info) return AgreedRun{options.run, std::move(*heard.info)};
+  TRY_ASSIGN(const std::string mark, await_rank_0(options, environment, patience));
   auto info = trace::store::read_run_info(options.run);
   if (!info && !makes_folder(options.run)) {
     log.info(trace::base::quoted(options.run) +
@@ -139,7 +133,7 @@ trace::base::Result<AgreedRun> join_from_elsewhere(const RankOptions& options,
     info = await_run(options.run, kWaitForSharedRun);
   }
   if (!info) return make_run(options, environment);
-  if (mark_of(*info) != heard.mark) return holds_another_run(options.run);
+  if (mark_of(*info) != mark) return holds_another_run(options.run);
   return AgreedRun{options.run, std::move(*info)};
 }
 
@@ -151,8 +145,7 @@ trace::base::Result<AgreedRun> join_run(const RankOptions& options, const RankPl
   }
   if (environment.rank == 0) return make_run(options, environment);
   if (environment.local_rank == 0) return join_from_elsewhere(options, environment);
-  TRY_ASSIGN(const trace::job::Settings settings, settings_of(options));
-  const seconds patience = patience_of(settings) + kWaitForSharedRun + kWaitForDriver;
+  const seconds patience = patience_of(options) + kWaitForSharedRun + kWaitForDriver;
   auto info = await_run(options.run, patience);
   if (!info) {
     return trace::base::fail(info.error().kind, "waited " + std::to_string(patience.count()) +

@@ -229,6 +229,18 @@ TEST_F(RunAgreement, WaitsUntilItsDiskShowsTheRunThatRank0HasMade) {
   EXPECT_EQ(joined->info.start_ns, made.start_ns);
 }
 
+// The settings' file may lie on another disk.
+TEST_F(RunAgreement, JoinsTheRunThatRank0HasMadeBeforeWithoutSettingsOfItsOwn) {
+  const auto made = run_made_in("run");
+  tell(made);
+  rank::RankOptions options = with("cpu");
+  options.settings = path("elsewhere.yaml");
+  const auto joined = rank::agree_on_run(options, first_of_machine(1));
+  ASSERT_TRUE(joined) << joined.error().message;
+  EXPECT_FALSE(joined->owns_status);
+  EXPECT_EQ(joined->info.start_ns, made.start_ns);
+}
+
 TEST_F(RunAgreement, MakesARunOfItsOwnWhereItDoesNotSeeThatOfRank0) {
   tell(run_made_in("on the disk of rank 0"));
   const auto own = rank::agree_on_run(with("cpu"), first_of_machine(1));
