@@ -87,7 +87,7 @@ LayerClock::LayerClock(const predict::PlannedJob& job, const std::vector<std::st
       places[parameters[static_cast<std::size_t>(each)].name] = backward_place(i);
     }
     if (i > 0 && layer.block != layers_[i - 1].block) block_begin = i;
-    if (layer.what != OrderedLayer::What::kSecondForward || !layer.has_backward) continue;
+    if (layer.what != OrderedLayer::What::kSecondForward) continue;
     blocks_.push_back(layer.block);
     const bool was = predict::is_recomputed(job.settings, layer.block);
     second_forwards_.push_back({block_begin, i, was, was});

@@ -55,12 +55,11 @@ class LayerClock {
   std::size_t backward_place(std::size_t layer) const { return layers_.size() - layer; }
 
   std::vector<predict::OrderedLayer> layers_;
-  std::vector<double> forward_done_;  // operations, by place
-  // Of blocks to which backward comes, as recorded.
-  std::vector<predict::SecondForward> second_forwards_;
-  std::vector<std::int64_t> blocks_;  // their numbers
-  std::vector<RecordedUnit> units_;   // by index; the root's is of no use
-  bool are_blocks_ = false;           // the units
+  std::vector<double> forward_done_;                     // operations, by place
+  std::vector<predict::SecondForward> second_forwards_;  // of blocks, as recorded
+  std::vector<std::int64_t> blocks_;                     // their numbers
+  std::vector<RecordedUnit> units_;                      // by index; the root's is of no use
+  bool are_blocks_ = false;                              // the units
   // By gradient: the place that backward reaches with it; none: whose it is is not known.
   std::vector<std::optional<std::size_t>> gradient_places_;
 };

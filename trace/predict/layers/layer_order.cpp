@@ -54,10 +54,6 @@ class LayerList {
   }
 
  private:
-  std::int64_t block_of(int parameter) const {
-    return parameters_[static_cast<std::size_t>(parameter)].block;
-  }
-
   // A block's layers as forward comes to them, by their first parameters within it.
   std::vector<int> firsts_in_block() const {
     std::vector<int> firsts;
@@ -83,15 +79,10 @@ class LayerList {
       layers_.push_back(layer);
       forward += layer.forward;
     }
-    // What needs no gradient is not computed again.
-    const bool has_backward = flow_.comes_to(range);
-    const bool is_again = has_backward && is_recomputed(job_.settings, block);
-    layers_.push_back({LayerKind::kSecondForward,
-                       {range.end, range.end},
-                       block,
-                       0,
-                       is_again ? forward : 0,
-                       has_backward});
+    if (!flow_.comes_to(range)) return;
+    const bool is_again = is_recomputed(job_.settings, block);
+    layers_.push_back(
+        {LayerKind::kSecondForward, {range.end, range.end}, block, 0, is_again ? forward : 0});
   }
 
   void add_range(ParameterRange range) {
@@ -102,7 +93,7 @@ class LayerList {
 
   // That of the module that owns the parameter, its first.
   OrderedLayer layer_at(int first, int most) const {
-    OrderedLayer layer{.parameters = {first, first}, .block = block_of(first)};
+    OrderedLayer layer{.parameters = {first, first}, .block = sizes_.block_of(first)};
     int& end = layer.parameters.end;
     for (; end < most && module_of(name(end)) == module_of(name(first)); ++end) {
       add_operations(end, layer);

@@ -14,9 +14,10 @@ namespace shardlens::trace::predict {
 
 struct OrderedLayer {
   enum class What : std::uint8_t {
-    kModule,         // owns parameters
-    kOther,          // owns none: attention, the product with a tied embedding
-    kSecondForward,  // behind a block: where backward computes its forward again, if it does
+    kModule,  // owns parameters
+    kOther,   // owns none: attention, the product with a tied embedding
+    // Behind a block to which backward comes: where that computes its forward again, if it does.
+    kSecondForward,
   };
   What what = What::kModule;
   ParameterRange parameters;  // of the whole model, in registration order
@@ -24,7 +25,6 @@ struct OrderedLayer {
   // Operations per token, as under MFU: of a loss that is computed in chunks forward has the head's
   // backward, too.
   double forward = 0, backward = 0;
-  bool has_backward = true;  // of a second forward: backward comes to its block
 };
 
 std::vector<OrderedLayer> layer_order(const PlannedJob& job);

@@ -141,14 +141,10 @@ class UnitList {
   }
 
   void give(int parameter, ModelUnit& innermost) {
-    const int behind = parameter - sizes_.one_block.first;
-    const std::int64_t block = behind < 0 ? 0 : std::min(behind / block_size(), sizes_.layers - 1);
-    const bool in_block = sizes_.block_parameters(block).contains(parameter);
-    const SizedParameter& sized =
-        sizes_.parameters[static_cast<std::size_t>(parameter - block * block_size())];
+    const SizedParameter& sized = sizes_.sized(parameter);
     ModelUnit& unit = sized.is_shared ? units_.front() : innermost;
     unit.trained += sizes_.trained(parameter);
-    if (in_block && block >= sizes_.blocks_with_frozen_weights()) return;
+    if (sizes_.block_of(parameter) >= sizes_.blocks_with_frozen_weights()) return;
     unit.frozen += sized.frozen;
     unit.frozen_bytes[static_cast<std::size_t>(sized.kept)] += sized.frozen.kept;
   }

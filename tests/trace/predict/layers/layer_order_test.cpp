@@ -101,6 +101,19 @@ TEST(LayerOrder, OfAdaptersHasTheirOperations) {
   EXPECT_NEAR(all, expected, 1e-3 * expected);
 }
 
+// A BERT with an adapter in its pooler alone: backward comes to no block.
+TEST(LayerOrder, OfBlocksThatNeedNoGradientHasNoSecondForward) {
+  job::Settings settings;
+  settings.lora_rank = 4;
+  settings.lora_target_modules = "pooler.dense";
+  settings.activation_checkpointing = 1;
+  const job::ModelShape shape = shape_of(job::ModelLayout::kBert);
+  for (const OrderedLayer& layer : layer_order(job_on_this_machine(settings, shape))) {
+    EXPECT_NE(layer.what, OrderedLayer::What::kSecondForward);
+    if (layer.block >= 0) EXPECT_EQ(layer.backward, 0);
+  }
+}
+
 TEST(LayerOrder, TellsWhichLayersAUnitHas) {
   job::Settings settings;
   settings.wrap_policy = job::WrapPolicy::kTransformerBlock;
