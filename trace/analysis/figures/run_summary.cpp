@@ -173,22 +173,20 @@ bool frees_after_forward(const job::Settings& settings) {
   return job::strategy_traits(settings.sharding_strategy).frees_after_forward;
 }
 
-// What a unit is gathered for behind forward.
-struct UsesInBackward {
-  bool has_backward = true;    // backward comes to it
-  bool is_recomputed = false;  // forward goes through it again, as a part of its block
-};
-
-// By unit. With adapters backward does not come to what lies in front of the first of them, and
-// computes nothing again there, which the model's shape tells. None: that is not known.
-std::optional<std::vector<UsesInBackward>> uses_in_backward(const model::RunInfo& info,
-                                                            const std::vector<UnitFigures>& units,
-                                                            const std::vector<RankFigures>& ranks) {
-  std::vector<UsesInBackward> uses;
+// How often each unit is gathered in a micro-batch that has freed it after forward: for backward,
+// but the root, and for a second forward. With adapters some units have no backward, and some
+// blocks no second forward, which the model's shape tells. None: that is not known.
+std::optional<std::vector<int>> gathers_in_backward(const model::RunInfo& info,
+                                                    const std::vector<UnitFigures>& units,
+                                                    const std::vector<RankFigures>& ranks) {
+  const auto count = [](const UnitFigures& unit, bool has_backward, bool is_again) {
+    return (unit.index != 0 && has_backward ? 1 : 0) + (is_again ? 1 : 0);
+  };
+  std::vector<int> gathers;
   for (const UnitFigures& unit : units) {
-    uses.push_back({true, is_recomputed(info.settings, unit.name)});
+    gathers.push_back(count(unit, true, is_recomputed(info.settings, unit.name)));
   }
-  if (info.settings.lora_rank == 0 || !frees_after_forward(info.settings)) return uses;
+  if (info.settings.lora_rank == 0 || !frees_after_forward(info.settings)) return gathers;
   std::optional<predict::PlannedJob> job;
   for (const RankFigures& rank : ranks) {
     if (!job) job = planned_job(rank, info);
@@ -198,19 +196,15 @@ std::optional<std::vector<UsesInBackward>> uses_in_backward(const model::RunInfo
                                             predict::model_sizes(job->shape, job->settings));
   if (planned.size() != units.size()) return std::nullopt;
   for (std::size_t i = 0; i < planned.size(); ++i) {
-    uses[i] = {planned[i].has_backward, planned[i].is_recomputed};
+    gathers[i] = count(units[i], planned[i].has_backward, planned[i].is_recomputed);
   }
-  return uses;
+  return gathers;
 }
 
-// Micro-batches in which a unit is gathered, and how often.
-double gathers_per_step(const job::Settings& settings, const UnitFigures& unit,
-                        const UsesInBackward& uses) {
+// Of a unit that is gathered so often in a backward.
+double gathers_per_step(const job::Settings& settings, int in_backward) {
   const auto micro_batches = static_cast<double>(settings.gradient_accumulation_steps);
-  if (frees_after_forward(settings)) {
-    const int again = unit.index != 0 && uses.has_backward ? 1 : 0;
-    return (1 + again + (uses.is_recomputed ? 1 : 0)) * micro_batches;
-  }
+  if (frees_after_forward(settings)) return (1 + in_backward) * micro_batches;
   // What was gathered stays until gradients are reduced.
   return settings.sync_each_batch ? micro_batches : 1;
 }
@@ -218,8 +212,8 @@ double gathers_per_step(const job::Settings& settings, const UnitFigures& unit,
 std::optional<double> unit_bytes_sent(const model::RunInfo& info,
                                       const std::vector<UnitFigures>& units,
                                       const std::vector<RankFigures>& ranks) {
-  const auto uses = uses_in_backward(info, units, ranks);
-  if (!uses) return std::nullopt;
+  const auto in_backward = gathers_in_backward(info, units, ranks);
+  if (!in_backward) return std::nullopt;
   const job::Settings& settings = info.settings;
   const double reductions =
       settings.sync_each_batch ? static_cast<double>(settings.gradient_accumulation_steps) : 1;
@@ -229,7 +223,7 @@ std::optional<double> unit_bytes_sent(const model::RunInfo& info,
     const int shards = std::max(unit.shard_count, 1);
     const auto bytes = static_cast<double>(unit.bytes);
     const auto reduced = static_cast<double>(unit.reduced_bytes);
-    sent += gathers_per_step(settings, unit, (*uses)[i]) * bytes *
+    sent += gathers_per_step(settings, (*in_backward)[i]) * bytes *
             model::sent_factor(model::CollectiveFunction::kAllGather, shards);
     sent += reductions * reduced *
             model::sent_factor(model::CollectiveFunction::kReduceScatter, shards);
