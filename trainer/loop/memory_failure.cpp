@@ -7,6 +7,7 @@
 
 #include "trace/base/text.h"
 #include "trace/base/words/quantity.h"
+#include "trace/job/shape/lora.h"
 #include "trace/predict/memory/memory_model.h"
 #include "trace/predict/plan/remedies.h"
 
@@ -49,6 +50,9 @@ std::string unused_text(const FailedAllocation& failed) {
 // Where the job itself is estimated to fit, the estimate lacks something: then what lowers it most
 // comes first.
 std::string remedies_text(const trace::predict::PlannedJob& job, std::int64_t usable) {
+  if (!trace::job::are_blocks_adapted_alike(job.shape, job.settings)) {
+    return "What would need less is not estimated where some blocks alone have adapters.";
+  }
   const std::int64_t peak = trace::predict::predict_peak_bytes(job);
   const bool fits = peak <= usable;
   auto remedies = trace::predict::changes_that_would_fit(job, fits ? peak - 1 : usable);

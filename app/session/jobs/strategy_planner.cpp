@@ -10,6 +10,7 @@
 #include "trace/base/text.h"
 #include "trace/base/this_machine.h"
 #include "trace/job/huggingface/find_model.h"
+#include "trace/job/shape/lora.h"
 #include "trace/job/shape/model_shape.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/predict/plan/gpu_table.h"
@@ -122,7 +123,7 @@ std::int64_t usable_bytes_here(const Settings& settings, const Machine& machine)
 
 std::optional<std::int64_t> peak_bytes_here(const Settings& settings, const Machine& machine) {
   const auto shape = trace::job::find_model(settings);
-  if (!shape) return std::nullopt;
+  if (!shape || !trace::job::are_blocks_adapted_alike(*shape, settings)) return std::nullopt;
   return trace::predict::predict_peak_bytes(job_here(settings, *shape, machine));
 }
 
@@ -158,6 +159,8 @@ std::shared_ptr<const ui::state::StrategyEstimates> StrategyPlanner::estimates(
     return nullptr;
   }
   const trace::job::ModelShape& shape = *trained;
+  // For estimates one block stands for all.
+  if (!trace::job::are_blocks_adapted_alike(shape, next)) return nullptr;
   auto found = std::make_shared<ui::state::StrategyEstimates>();
   found->usable_bytes = usable_bytes_here(next, machine_);
   found->device = device_name(next, machine_);

@@ -37,7 +37,8 @@ class StrategyPlanner {
   // Whether the same questions would be answered differently now. Looks again, now and then, for a
   // model that cannot be used: its folder may have been put right meanwhile.
   bool has_news();
-  // The same pointer for the same settings; null where their model cannot be used, or not yet.
+  // The same pointer for the same settings; null where their model cannot be used, or not yet, or
+  // where some of its blocks alone have adapters.
   std::shared_ptr<const ui::state::StrategyEstimates> estimates(const trace::job::Settings& next);
   // Adds to a draft what its model says: the estimates, or why it cannot be used.
   void complete(ui::state::KnobDraft& draft);
@@ -76,7 +77,7 @@ class StrategyPlanner {
 // Each rank's part of what its device has; 0: not known.
 std::int64_t usable_bytes_here(const trace::job::Settings& settings, const Machine& machine);
 // What the rank that needs most would need at its peak, by the model's shape. None: there is no
-// such model. Reads the model's folder.
+// such model, or some of its blocks alone have adapters. Reads the model's folder.
 std::optional<std::int64_t> peak_bytes_here(const trace::job::Settings& settings,
                                             const Machine& machine);
 

@@ -67,6 +67,14 @@ TEST(OutOfMemory, OfAJobThatIsEstimatedToFitNamesWhatNeedsLessTheLeastFirst) {
   EXPECT_LT(peaks.back() * static_cast<double>(kMiB), static_cast<double>(peak)) << text;
 }
 
+TEST(OutOfMemory, EstimatesNothingWhereSomeBlocksAloneHaveAdapters) {
+  auto job = job_of(trace::job::Strategy::kDdp);
+  job.settings.lora_rank = 4;
+  job.settings.lora_target_modules = "h.0.mlp.c_fc";
+  EXPECT_THAT(explain_out_of_memory(failed_with(71 * kMiB), job, ""),
+              HasSubstr("activations 71.0 MiB). What would need less is not estimated"));
+}
+
 TEST(OutOfMemory, SaysWhenEnoughWasReservedButInPieces) {
   auto failed = failed_with(71 * kMiB);
   EXPECT_THAT(explain_out_of_memory(failed, job_of(trace::job::Strategy::kDdp), ""),

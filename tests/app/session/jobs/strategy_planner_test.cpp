@@ -76,6 +76,17 @@ TEST(StrategyPlanner, EstimatesForTheCpuWhereThereIsNoGpu) {
   }
 }
 
+TEST(StrategyPlanner, EstimatesNothingWhereSomeBlocksAloneHaveAdapters) {
+  StrategyPlanner planner;
+  trace::job::Settings settings;
+  settings.lora_rank = 4;
+  EXPECT_NE(planner.estimates(settings), nullptr);
+  EXPECT_TRUE(peak_bytes_here(settings, Machine{}));
+  settings.lora_target_modules = "h.0.mlp.c_fc";
+  EXPECT_EQ(planner.estimates(settings), nullptr);
+  EXPECT_FALSE(peak_bytes_here(settings, Machine{}));
+}
+
 // A simulated link wants the CPU, unless a GPU is asked for.
 TEST(StrategyPlanner, EstimatesForTheDeviceThatTheJobWouldRunOn) {
   StrategyPlanner planner(machine_with_gpus(4));
