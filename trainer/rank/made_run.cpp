@@ -1,10 +1,10 @@
 #include "trainer/rank/made_run.h"
 
 #include <chrono>
-#include <cstdint>
 #include <exception>
 #include <vector>
 
+#include "trace/base/text.h"
 #include "trainer/comm/rendezvous.h"
 
 namespace shardlens::trainer::rank {
@@ -30,22 +30,17 @@ comm::CommunicatorOptions place_to_meet(const RankPlace& place) {
   return options;
 }
 
-std::string mark_of(const trace::model::RunInfo& run) {
-  return std::to_string(run.start_ns) + " " + run.machine;
+void tell_made_run(c10d::Store& store, std::int64_t start_ns) {
+  store.set(kMadeRun, std::to_string(start_ns));
 }
 
-void tell_made_run(c10d::Store& store, const trace::model::RunInfo& run) {
-  const std::string mark = mark_of(run);
-  store.set(kMadeRun, std::vector<std::uint8_t>(mark.begin(), mark.end()));
-}
-
-std::optional<std::string> MadeRun::look() {
+std::optional<std::int64_t> MadeRun::look() {
   problem_.clear();
   try {
     if (!store_) store_ = comm::meet(options_, kMeetingPatience);
     if (!store_->check({std::string(kMadeRun)})) return std::nullopt;
-    const std::vector<std::uint8_t> mark = store_->get(kMadeRun);
-    return std::string(mark.begin(), mark.end());
+    const std::vector<std::uint8_t> start_ns = store_->get(kMadeRun);
+    return trace::base::number_from<std::int64_t>(std::string(start_ns.begin(), start_ns.end()));
   } catch (const c10::Error& error) {
     problem_ = error.what_without_backtrace();
   } catch (const std::exception& error) {

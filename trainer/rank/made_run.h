@@ -3,11 +3,11 @@
 // that are not ours. One thread.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
-#include "trace/model/run_info.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/rank/rank_place.h"
 
@@ -16,19 +16,17 @@ namespace shardlens::trainer::rank {
 // Where all ranks meet.
 comm::CommunicatorOptions place_to_meet(const RankPlace& place);
 
-// Tells runs apart that are made in one folder.
-std::string mark_of(const trace::model::RunInfo& run);
-
-// Throws c10::Error.
-void tell_made_run(c10d::Store& store, const trace::model::RunInfo& run);
+// `start_ns`: of its RunInfo. Throws c10::Error.
+void tell_made_run(c10d::Store& store, std::int64_t start_ns);
 
 // Asks for it on another machine.
 class MadeRun {
  public:
   explicit MadeRun(const RankPlace& place) : options_(place_to_meet(place)) {}
 
-  // Its mark; none: it is not told yet. Waits some seconds where the place to meet is not there.
-  std::optional<std::string> look();
+  // When it began, by rank 0's clock; none: it is not told yet. Waits some seconds where the place
+  // to meet is not there.
+  std::optional<std::int64_t> look();
   // Why it could not be asked for, the last time; "": it could.
   const std::string& problem() const { return problem_; }
 

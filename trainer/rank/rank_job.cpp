@@ -231,7 +231,7 @@ void RankJob::tell_made_run() {
   try {
     const EndsAtOnce waiting(stop_signal_);
     store_ = comm::meet(place_to_meet(environment_));
-    rank::tell_made_run(*store_, run_.info);
+    rank::tell_made_run(*store_, run_.info.start_ns);
   } catch (const std::exception&) {
     if (environment_.agent_store) store_.reset();  // as in tell_preparing()
   }

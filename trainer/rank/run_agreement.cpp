@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <string_view>
 #include <system_error>
 #include <thread>
@@ -90,18 +91,18 @@ tl::unexpected<trace::base::Error> holds_another_run(const std::filesystem::path
                                "folder or delete that one");
 }
 
-// The mark of the run that rank 0 has made: what it tells, or of one that comes into a folder that
-// had none.
-trace::base::Result<std::string> await_rank_0(const RankOptions& options,
-                                              const RankPlace& environment, seconds patience) {
+// When the run began that rank 0 has made: what it tells, or that of one that comes into a folder
+// that had none.
+trace::base::Result<std::int64_t> await_rank_0(const RankOptions& options,
+                                               const RankPlace& environment, seconds patience,
+                                               bool had_run) {
   const auto deadline = steady_clock::now() + patience;
-  const bool has_any = trace::store::read_run_info(options.run).has_value();
   MadeRun made(environment);
   while (true) {
-    if (!has_any) {
-      if (const auto info = trace::store::read_run_info(options.run)) return mark_of(*info);
+    if (!had_run) {
+      if (const auto info = trace::store::read_run_info(options.run)) return info->start_ns;
     }
-    if (const auto mark = made.look()) return *mark;
+    if (const auto start_ns = made.look()) return *start_ns;
     if (steady_clock::now() > deadline) break;
     std::this_thread::sleep_for(kLook);
   }
@@ -122,10 +123,11 @@ trace::base::Result<AgreedRun> join_from_elsewhere(const RankOptions& options,
     return holds_another_run(options.run);
   }
   const seconds patience = patience_of(options);
+  const bool had_run = trace::store::read_run_info(options.run).has_value();
   loop::RankLog log(nullptr);
   log.info("waiting for rank 0, which makes the run in " + trace::base::quoted(options.run) +
            ", for at most " + std::to_string(patience.count()) + " s");
-  TRY_ASSIGN(const std::string mark, await_rank_0(options, environment, patience));
+  TRY_ASSIGN(const std::int64_t start_ns, await_rank_0(options, environment, patience, had_run));
   auto info = trace::store::read_run_info(options.run);
   if (!info && !makes_folder(options.run)) {
     log.info(trace::base::quoted(options.run) +
@@ -133,7 +135,8 @@ trace::base::Result<AgreedRun> join_from_elsewhere(const RankOptions& options,
     info = await_run(options.run, kWaitForSharedRun);
   }
   if (!info) return make_run(options, environment);
-  if (mark_of(*info) != mark) return holds_another_run(options.run);
+  // A later one was made by another rank on this disk, once that had heard of rank 0's.
+  if (had_run && info->start_ns < start_ns) return holds_another_run(options.run);
   return AgreedRun{options.run, std::move(*info)};
 }
 

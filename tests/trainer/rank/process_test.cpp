@@ -170,7 +170,7 @@ class RunAgreement : public testing::Test {
   // What rank 0 does where it has made the run. Keeps the place to meet.
   void tell(const trace::model::RunInfo& made) {
     if (!store_) store_ = comm::meet(rank::place_to_meet(first_of_machine(0)));
-    rank::tell_made_run(*store_, made);
+    rank::tell_made_run(*store_, made.start_ns);
   }
   // Of rank 0, somewhere else.
   trace::model::RunInfo run_made_in(const std::string& name) const {
@@ -248,10 +248,24 @@ TEST_F(RunAgreement, MakesARunOfItsOwnWhereItDoesNotSeeThatOfRank0) {
   EXPECT_TRUE(own->owns_status);
 }
 
-TEST_F(RunAgreement, RefusesAFolderOfAnotherRun) {
+// As where each rank of a machine is the first of a launcher of its own.
+TEST_F(RunAgreement, JoinsTheRunThatAnotherRankOnItsDiskHasMade) {
   tell(run_made_in("on the disk of rank 0"));
   const rank::RankOptions options = with("cpu");
+  const auto made = rank::agree_on_run(options, first_of_machine(1));
+  ASSERT_TRUE(made) << made.error().message;
+  rank::RankPlace other = first_of_machine(1);
+  other.rank = 3;
+  const auto joined = rank::agree_on_run(options, other);
+  ASSERT_TRUE(joined) << joined.error().message;
+  EXPECT_FALSE(joined->owns_status);
+  EXPECT_EQ(joined->info.start_ns, made->info.start_ns);
+}
+
+TEST_F(RunAgreement, RefusesAFolderOfAnotherRun) {
+  const rank::RankOptions options = with("cpu");
   run_made_in("run");
+  tell(run_made_in("on the disk of rank 0"));
   const auto refused = rank::agree_on_run(options, first_of_machine(1));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, trace::base::ErrorKind::kUsage);
