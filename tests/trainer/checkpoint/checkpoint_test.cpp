@@ -362,6 +362,29 @@ TEST(SharedWork, ARankThatStandsStillIsNoticedAtTheTimeout) {
       with_timeout(std::chrono::seconds(1)));
 }
 
+TEST(SharedWork, AFailureIsToldToAllHoweverLongTheyAreAtWork) {
+  comm::on_ranks(
+      3,
+      [](comm::Communicator& communicator, profiler::recorder::Recorder&) {
+        const int rank = communicator.rank();
+        SharedWork work(communicator, "test");
+        for (const int failing : {0, 2}) {
+          const auto end =
+              std::chrono::steady_clock::now() + rank * std::chrono::milliseconds(400);
+          while (std::chrono::steady_clock::now() < end) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            work.piece_done();
+          }
+          trace::base::Result<void> mine;
+          if (rank == failing) mine = trace::base::fail(trace::base::ErrorKind::kIo, "the cause");
+          const auto agreed = work.agree(mine);
+          ASSERT_FALSE(agreed);
+          EXPECT_EQ(agreed.error().message, "rank " + std::to_string(failing) + ": the cause");
+        }
+      },
+      with_timeout(std::chrono::seconds(2)));
+}
+
 TEST(RankExchange, GivesAllTheTextsOrTheFirstFailure) {
   comm::on_ranks(3, [](comm::Communicator& communicator, profiler::recorder::Recorder&) {
     const int rank = communicator.rank();
