@@ -68,6 +68,7 @@ auto ComparisonReader::read(const ComparisonQuestion::Run& run, std::int64_t ste
   if (!is_same) feed.version = ++last_version_;
   feed.label = run.label;
   feed.step = step;
+  feed.problem.clear();
   feed.follower->keep();
   return feed.view;
 }
