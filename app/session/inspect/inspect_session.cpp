@@ -10,6 +10,7 @@
 #include "app/session/runs/run_liveness.h"
 #include "app/session/runs/run_words.h"
 #include "app/session/worker/free_memory.h"
+#include "app/session/worker/read_safely.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/sqlite/stop_reading.h"
 
@@ -38,14 +39,14 @@ InspectSession::InspectSession(Notice& notice, std::function<void()> on_publish)
                 std::bind_front(&InspectSession::could_not_answer, this)),
       ranges_([this](const auto& range, const auto& wanted) { count_range(range, wanted); },
               std::bind_front(&InspectSession::could_not_answer, this)),
-      finds_([this](const auto& pattern, const auto& wanted) { find_names(pattern, wanted); },
-             std::bind_front(&InspectSession::could_not_answer, this)),
+      finds_([this](const auto& pattern, const auto& wanted) { find_names(pattern, wanted); }),
       picks_([this](const auto& what, const auto& wanted) { pick(what, wanted); },
-             std::bind_front(&InspectSession::could_not_answer, this)),
+             [this](const auto& why) {
+               notice_.say_why_not(unreadable_text(opened().run.string(), why));
+             }),
       memories_([this](const auto& what, const auto& wanted) { lay_out_memory(what, wanted); },
                 std::bind_front(&InspectSession::could_not_answer, this)),
-      queries_([this](const auto& query, const auto& wanted) { run_sql(query, wanted); },
-               std::bind_front(&InspectSession::could_not_answer, this)),
+      queries_([this](const auto& query, const auto& wanted) { run_sql(query, wanted); }),
       opener_([this](const auto& what, const auto& wanted) { open_and_follow(what, wanted); },
               std::bind_front(&InspectSession::could_not_answer, this)),
       bookmarks_([this](const auto&, const auto&) { write_bookmarks(); }) {}
@@ -161,12 +162,10 @@ void InspectSession::publish_problem(std::uint64_t generation, const std::string
   publish(generation, [&](ui::state::InspectView& view) { view.problem = problem; });
 }
 
-// What no file should be able to cause. Nothing is waited for any more.
+// What no file should be able to cause.
 void InspectSession::could_not_answer(const std::string& why) {
-  publish(opened().generation, [&](ui::state::InspectView& view) {
-    view.problem = "The run is damaged, or too large for this machine's memory (" + why + ")";
-    view.counting_range = view.sql.running = false;
-  });
+  const auto opened = this->opened();
+  publish_problem(opened.generation, unreadable_text(opened.run.string(), why));
 }
 
 bool InspectSession::open(const Opening& opening) {
@@ -306,17 +305,18 @@ void InspectSession::draw_picture(const trace::timeline::PictureRequest& request
 }
 
 void InspectSession::count_range(const trace::timeline::TimeRange& asked, const Wanted& wanted) {
-  const auto [run, generation, explorer] = opened();
-  if (!explorer) return;
-  publish(generation, [](ui::state::InspectView& view) { view.counting_range = true; });
+  const auto opened = this->opened();
+  if (!opened.explorer) return;
+  publish(opened.generation, [](ui::state::InspectView& view) { view.counting_range = true; });
   const bool is_whole = asked == trace::timeline::TimeRange{};
-  trace::timeline::TimeRange range = is_whole ? explorer->whole() : asked;
+  trace::timeline::TimeRange range = is_whole ? opened.explorer->whole() : asked;
   const std::int64_t until_ns = until();
   const bool is_so_far = is_whole && until_ns < range.end_ns;
   range.end_ns = std::max(range.start_ns, std::min(range.end_ns, until_ns));
-  auto figures = explorer->statistics(range, wanted);
+  auto figures = read_safely(opened.run.string(),
+                             [&] { return opened.explorer->statistics(range, wanted); });
   if (!figures && !wanted()) return;  // the next one is being counted
-  publish(generation, [&](ui::state::InspectView& view) {
+  publish(opened.generation, [&](ui::state::InspectView& view) {
     view.counting_range = false;
     if (!figures) {
       view.problem = figures.error().message;
@@ -355,11 +355,12 @@ void InspectSession::lay_out_memory(const trace::timeline::StepMemoryRequest& re
 }
 
 void InspectSession::find_names(const trace::timeline::NamePattern& pattern, const Wanted& wanted) {
-  const auto [run, generation, explorer] = opened();
-  if (!explorer) return;
-  auto hits = explorer->find(pattern, wanted, until());
+  const auto opened = this->opened();
+  if (!opened.explorer) return;
+  auto hits = read_safely(opened.run.string(),
+                          [&] { return opened.explorer->find(pattern, wanted, until()); });
   if (!hits && !wanted()) return;
-  publish(generation, [&](ui::state::InspectView& view) {
+  publish(opened.generation, [&](ui::state::InspectView& view) {
     if (asked_.pattern != pattern) return;  // cleared meanwhile, or another one is being looked for
     auto found = std::make_shared<trace::timeline::NameHits>();
     if (hits) *found = std::move(*hits);

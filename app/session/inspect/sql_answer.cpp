@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "app/session/worker/read_safely.h"
 #include "trace/store/sql/query.h"
 
 namespace shardlens::app::session {
@@ -39,8 +40,10 @@ ui::state::SqlAnswer ask_sql(const std::filesystem::path& run, const std::string
   ui::state::SqlAnswer answer;
   answer.query = query;
   const auto begin = std::chrono::steady_clock::now();
-  const auto result = trace::store::query_run(
-      run, query, {.row_limit = kMostRows, .interrupted = [&] { return !wanted(); }});
+  const auto result = read_safely(run.string(), [&] {
+    return trace::store::query_run(
+        run, query, {.row_limit = kMostRows, .interrupted = [&] { return !wanted(); }});
+  });
   answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (result) {
     take_rows(answer, *result);

@@ -74,17 +74,21 @@ class LatestWorker {
       try {
         answer_(request, is_wanted);
       } catch (const std::exception& error) {
-        if (failed_ && is_wanted()) {
-          failed_(error.what());
-        } else {
-          std::fprintf(stderr, "error: %s\n", error.what());
-        }
+        tell(error, is_wanted);
       }
       lock.lock();
       busy_ = false;
       lock.unlock();
       changed_.notify_all();
     }
+  }
+  void tell(const std::exception& error, const auto& is_wanted) const {
+    try {
+      if (failed_ && is_wanted()) return failed_(error.what());
+    } catch (const std::exception&) {
+      // There may be no memory for that, either.
+    }
+    std::fprintf(stderr, "error: %s\n", error.what());
   }
 
   Answer answer_;

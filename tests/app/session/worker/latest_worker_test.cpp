@@ -67,6 +67,21 @@ TEST(LatestWorker, TellsWhyAnAnswerThatIsWantedCouldNotBeMade) {
   EXPECT_EQ(told, std::vector<std::string>{"request 2"});
 }
 
+TEST(LatestWorker, GoesOnWhereThereIsNoMemoryToTellThatThereIsNone) {
+  std::vector<int> answered;
+  LatestWorker<int> worker(
+      [&](const int& request, const auto&) {
+        if (request == 1) throw std::bad_alloc();
+        answered.push_back(request);
+      },
+      [](const std::string&) { throw std::bad_alloc(); });
+  for (const int request : {1, 2}) {
+    worker.ask(request);
+    worker.wait_until_idle();
+  }
+  EXPECT_EQ(answered, std::vector<int>{2});
+}
+
 TEST(LatestWorker, TellsTheAnswerUnderWayThatANewerOneIsWanted) {
   std::atomic<int> given_up = 0;
   std::latch began(1);
