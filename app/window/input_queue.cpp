@@ -5,7 +5,6 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <set>
 
@@ -82,8 +81,8 @@ int key_by_print(int place, const char* printed) {
   if (is_digit && sign != '-') return place;  // AZERTY has it there
   // What makes larger has the code of the key that has both in the US.
   if (sign == '+') return GLFW_KEY_EQUAL;
-  // GLFW's codes of letters and signs are those of ASCII.
-  return std::toupper(static_cast<unsigned char>(sign));
+  // GLFW's codes of capitals and signs are those of ASCII, whatever the locale that it sets.
+  return sign >= 'a' && sign <= 'z' ? sign - 'a' + 'A' : sign;
 }
 
 void InputQueue::add_key(int place, bool is_down, int modifiers, const char* printed) {
