@@ -129,6 +129,7 @@ void TableView::draw_head(const kit::Theme& theme, const state::Rect& head) {
     const present::TableColumn& c = table_->columns[column];
     const kit::Hit hit = draw_column_head(theme, box, *table_, c, sort_);
     if (hit.clicked) wanted = present::next_sort(sort_, c);
+    if (wanted.column.empty()) wanted = first_sort_;
     if (hit.entered && column >= table_->frozen) scroll_to(theme, head, box);
   };
   // The keyboard reaches them, too.

@@ -33,7 +33,8 @@ struct TableEvents {  // rows of the table, not places on screen
 
 class TableView {
  public:
-  explicit TableView(present::TableSort sort = {}) : sort_(std::move(sort)) {}
+  // `sort`: what it begins with, and what is left where another one is taken back.
+  explicit TableView(present::TableSort sort = {}) : first_sort_(sort), sort_(std::move(sort)) {}
 
   // `table` is shared with what made it: the order is made anew when it is another one.
   TableEvents draw(const kit::Theme& theme, const state::Rect& rect,
@@ -65,7 +66,7 @@ class TableView {
     for_each_cell(theme, row, draw, [](std::size_t, const state::Rect&) {});
   }
 
-  present::TableSort sort_;
+  present::TableSort first_sort_, sort_;
   std::shared_ptr<const present::Table> table_;
   std::string filter_;
   std::vector<std::uint32_t> order_;

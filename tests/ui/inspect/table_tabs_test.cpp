@@ -104,6 +104,29 @@ TEST(TableView, TheKeyboardReachesColumnsThatAreOutOfSight) {
   EXPECT_GE(second->rect.x, panel.probe().find(head_of(0))->rect.right()) << "not behind the first";
 }
 
+TEST(TableView, ComesBackToTheOrderThatItBeganWith) {
+  auto table = std::make_shared<present::Table>();
+  table->id = "small";
+  table->rows = 2;
+  for (const char* title : {"first", "second"}) {
+    table->columns.push_back({.title = title,
+                              .kind = present::TableColumn::Kind::kText,
+                              .width = 120,
+                              .cell = [](std::size_t) { return present::TableCell::words("x"); }});
+  }
+  const present::TableSort begun{"second", true};
+  table::TableView view(begun);
+  HeadlessPanel panel(600, 300, 1, state::ThemeKind::kDark,
+                      [&](const kit::Theme& theme, const state::Rect& rect, state::Commands&) {
+                        view.draw(theme, rect, table, {});
+                      });
+  panel.frames();
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(panel.click("small/head/first"));
+  EXPECT_EQ(view.sort(), (present::TableSort{"first", true}));
+  ASSERT_TRUE(panel.click("small/head/first"));
+  EXPECT_EQ(view.sort(), begun);
+}
+
 TEST(StatisticsTab, FiltersWithEveryLetterAndCopiesWhatItShows) {
   TabsWindow window(tables_snapshot());
   ASSERT_TRUE(window.panel.click("statistics/filter"));
