@@ -34,7 +34,8 @@ else
   PYTHON=$VENV/bin/python3
   SHARDLENS_LIBTORCH=$(echo "$VENV"/lib/python3*/site-packages/torch)
   parts_built="-DSHARDLENS_UNITY=ON"
-  targets="$targets shardlens shardlens-record trainer_checkpoint_gpu_tests"
+  # The last two are what record_test.py records, besides Python.
+  targets="$targets shardlens shardlens-record trainer_checkpoint_gpu_tests fake_gpu nvtx_program"
 fi
 
 if [ -n "${SHARDLENS_RANK:-}" ]; then
