@@ -1,5 +1,7 @@
 #include "profiler/nccl/call_pool.h"
 
+#include <thread>
+
 namespace shardlens::profiler::nccl {
 namespace {
 
@@ -38,17 +40,57 @@ void* NcclCallPool::claim(const Call& call) {
   return nullptr;
 }
 
-std::optional<NcclCallPool::Call> NcclCallPool::take(void* handle) {
+NcclCallPool::Slot* NcclCallPool::hold(void* handle) {
   const auto value = reinterpret_cast<std::uint64_t>(handle);
-  if ((value & 1) == 0) return std::nullopt;
+  if ((value & 1) == 0) return nullptr;
   Slot& slot = slots_[(value >> 1) & kSlotMask];
   const std::uint64_t uses = value >> (kSlotBits + 1);
-  std::uint64_t state = (uses << 2) | kUsed;
-  if (!slot.state.compare_exchange_strong(state, (uses << 2) | kBusy, std::memory_order_acquire))
-    return std::nullopt;
-  const Call call = slot.call;
-  slot.state.store((uses << 2) | kFree, std::memory_order_release);
+  while (true) {
+    std::uint64_t state = (uses << 2) | kUsed;
+    if (slot.state.compare_exchange_strong(state, (uses << 2) | kBusy, std::memory_order_acquire))
+      return &slot;
+    if (state != ((uses << 2) | kBusy)) return nullptr;
+    std::this_thread::yield();
+  }
+}
+
+void NcclCallPool::let_go(Slot& slot, std::uint64_t next) {
+  const std::uint64_t busy = slot.state.load(std::memory_order_relaxed);
+  slot.state.store((busy & ~kStateMask) | next, std::memory_order_release);
+}
+
+std::optional<NcclCallPool::Call> NcclCallPool::take(void* handle) {
+  Slot* slot = hold(handle);
+  if (slot == nullptr) return std::nullopt;
+  const Call call = slot->call;
+  let_go(*slot, kFree);
   return call;
+}
+
+std::optional<NcclCallPool::Call> NcclCallPool::tell(void* handle,
+                                                     const queue::CollectiveLaunch& how) {
+  Slot* slot = hold(handle);
+  if (slot == nullptr) return std::nullopt;
+  const bool was_told = slot->call.is_told;
+  if (!was_told) {
+    const std::uint64_t launch = slot->call.launch.launch;
+    slot->call.launch = how;
+    slot->call.launch.launch = launch;
+    slot->call.is_told = true;
+  }
+  const Call call = slot->call;
+  let_go(*slot, call.is_in_group ? kUsed : kFree);
+  return was_told ? std::nullopt : std::optional(call);
+}
+
+std::optional<NcclCallPool::Call> NcclCallPool::leave_group(void* handle, std::uint64_t launch) {
+  Slot* slot = hold(handle);
+  if (slot == nullptr) return std::nullopt;
+  slot->call.launch.launch = launch;
+  slot->call.is_in_group = false;
+  const Call call = slot->call;
+  let_go(*slot, call.is_told ? kFree : kUsed);
+  return call.is_told ? std::optional(call) : std::nullopt;
 }
 
 }  // namespace shardlens::profiler::nccl

@@ -1,6 +1,7 @@
 #include "profiler/nccl/nccl_events.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -26,10 +27,16 @@ struct ThreadState {
     bool is_launched_apart = false;
   };
   std::vector<GroupCall> group_calls, untold;
+  // What this thread has launched since that group began.
+  struct GroupLaunch {
+    const NcclCommunicator* communicator = nullptr;
+    std::uint64_t number = 0;
+    bool is_told = false;  // what it carries; if not, a host function of CUDA tells it
+  };
+  std::vector<GroupLaunch> group_launches;
   std::uint64_t group_of = 0;  // number of the NcclEvents that saw the group begin
   bool is_group_open = false;
-  std::uint64_t group_launch = 0;         // the mark around all that is launched for it; 0: none
-  bool is_told_by_host_function = false;  // what the latest launch carries
+  std::uint64_t group_launch = 0;  // the mark around all that is launched for it; 0: none
 };
 thread_local ThreadState thread_state;
 
@@ -101,6 +108,17 @@ std::uint64_t order_of(const NcclCommunicator& communicator) {
   return LaunchMarker::kNoOrder;
 }
 
+// The launch of the latest group that a host function of CUDA tells of; 0: there are several. None:
+// NCCL has told of all.
+std::optional<std::uint64_t> launch_to_be_told(const NcclCommunicator* communicator) {
+  std::optional<std::uint64_t> found;
+  for (const ThreadState::GroupLaunch& each : thread_state.group_launches) {
+    if (each.is_told || each.communicator != communicator) continue;
+    found = found ? 0 : each.number;
+  }
+  return found;
+}
+
 bool is_point_to_point(trace::model::CollectiveFunction function) {
   return function == trace::model::CollectiveFunction::kSend ||
          function == trace::model::CollectiveFunction::kReceive;
@@ -166,7 +184,9 @@ void* NcclEvents::start_call(NcclCommunicator& communicator, const CallEvent& ev
   }
   communicator.captured.end();
   end_untold(communicator);
-  NcclCallPool::Call call{thread_state.host_collective, false, recorder::Recorder::now_ns()};
+  NcclCallPool::Call call{.collective = thread_state.host_collective,
+                          .called_ns = recorder::Recorder::now_ns(),
+                          .is_in_group = has_open_group()};
   if (call.collective == 0) {
     call.is_foreign = true;
     call.collective = recorder_.enter_collective(call_in(communicator, NcclGroup::kCalls, event));
@@ -193,11 +213,10 @@ void* NcclEvents::start_captured_call(NcclCommunicator& communicator, const Call
 void* NcclEvents::start_launch(NcclCommunicator& communicator) {
   end_mark();  // if a stop was missing
   communicator.is_launched_apart.store(!has_open_group(), std::memory_order_relaxed);
-  thread_state.is_told_by_host_function = true;  // unless this thread is told at once
   thread_state.communicator = &communicator;
-  thread_state.launch = 0;
+  thread_state.launch = marker_.begin == nullptr ? 0 : next_launch();
+  if (has_open_group()) thread_state.group_launches.push_back({&communicator, thread_state.launch});
   if (marker_.begin == nullptr) return &ignored_event;
-  thread_state.launch = next_launch();
   marker_.begin(thread_state.launch, order_of(communicator));
   thread_state.is_marked = true;
   thread_state.is_captured = communicator.captured.is_open();
@@ -223,9 +242,9 @@ void NcclEvents::begin_group(NcclCommunicator& communicator) {
   if (has_open_group()) end_group();  // if a stop was missing
   if (std::exchange(thread_state.group_of, number_) != number_) thread_state.untold.clear();
   thread_state.group_calls.clear();
+  thread_state.group_launches.clear();
   thread_state.is_group_open = true;
   thread_state.group_launch = 0;
-  thread_state.is_told_by_host_function = false;
   communicator.captured.begin_group();
 }
 
@@ -253,10 +272,12 @@ void NcclEvents::end_group() {
   thread_state.is_group_open = false;
   const std::uint64_t launch = thread_state.group_launch;
   if (launch != 0 && marker_.end != nullptr) marker_.end();
-  if (thread_state.is_told_by_host_function) return;
   for (const ThreadState::GroupCall& each : thread_state.group_calls) {
-    if (each.is_launched_apart) {
-      thread_state.untold.push_back(each);
+    const auto to_be_told = launch_to_be_told(each.communicator);
+    if (to_be_told || each.is_launched_apart) {
+      const auto told = calls_.leave_group(each.handle, to_be_told.value_or(0));
+      if (told) note_launched(*told, told->launch);
+      if (!to_be_told) thread_state.untold.push_back(each);
     } else if (const auto call = calls_.take(each.handle)) {
       recorder_.launch_collective(call->collective, {.launch = launch});
       if (call->is_foreign) end_unseen(*call);
@@ -276,24 +297,34 @@ void NcclEvents::end_untold(const NcclCommunicator& communicator) {
   });
 }
 
+// Where NCCL's host takes part in what is launched, and must wait for the stream (across machines
+// once a graph has captured calls of the communicator, and with CUDA_LAUNCH_BLOCKING), a host
+// function of CUDA tells it, on another thread, when the launch may not even have begun.
 void NcclEvents::carry_out(NcclCommunicator& communicator, void* parent,
                            queue::CollectiveLaunch launch) {
-  thread_state.is_told_by_host_function = false;
+  const bool is_told_at_launch = thread_state.communicator == &communicator;
+  if (is_told_at_launch && has_open_group() && !thread_state.group_launches.empty())
+    thread_state.group_launches.back().is_told = true;
   if (const auto captured = captured_.take(parent))
     return carry_out_captured(communicator, *captured, launch);
   if (parent == &ignored_event && thread_state.host_collective == 0) return;
-  auto call = calls_.take(parent);
-  if (!call && thread_state.host_collective != 0)
-    call = NcclCallPool::Call{thread_state.host_collective, false, 0};
-  if (!call) {
+  if (is_told_at_launch) launch.launch = thread_state.launch;
+  const auto call = is_told_at_launch ? calls_.take(parent) : calls_.tell(parent, launch);
+  if (!call && thread_state.host_collective != 0) {
+    recorder_.launch_collective(thread_state.host_collective, launch);
+  } else if (!call) {
     parents_lost_.fetch_add(1, std::memory_order_relaxed);
-    return;
+  } else if (is_told_at_launch) {
+    note_launched(*call, launch);
+  } else if (!call->is_in_group) {
+    note_launched(*call, call->launch);
   }
-  // A host function of CUDA may tell of what another thread launched (NCCL uses one where it must
-  // wait, as with CUDA_LAUNCH_BLOCKING): then the kernel stays unknown.
-  if (thread_state.communicator == &communicator) launch.launch = thread_state.launch;
-  recorder_.launch_collective(call->collective, launch);
-  if (call->is_foreign && launch.launch == 0) end_unseen(*call);
+}
+
+void NcclEvents::note_launched(const NcclCallPool::Call& call,
+                               const queue::CollectiveLaunch& launch) {
+  recorder_.launch_collective(call.collective, launch);
+  if (call.is_foreign && launch.launch == 0) end_unseen(call);
 }
 
 // Told once, while it is captured, or again and again by a host function in the graph, which knows

@@ -1,7 +1,7 @@
 // What NCCL's events mean for the recorder: which host call a kernel carries out, and how. NCCL's
 // threads; never blocks, and allocates only when a communicator, or the lane of calls whose kernels
-// nothing reports, is first used, where a group has more calls than any before on its thread, and
-// while a CUDA graph is captured.
+// nothing reports, is first used, where a group has more calls or launches than any before on its
+// thread, and while a CUDA graph is captured.
 #pragma once
 
 #include <array>
@@ -63,6 +63,7 @@ class NcclEvents {
   void await_group_end(const NcclCommunicator& communicator, void* call);
   void end_group();
   void end_untold(const NcclCommunicator& communicator);
+  void note_launched(const NcclCallPool::Call& call, const queue::CollectiveLaunch& launch);
   void end_unseen(const NcclCallPool::Call& call);
   template <typename CallEvent>
   queue::CollectiveCall call_in(NcclCommunicator& communicator, NcclGroup which,

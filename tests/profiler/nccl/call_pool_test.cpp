@@ -11,7 +11,11 @@ namespace shardlens::profiler::nccl {
 namespace {
 
 NcclCallPool::Call call(std::uint64_t collective, std::int64_t called_ns = 0) {
-  return {collective, true, called_ns};
+  return {.collective = collective, .is_foreign = true, .called_ns = called_ns};
+}
+
+NcclCallPool::Call call_in_group(std::uint64_t collective) {
+  return {.collective = collective, .is_in_group = true};
 }
 
 TEST(NcclCallPool, GivesBackWhatWasClaimedOnce) {
@@ -47,6 +51,66 @@ TEST(NcclCallPool, TakesSlotsAgainThatWereForgotten) {
   ASSERT_NE(later, nullptr);
   EXPECT_EQ(pool->take(later)->collective, 2u);
   static_cast<void>(first);
+}
+
+TEST(NcclCallPool, WhatIsToldAfterTheGroupHasTheLaunchThatTheGroupKnew) {
+  const auto pool = std::make_unique<NcclCallPool>();
+  void* handle = pool->claim(call_in_group(42));
+  EXPECT_FALSE(pool->leave_group(handle, 7));
+  const auto whole = pool->tell(handle, {.algorithm = 11, .channels = 8});
+  ASSERT_TRUE(whole);
+  EXPECT_FALSE(whole->is_in_group);
+  EXPECT_EQ(whole->collective, 42u);
+  EXPECT_EQ(whole->launch.launch, 7u);
+  EXPECT_EQ(whole->launch.algorithm, 11u);
+  EXPECT_EQ(whole->launch.channels, 8);
+  EXPECT_FALSE(pool->take(handle)) << "it was given back";
+}
+
+TEST(NcclCallPool, WhatIsToldBeforeTheGroupEndsIsKeptUntilThen) {
+  const auto pool = std::make_unique<NcclCallPool>();
+  void* handle = pool->claim(call_in_group(42));
+  const auto told = pool->tell(handle, {.algorithm = 11, .channels = 8});
+  ASSERT_TRUE(told);
+  EXPECT_TRUE(told->is_in_group);
+  EXPECT_FALSE(pool->tell(handle, {.algorithm = 12})) << "told before";
+  const auto whole = pool->leave_group(handle, 7);
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->collective, 42u);
+  EXPECT_EQ(whole->launch.launch, 7u);
+  EXPECT_EQ(whole->launch.algorithm, 11u);
+  EXPECT_EQ(whole->launch.channels, 8);
+  EXPECT_FALSE(pool->take(handle)) << "it was given back";
+}
+
+TEST(NcclCallPool, OfTwoThreadsThatKnowAPartEachOneHasTheWhole) {
+  const auto pool = std::make_unique<NcclCallPool>();
+  constexpr int kCalls = 20'000;
+  std::vector<void*> handles(kCalls);
+  std::atomic<int> claimed{0}, whole{0}, wrong{0};
+  const auto check = [&](const NcclCallPool::Call& call) {
+    ++whole;
+    if (call.launch.launch != call.collective || call.launch.channels != 8) ++wrong;
+  };
+  std::thread teller([&] {
+    for (int i = 0; i < kCalls; ++i) {
+      while (claimed.load(std::memory_order_acquire) <= i) std::this_thread::yield();
+      const auto told = pool->tell(handles[static_cast<std::size_t>(i)], {.channels = 8});
+      if (!told) ++wrong;
+      if (told && !told->is_in_group) check(*told);
+    }
+  });
+  for (int i = 0; i < kCalls; ++i) {
+    const auto number = static_cast<std::uint64_t>(i + 1);
+    void* handle = pool->claim(call_in_group(number));
+    if (handle == nullptr) ++wrong;
+    handles[static_cast<std::size_t>(i)] = handle;
+    claimed.store(i + 1, std::memory_order_release);
+    if (const auto left = pool->leave_group(handle, number)) check(*left);
+  }
+  teller.join();
+  EXPECT_EQ(whole, kCalls);
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST(NcclCallPool, NeverGivesASlotToTwoThreads) {

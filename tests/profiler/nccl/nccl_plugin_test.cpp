@@ -406,18 +406,81 @@ TEST_F(NcclPluginTest, OfACommunicatorThatDoesNotBlockLaunchesAreToldAfterTheGro
   EXPECT_EQ(content.lost("NCCL collective of an unknown call"), 1) << "the first";
 }
 
-// NCCL uses one where it must wait, as with CUDA_LAUNCH_BLOCKING.
-TEST_F(NcclPluginTest, WhatAHostFunctionTellsAfterTheGroupIsNotLost) {
+// NCCL uses one where it must wait: across machines once a graph has captured calls of the
+// communicator, and with CUDA_LAUNCH_BLOCKING.
+TEST_F(NcclPluginTest, WhatAHostFunctionTellsHasTheKernelThatItsGroupLaunched) {
+  attach();
+  FakeNccl nccl(0xabc, 2, 0);
+  enum class Told { kBeforeTheLaunch, kInTheGroup, kAfterTheGroup };
+  for (const Told told : {Told::kBeforeTheLaunch, Told::kInTheGroup, Told::kAfterTheGroup}) {
+    void* group = nccl.start(FakeNccl::of_type(nccl::kGroupCall));
+    void* call = nccl.call("AllReduce", 64, "ncclFloat32");
+    const auto tell_if = [&](Told now) {
+      if (told == now) std::thread([&] { nccl.carry_out(call); }).join();
+    };
+    tell_if(Told::kBeforeTheLaunch);
+    nccl.launch();
+    tell_if(Told::kInTheGroup);
+    nccl.stop(group);
+    tell_if(Told::kAfterTheGroup);
+  }
+  ASSERT_EQ(FakeMarks::told.size(), 3u);
+  for (const std::uint64_t launch : FakeMarks::told) end_launch(launch, 100, 200);
+  const auto content = finish();
+  ASSERT_EQ(content.rows.collectives.size(), 3u);
+  for (const trace::model::Collective& row : content.rows.collectives) {
+    EXPECT_EQ(row.start_ns, 100);
+    EXPECT_EQ(row.end_ns, 200);
+    EXPECT_EQ(content.text(row.algorithm), "RING");
+    EXPECT_EQ(row.channels, 16);
+  }
+  EXPECT_TRUE(content.rows.lost.empty());
+}
+
+TEST_F(NcclPluginTest, OfSeveralKernelsAHostFunctionDoesNotSayWhichIsWhose) {
   attach();
   FakeNccl nccl(0xabc, 2, 0);
   void* group = nccl.start(FakeNccl::of_type(nccl::kGroupCall));
-  void* call = nccl.call("AllReduce", 64, "ncclFloat32");
+  void* first = nccl.call("AllReduce", 64, "ncclFloat32");
+  void* second = nccl.call("AllReduce", 64, "ncclFloat32");
+  nccl.launch();
+  std::thread([&] { nccl.carry_out(first); }).join();
   nccl.launch();
   nccl.stop(group);
-  std::thread([&] { nccl.carry_out(call); }).join();
+  std::thread([&] { nccl.carry_out(second); }).join();
+  for (const std::uint64_t launch : FakeMarks::launches) end_launch(launch, 100, 200);
+  run_.wait_until_written();
   const auto content = finish();
-  ASSERT_EQ(content.rows.collectives.size(), 1u);
-  EXPECT_EQ(content.text(content.rows.collectives[0].algorithm), "RING");
+  ASSERT_EQ(content.rows.collectives.size(), 2u);
+  for (const trace::model::Collective& row : content.rows.collectives) {
+    EXPECT_EQ(row.end_ns, row.start_ns) << "as called by the host";
+    EXPECT_EQ(content.text(row.algorithm), "RING");
+  }
+  EXPECT_TRUE(content.rows.pending->empty());
+  EXPECT_TRUE(content.rows.lost.empty());
+}
+
+TEST_F(NcclPluginTest, AHostFunctionTellsOfOneCommunicatorWhileAnotherIsToldAtOnce) {
+  attach();
+  FakeNccl across_machines(0x1, 2, 0), within_one(0x2, 2, 0);
+  void* group = across_machines.start(FakeNccl::of_type(nccl::kGroupCall));
+  void* late = across_machines.call("AllReduce", 64, "ncclFloat32");
+  void* at_once = within_one.call("AllGather", 64, "ncclFloat32");
+  across_machines.launch();
+  within_one.launch();
+  within_one.carry_out(at_once);
+  across_machines.stop(group);
+  std::thread([&] { across_machines.carry_out(late); }).join();
+  ASSERT_EQ(FakeMarks::told.size(), 2u);
+  end_launch(FakeMarks::told[0], 100, 200);
+  end_launch(FakeMarks::told[1], 300, 400);
+  const auto content = finish();
+  std::map<CollectiveFunction, std::int64_t> ends;
+  for (const trace::model::Collective& row : content.rows.collectives)
+    ends[row.function] = row.end_ns;
+  EXPECT_EQ(ends,
+            (std::map<CollectiveFunction, std::int64_t>{{CollectiveFunction::kAllReduce, 200},
+                                                        {CollectiveFunction::kAllGather, 400}}));
   EXPECT_TRUE(content.rows.lost.empty());
 }
 
