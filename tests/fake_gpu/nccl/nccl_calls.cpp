@@ -67,8 +67,16 @@ std::int64_t bytes_of(ncclDataType_t type) {
 struct Group {
   int depth = 0;
   std::vector<NcclCall> calls;
+  void* told = nullptr;  // the plugin's handle, once a call was made
 };
 thread_local Group group;
+
+void tell_of_group(const NcclCall& call) {
+  if (group.told != nullptr) return;
+  abi::Event event = Profiled::of_type(abi::kGroupCall);
+  event.group_call = {is_capturing(stream_of(call.stream)), group.depth};
+  group.told = call.communicator->profiled->start(event);
+}
 
 void tell_of_call(NcclCall& call) {
   Profiled& profiled = *call.communicator->profiled;
@@ -177,31 +185,35 @@ void tell_of_work(const NcclCall& call) {
   Profiled::stop(profiled.start(event));
 }
 
-// Whether NCCL's host takes part in what the GPU does, as it does across machines: then a captured
-// call has a function of the host before its kernel.
+// Whether NCCL's host takes part in what the GPU does, as it does across machines.
 bool is_across_machines() {
   static const bool is_set = std::getenv("FAKE_GPU_NETWORK") != nullptr;
   return is_set;
 }
-bool tells_with_replays(const NcclCall& call) {
-  return is_across_machines() && is_capturing(stream_of(call.stream));
+// Then a captured call has a function of the host before its kernel. Later ones of the communicator
+// have, too: in NCCL those during a replay, here all.
+bool is_told_by_host_function(const NcclCall& call) {
+  return is_across_machines() &&
+         (call.communicator->was_captured || is_capturing(stream_of(call.stream)));
 }
 
 void launch(const NcclCall& call) {
   Profiled& profiled = *call.communicator->profiled;
+  if (is_capturing(stream_of(call.stream))) call.communicator->was_captured = true;
   // CUDA has a thread of its own for such functions.
-  if (tells_with_replays(call))
+  if (is_told_by_host_function(call))
     launch_host(stream_of(call.stream), [call] { std::thread(tell_of_work, call).join(); });
   void* launch = profiled.start(Profiled::of_type(abi::kKernelLaunch));
   launch_kernel(stream_of(call.stream), kernel_of(call));
   Profiled::stop(launch);
 }
 
-// In NCCL's order: calls, launches, the groups, the work.
+// In NCCL's order: the group, calls, launches, the work, the group's end.
 ncclResult_t carry_out(std::vector<NcclCall> calls) {
   for (const NcclCall& call : calls) launch(call);
   for (const NcclCall& call : calls)
-    if (!tells_with_replays(call)) tell_of_work(call);
+    if (!is_told_by_host_function(call)) tell_of_work(call);
+  Profiled::stop(std::exchange(group.told, nullptr));
   return ncclSuccess;
 }
 
@@ -219,6 +231,7 @@ ncclResult_t copy_to_itself(const NcclCall& call) {
 
 ncclResult_t enter(NcclCall call) {
   if (call.communicator->ranks->ranks() == 1) return copy_to_itself(call);
+  tell_of_group(call);
   tell_of_call(call);
   if (group.depth > 0) {
     group.calls.push_back(std::move(call));

@@ -18,6 +18,7 @@ struct ncclComm {
   int device = 0;
   int splits = 0;
   std::map<std::string, std::uint64_t> sequences;
+  bool was_captured = false;  // a graph has some of its calls
 };
 
 namespace shardlens::fake_gpu {
