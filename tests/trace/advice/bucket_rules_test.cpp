@@ -169,6 +169,20 @@ TEST(BucketViewsRule, SpeaksWhereViewsNeedLessMemory) {
   EXPECT_FALSE(asked(unknown, "bucket_views")) << "nothing tells what they take";
 }
 
+TEST(BucketViewsRule, ShowsAStepAlsoWhereNoneWasRecordedInDetail) {
+  AdvisedRun run;
+  run.set_memory(16 * 1024 * kMib);
+  run.predicts = false;
+  run.change = [](analysis::RunFigures& figures) {
+    for (auto& step : figures.steps) {
+      for (auto& rank : step.ranks) rank.has_detail = false;
+    }
+  };
+  const auto advice = of_rule(run.advise(), "bucket_views");
+  ASSERT_TRUE(advice);
+  EXPECT_GE(advice->evidence.front().step, 0);
+}
+
 TEST(CompressionRule, SpeaksWhereMovingGradientsIsExposed) {
   AdvisedRun run;
   const auto advice = asked(run, "compression");

@@ -20,10 +20,13 @@ constexpr double kNoticeable = 0.01;  // of a step
 constexpr double kMissed = 0.05;      // of a 95 % interval
 constexpr double kFilled = 0.9;       // of usable memory
 
+// Of those with detail, if there are any: a step without shows its time and its memory.
 const analysis::StepFigures* median_step(const std::vector<analysis::StepFigures>& steps) {
+  const bool needs_detail = analysis::has_measured_detail(steps);
   std::vector<const analysis::StepFigures*> measured;
   for (const auto& step : steps) {
-    if (analysis::is_measured(step) && analysis::has_detail(step)) measured.push_back(&step);
+    const bool has_enough = !needs_detail || analysis::has_detail(step);
+    if (analysis::is_measured(step) && has_enough) measured.push_back(&step);
   }
   if (measured.empty()) return nullptr;
   const auto middle = measured.begin() + static_cast<std::ptrdiff_t>(measured.size() / 2);

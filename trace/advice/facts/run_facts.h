@@ -42,7 +42,8 @@ class RunFacts {
   // (the half 95 % interval of the mean, analysis/noise/mean_estimate.h) may be where that is more.
   double noticeable_ns() const { return noticeable_ns_; }
 
-  // The measured step with detail whose time is the median; of no step where there is none.
+  // The measured step whose time is the median, of those with detail where there are any; of no
+  // step where none is measured.
   Evidence in_typical_step(std::string what, int rank = -1) const;
 
   // The longest of the sampled collectives with such a tag; else the typical step.
