@@ -265,6 +265,10 @@ void Controller::show_first_run() {
   first_run_opened_ = true;
   const auto* row = newest_own_run(rows(), false);
   if (row == nullptr && !rows().empty()) row = &rows().front();
+  // Not the newest example, which may be of a job that somebody disturbed on purpose.
+  if (row != nullptr && row->is_bundled) {
+    if (const auto* clearest = clearest_example(rows()); clearest != nullptr) row = clearest;
+  }
   if (row != nullptr) watcher_.show(row->folder);
 }
 

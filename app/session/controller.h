@@ -36,7 +36,7 @@ namespace shardlens::app::session {
 struct ControllerOptions {
   std::filesystem::path runs_dir = "runs";
   std::filesystem::path bundled_dir;     // "": none
-  std::filesystem::path run;             // to show first; "": the newest
+  std::filesystem::path run;             // to show first; "": the newest, else an example
   bool replay = false;                   // plays `run`
   double replay_speed = 1;               // until the user chooses another
   trace::job::Settings first_settings;   // of the first job, as long as no run says otherwise

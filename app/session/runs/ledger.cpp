@@ -181,4 +181,14 @@ const ui::state::LedgerRow* row_of(LedgerRows rows, const std::string& folder) {
   return found == rows.end() ? nullptr : &*found;
 }
 
+const ui::state::LedgerRow* clearest_example(LedgerRows rows) {
+  const ui::state::LedgerRow* clearest = nullptr;
+  for (const ui::state::LedgerRow& row : rows) {
+    const auto& hidden = row.summary.overlap_fraction;
+    if (!row.is_bundled || row.settings.inject != "off" || !hidden) continue;
+    if (clearest == nullptr || *hidden > *clearest->summary.overlap_fraction) clearest = &row;
+  }
+  return clearest;
+}
+
 }  // namespace shardlens::app::session

@@ -24,5 +24,8 @@ using LedgerRows = std::span<const ui::state::LedgerRow>;
 
 // Null: there is none. Views into `rows`.
 const ui::state::LedgerRow* row_of(LedgerRows rows, const std::string& folder);
+// For whoever has no run yet: of the runs that came with the program and had no fault injected, the
+// one that hides the largest part of its communication. Null: none tells.
+const ui::state::LedgerRow* clearest_example(LedgerRows rows);
 
 }  // namespace shardlens::app::session

@@ -47,6 +47,21 @@ TEST_F(ControllerTest, OpensTheNewestRunAndComparesWithIt) {
   }));
 }
 
+TEST_F(ControllerTest, OpensAnExampleWithoutAFaultWhereThereAreNoRuns) {
+  const auto examples = folder.path() / "examples";
+  std::filesystem::create_directory(examples);
+  SyntheticOptions options;
+  options.name = "as it should be";
+  finished_run(examples, options);
+  options.name = "late";
+  options.start_ns += 1'000'000'000;
+  options.settings.inject = "rank=1,step=3,phase=forward,every=1,delay_ms=15";
+  finished_run(examples, options);
+  open([&](ControllerOptions& changed) { changed.bundled_dir = examples; });
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) { return now.run != nullptr; }));
+  EXPECT_EQ(controller->snapshot()->run->figures.info.name, "as it should be");
+}
+
 TEST_F(ControllerTest, EstimatesFollowTheKnobsAtOnce) {
   open();
   const auto before = controller->snapshot()->knobs.estimates;

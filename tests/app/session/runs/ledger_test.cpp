@@ -82,6 +82,23 @@ TEST(Ledger, BundledRunsComeLastAndAreNumberedApart) {
   EXPECT_TRUE(ledger.rows[1].is_bundled);
 }
 
+// What a newcomer sees first is no broken job.
+TEST(Ledger, TheClearestExampleHidesMostOfItsCommunicationAndHasNoFault) {
+  auto own = record("own", 10, 100), slow = record("slow", 20, 100), fast = record("fast", 30, 100),
+       late = record("late", 40, 100), alone = record("alone", 50, 100);
+  own.summary.overlap_fraction = 1;
+  slow.summary.overlap_fraction = 0.2;
+  fast.summary.overlap_fraction = 0.8;
+  late.summary.overlap_fraction = 0.9;
+  late.info.settings.inject = "rank=1,step=4,phase=forward,every=1,delay_ms=60";
+  for (auto* example : {&slow, &fast, &late, &alone}) example->is_bundled = true;
+  const auto ledger = build_ledger({own, slow, fast, late, alone}, {});
+  const auto* clearest = clearest_example(ledger.rows);
+  ASSERT_NE(clearest, nullptr);
+  EXPECT_EQ(clearest->name, "fast");
+  EXPECT_EQ(clearest_example(build_ledger({own, late, alone}, {}).rows), nullptr);
+}
+
 TEST(Ledger, ComparesStepTimeWithTheBaseline) {
   auto slower = record("slower", 20, 110);
   slower.info.settings.bucket_cap_mb = 1;
