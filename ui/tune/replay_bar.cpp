@@ -12,7 +12,8 @@ namespace shardlens::ui::tune {
 
 namespace {
 
-constexpr std::array<double, 9> kSpeeds{0.25, 0.5, 1, 2, 5, 10, 25, 50, 100};
+constexpr std::array<double, 13> kSpeeds{0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1,
+                                         2,    5,    10,   25,  50,   100};
 
 void draw_speed(const kit::Theme& theme, state::Rect box, const state::ReplayState& replay,
                 state::Commands& commands) {
@@ -29,7 +30,9 @@ void draw_speed(const kit::Theme& theme, state::Rect box, const state::ReplaySta
   if (up.clicked) commands.push_back(state::SetReplaySpeed{faster(replay.speed)});
   kit::text_in(theme, box, kit::Face::kMono, p.text, present::format_plain(replay.speed) + " ×",
                kit::Align::kCenter);
-  kit::explain(theme, box, "Speed", "Recorded time per time on the wall, 0.25 to 100 ×");
+  kit::explain(theme, box, "Speed",
+               "Recorded time per time on the wall, 0.01 to 100 ×. Slowly, Inspect shows how a step "
+               "grows bucket by bucket");
 }
 
 }  // namespace

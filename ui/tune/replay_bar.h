@@ -12,7 +12,7 @@ namespace shardlens::ui::tune {
 void draw_replay_bar(const kit::Theme& theme, const state::Rect& rect,
                      const state::Snapshot& snapshot, state::Commands& commands);
 
-// 0.25, 0.5, 1, 2, … 100: the next speed above or below.
+// 0.01, 0.02, 0.05, 0.1, 0.25, … 100: the next speed above or below.
 double faster(double speed);
 double slower(double speed);
 

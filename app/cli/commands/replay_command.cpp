@@ -7,6 +7,7 @@
 #include "app/cli/terminal/between.h"
 #include "app/cli/terminal/output.h"
 #include "app/session/runs/listed_runs.h"
+#include "app/session/watch/replay_clock.h"
 #include "app/window/window_main.h"
 
 namespace shardlens::app::cli {
@@ -42,7 +43,7 @@ void add_replay_command(CLI::App& app, Action& chosen, const Surroundings& surro
   command
       ->add_option("--speed", options->speed,
                    "Times the speed of the recording; as last time if not given")
-      ->check(between(0.25, 100));
+      ->check(between(session::kSlowestReplay, session::kFastestReplay));
   add_runs_dir(*command, options->runs_dir);
   command->footer(
       "Example:\n"

@@ -6,7 +6,7 @@
 
 namespace shardlens::app::session {
 
-inline constexpr double kSlowestReplay = 0.25;
+inline constexpr double kSlowestReplay = 0.01;  // one step, bucket by bucket
 inline constexpr double kFastestReplay = 100;
 
 class ReplayClock {
@@ -17,7 +17,7 @@ class ReplayClock {
   // Playing from the end begins again at the start.
   void play(std::int64_t wall_ns);
   void pause(std::int64_t wall_ns);
-  // Times real time, clamped to 0.25 … 100; a value that is not a number is ignored.
+  // Times real time, clamped to 0.01 … 100; a value that is not a number is ignored.
   void set_speed(double speed, std::int64_t wall_ns);
   // Clamped to the run; keeps playing or pausing.
   void seek(std::int64_t trace_ns, std::int64_t wall_ns);
