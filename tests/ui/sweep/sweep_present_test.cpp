@@ -324,6 +324,9 @@ TEST(SweepValues, AreProposedAroundThePresentOne) {
   EXPECT_EQ(proposed("batch_per_rank"), "2, 4, 8, 16, 32");
   EXPECT_EQ(proposed("overlap_comm"), "false, true");
   EXPECT_THAT(proposed("sharding_strategy"), HasSubstr("ddp, zero1"));
+  EXPECT_EQ(proposed("simulate_link"),
+            "off; latency_us=100,gbit_per_s=1; latency_us=50,gbit_per_s=10; "
+            "latency_us=5,gbit_per_s=100");
   EXPECT_EQ(proposed("sample_prompt"), "");
   for (const auto& knob : trace::job::knobs()) {  // whatever is proposed, the knob takes
     std::string text = proposed_values(knob, settings);

@@ -519,11 +519,16 @@ constexpr Knob kRecordingKnobs[] = {
 // ---- Links and faults on purpose
 
 constexpr std::string_view kOff[] = {"off"};
+// Networks of 1, 10 and 100 Gbit/s: with the first, communication of a small model takes long enough
+// that its overlap is seen without a GPU.
+constexpr std::string_view kLinks[] = {"off", "latency_us=100,gbit_per_s=1",
+                                       "latency_us=50,gbit_per_s=10",
+                                       "latency_us=5,gbit_per_s=100"};
 
 // clang-format off
 constexpr Knob kSimulationKnobs[] = {
     {.name = "simulate_link", .label = "Simulated link", .member = &Settings::simulate_link,
-     .choices = kOff, .choices_are_open = true,
+     .essential = true, .choices = kLinks, .choices_are_open = true,
      .accepted = "off, or latency_us=50,gbit_per_s=10, and nodes=2 where it lies between machines",
      .explanation = "A collective of n ranks and S bytes ends no earlier than latency_us + 8 · S · f ÷ gbit_per_s "
                     "after its last rank started it (CPU only): f is 2(n−1)/n for all-reduce, (n−1)/n for "

@@ -106,6 +106,19 @@ TEST(SimulatedLink, ReadsBandwidthByItsFormerName) {
   EXPECT_EQ(before.simulate_link, "latency_us=50, gbit_per_s=1");
 }
 
+TEST(SimulatedLink, IsOfferedOffAndFromSlowToFast) {
+  double before = 0;
+  for (const std::string_view choice : find_knob("simulate_link")->choices) {
+    const auto link = parse_simulated_link(choice);
+    ASSERT_TRUE(link) << choice;
+    EXPECT_EQ(link->has_value(), choice != "off") << choice;
+    if (!*link) continue;
+    EXPECT_GT((*link)->gbps, before) << choice;
+    before = (*link)->gbps;
+  }
+  EXPECT_EQ(before, 100);
+}
+
 TEST(SimulatedLink, RefusesALinkWithoutBandwidthAndUnknownKeys) {
   EXPECT_FALSE(parse_simulated_link("latency_us=50"));
   EXPECT_FALSE(parse_simulated_link("gbit_per_s=-1"));
