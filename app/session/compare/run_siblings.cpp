@@ -26,6 +26,11 @@ bool is_same_folder(const std::string& a, const std::string& b) {
   return a == b || fs::equivalent(a, b, error);
 }
 
+bool is_in(const trace::analysis::RunFigures& run, const fs::path& folder) {
+  return !folder.empty() &&
+         is_same_folder(trace::store::library_of(run.info.folder).string(), folder.string());
+}
+
 // As far as run.sqlite tells; the machine is seen once the run is read.
 bool may_be_sibling(const trace::model::RunInfo& run, const trace::analysis::RunFigures& of) {
   return trace::analysis::is_same_job({&run, "", ""}, {&of.info, "", ""}) &&
@@ -59,12 +64,13 @@ void read_into(std::vector<LibraryRun>& runs, const fs::path& folder) {
 
 std::vector<LibraryRun> siblings_of(const trace::analysis::RunFigures& first,
                                     const trace::analysis::RunFigures& second,
-                                    const fs::path& runs_dir) {
+                                    const fs::path& runs_dir, const fs::path& examples) {
+  const fs::path& library = is_in(first, examples) && is_in(second, examples) ? examples : runs_dir;
   std::vector<LibraryRun> siblings;
   std::error_code error;
-  if (!fs::is_directory(runs_dir, error)) return siblings;
+  if (!fs::is_directory(library, error)) return siblings;
   std::vector<fs::path> alike, others;  // newest first
-  for (const auto& info : trace::store::list_runs(runs_dir).runs) {
+  for (const auto& info : trace::store::list_runs(library).runs) {
     if (!may_be_sibling(info, first) || !may_be_sibling(info, second)) continue;
     if (info.status == trace::model::RunStatus::kRunning) continue;
     if (auto kept = kept_record(info.folder, trace::store::run_stamp(info.folder))) {

@@ -31,9 +31,10 @@ std::vector<trace::analysis::OtherJob> why_other_job(const LibraryRun& a, const 
 }
 bool same_job(const LibraryRun& a, const LibraryRun& b) { return why_other_job(a, b).empty(); }
 
-// Recorded here and over: the mean of one that goes on is not what it will be.
-bool tells_noise(const LibraryRun& record) {
-  return !record.is_bundled && record.info.status != RunStatus::kRunning;
+// Recorded where `about` was, and over: the mean of one that goes on is not what it will be. The
+// runs that came with the program tell of each other.
+bool tells_noise(const LibraryRun& record, const LibraryRun& about) {
+  return record.is_bundled == about.is_bundled && record.info.status != RunStatus::kRunning;
 }
 
 // Of the job of `about`. What is judged counts, too, whatever it is: as in `compare`.
@@ -42,7 +43,7 @@ trace::analysis::NoiseModel noise_model(const std::vector<LibraryRun>& records,
                                         std::initializer_list<const LibraryRun*> judged) {
   std::vector<trace::analysis::NoiseRun> runs;
   for (const auto& record : records) {
-    if (tells_noise(record) || std::ranges::find(judged, &record) != judged.end())
+    if (tells_noise(record, about) || std::ranges::find(judged, &record) != judged.end())
       runs.push_back(noise_run(record));
   }
   return {noise_run(about), runs};
@@ -160,7 +161,7 @@ ui::state::Ledger build_ledger(const std::vector<LibraryRun>& records,
     if (base != nullptr)
       row.not_compared = trace::analysis::other_job_label(why_other_job(record, *base));
     if (base != nullptr && !row.is_baseline) {
-      if (row.not_compared.empty() && tells_noise(record)) {
+      if (row.not_compared.empty() && tells_noise(record, *base)) {
         compare_speed(row, record, *base, model);
       } else if (row.not_compared.empty()) {
         compare_speed(row, record, *base, noise_model(sorted, *base, {base, &record}));

@@ -220,12 +220,13 @@ std::string NoiseModel::note() const {
            (b.degrees_of_freedom < kFewIsTold ? ": more of them narrow it down" : "");
   }
   if (b.drifts) {
-    return "Step times drift on this machine and no settings ran twice, so that the spread between "
-           "runs is not known: run the same settings three times to learn it";
+    return "Step times of these runs drift and no settings ran twice, so that it is not known "
+           "whether runs differ by chance: three of the same settings on their machine would tell";
   }
   if (!b.within_run) return "";
   return "Spread within the run only (± " + percent_text(2 * *b.within_run) +
-         "): run the same settings three times to learn the spread between runs";
+         "): it is not known whether runs differ by chance, which three of the same settings on "
+         "their machine would tell";
 }
 
 std::vector<Verdict> beyond_chance(std::optional<double> headline,

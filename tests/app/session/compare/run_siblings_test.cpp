@@ -51,6 +51,28 @@ TEST_F(RunSiblings, AreReadWhetherTheLibraryKeptThemOrNot) {
   EXPECT_EQ(names(a, b), all) << "all of it is kept";
 }
 
+TEST_F(RunSiblings, OfTwoThatCameWithTheProgramCameAlong) {
+  const auto a = write("a", 1), b = write("b", 4);
+  write("as a", 1);
+  TemporaryFolder library;
+  SyntheticOptions options;
+  options.name = "own";
+  options.settings.bucket_cap_mb = 1;
+  const auto own = finished_run(library.path(), options, 12);
+  const auto first = read_run_figures(a), second = read_run_figures(b),
+             of_own = read_run_figures(own);
+  ASSERT_TRUE(first && second && of_own);
+  const auto names_of = [&](const auto& other) {
+    std::vector<std::string> names;
+    for (const auto& run : siblings_of(*first, other, library.path(), folder_.path())) {
+      names.push_back(run.info.name);
+    }
+    return names;
+  };
+  EXPECT_EQ(names_of(*second), std::vector<std::string>{"as a"});
+  EXPECT_EQ(names_of(*of_own), std::vector<std::string>{}) << "the library has no other run";
+}
+
 TEST_F(RunSiblings, ReadThoseFirstThatDidTheSame) {
   const auto a = write("a", 1), b = write("b", 4);
   for (int i = 0; i < 18; ++i) write("alike " + std::to_string(10 + i), i % 2 == 0 ? 1 : 4);

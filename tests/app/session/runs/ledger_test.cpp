@@ -245,6 +245,24 @@ TEST(Ledger, ARunThatGoesOnTellsNoNoiseOfOthers) {
   EXPECT_TRUE(row(now, "running").beyond_noise.has_value()) << "it is itself judged, too";
 }
 
+TEST(Ledger, RunsThatCameWithTheProgramTellTheNoiseOfEachOtherAndNotOfOwnOnes) {
+  auto other = record("other", 20, 110);
+  other.info.settings.bucket_cap_mb = 1;
+  std::vector<LibraryRun> runs{record("base", 10, 100), record("again", 15, 101),
+                               record("third", 16, 100.5), other};
+  for (LibraryRun& run : runs) {
+    run.is_bundled = true;
+    run.noise.estimates[trace::analysis::kStepTime]->drift = 5;  // so that its steps do not tell
+  }
+  const auto of_examples = beside_base(runs);
+  EXPECT_EQ(row(of_examples, "other").beyond_noise, true);
+  EXPECT_THAT(of_examples.spread_note, HasSubstr("Two runs of the same settings differ"));
+  runs.front().is_bundled = runs.back().is_bundled = false;
+  const auto of_own = beside_base(runs);
+  EXPECT_FALSE(row(of_own, "other").beyond_noise);
+  EXPECT_THAT(of_own.spread_note, HasSubstr("not known whether runs differ by chance"));
+}
+
 TEST(Ledger, ARunThatGoesOnIsNotToldFromTheOnlyOtherOfItsSettings) {
   auto running = record("running", 50, 120);
   running.info.status = trace::model::RunStatus::kRunning;

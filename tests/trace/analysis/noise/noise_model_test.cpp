@@ -212,8 +212,9 @@ TEST(NoiseModel, WhatOnlyTwoRunsShowIsUnknownWhereStepsDrift) {
     const NoiseModel model(library.run(0), library.runs());
     EXPECT_EQ(model.basis().drifts, memory > 0);
     EXPECT_EQ(library.judge(0, 1).has_value(), memory == 0);
-    EXPECT_THAT(model.note(),
-                HasSubstr(memory > 0 ? "drift on this machine" : "Spread within the run only"));
+    EXPECT_THAT(model.note(), HasSubstr(memory > 0 ? "Step times of these runs drift"
+                                                   : "Spread within the run only"));
+    EXPECT_THAT(model.note(), HasSubstr("not known whether runs differ by chance"));
   }
 }
 
