@@ -85,6 +85,10 @@ trace::base::Result<int> open_window(WindowChoice choice, const Surroundings& su
   if (!choice.view.empty()) {
     TRY_ASSIGN(auto view, ui::state::parse_address(choice.view));
     choice.runs.insert(choice.runs.begin(), view.run);
+    for (const std::string& other : view.others) {
+      TRY_ASSIGN(auto run, session::find_listed_run(other, choice.runs_dir));
+      options.compared.push_back(std::move(run));
+    }
     options.view = std::move(view);
   }
   options.runs_dir = choice.runs_dir;
@@ -129,7 +133,8 @@ void add_commands(CLI::App& app, Action& chosen, const Surroundings& surrounding
       "profiler (.json, .json.gz, one per rank) are imported, settings (.yaml, ds_config.json) "
       "become the next run's");
   app.add_option("--view", choice->view,
-                 "A part of a run, as \"Copy this view\" in the window writes it")
+                 "A part of a run, settings to predict for it, or runs beside each other,\n"
+                 "as \"Copy this view\" in the window writes it")
       ->type_name("VIEW");
   app.add_option("--trainer-status", choice->trainer_status,
                  "The file in which the set-up script says how far the trainer is")

@@ -456,7 +456,11 @@ void Controller::carry_out(const ui::state::CompareRuns& command) {
     return notice_.say_why_not("Up to " + std::to_string(trace::analysis::kMostCompared) +
                                " runs can be compared. Take one away first.");
   }
-  compare(command.folders, command.step);
+  std::vector<std::string> folders;
+  for (const std::string& folder : command.folders) {
+    folders.push_back(one_spelling(folder).string());
+  }
+  compare(folders, command.step);
 }
 
 void Controller::compare(const std::vector<std::string>& folders, std::int64_t step) {

@@ -96,6 +96,11 @@ trace::base::Result<void> run_window(const WindowOptions& options) {
   if (!options.traces.empty()) {
     controller.execute(ui::state::OpenFiles{{options.traces.begin(), options.traces.end()}});
   }
+  if (options.view && !options.compared.empty() && !options.runs.empty()) {
+    std::vector<std::string> folders{options.runs.front().string()};
+    for (const auto& run : options.compared) folders.push_back(run.string());
+    controller.execute(ui::state::CompareRuns{std::move(folders), options.view->step});
+  }
   {
     MainWindow window(**graphics, controller, preferences.view);
     if (options.view) window.go_to(*options.view);

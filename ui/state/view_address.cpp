@@ -3,8 +3,13 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <iterator>
+#include <utility>
 
+#include "trace/analysis/compare/run_difference.h"
+#include "trace/base/printable.h"
 #include "trace/base/text.h"
+#include "trace/job/settings/settings.h"
 #include "ui/state/view_preferences.h"
 
 namespace shardlens::ui::state {
@@ -89,8 +94,45 @@ std::string_view without_command(std::string_view text) {
 }
 
 tl::unexpected<trace::base::Error> refused(std::string_view text, const std::string& why) {
-  return fail(ErrorKind::kUsage, "\"" + std::string(text) + "\" is not a view: " + why +
+  return fail(ErrorKind::kUsage, "\"" + trace::base::shortened(text) + "\" is not a view: " + why +
                                      ". Copy one in the window: Ctrl+K, \"Copy this view\".");
+}
+
+// The runs of Compare, the base first.
+trace::base::Result<void> take_compared(std::string_view text, std::string_view names,
+                                        ViewAddress& address) {
+  using trace::analysis::kFewestCompared;
+  using trace::analysis::kMostCompared;
+  std::vector<std::string> runs;
+  while (!names.empty()) runs.push_back(unescaped(cut(names, ',')));
+  const bool has_all =
+      std::ranges::none_of(runs, [](const std::string& run) { return run.empty(); });
+  if (!has_all || runs.size() < kFewestCompared || runs.size() > kMostCompared) {
+    return refused(text, "it names " + std::to_string(kFewestCompared) + " to " +
+                             std::to_string(kMostCompared) + " runs, with commas between them");
+  }
+  address.run = std::move(runs.front());
+  address.others.assign(std::move_iterator(runs.begin() + 1), std::move_iterator(runs.end()));
+  return {};
+}
+
+// "bucket_cap_mb=4", of which the knob knows whether it takes it.
+trace::base::Result<void> take_setting(std::string_view text, std::string_view assignment,
+                                       ViewAddress& address) {
+  if (address.workspace != kTuneWorkspace) return refused(text, "set is of tune/");
+  std::string knob = unescaped(cut(assignment, '='));
+  AddressSetting setting{std::move(knob), unescaped(assignment)};
+  if (setting.value != trace::base::printable_line(setting.value)) {
+    return refused(text, "the value of a setting is one line of text");
+  }
+  trace::job::Settings taken;
+  if (const auto set = trace::job::set_value(taken, setting.knob, setting.value); !set) {
+    std::string why = set.error().message;
+    while (why.ends_with('.')) why.pop_back();
+    return refused(text, why);
+  }
+  address.settings.push_back(std::move(setting));
+  return {};
 }
 
 }  // namespace
@@ -105,17 +147,29 @@ std::string address_text(const ViewAddress& address) {
   add_range(options, "selected_ns", address.selected);
   if (address.aligned_by_step) options += "&ranks=" + std::string(kByStep);
   if (address.step >= 0) options += "&step=" + std::to_string(address.step);
+  for (const AddressSetting& setting : address.settings) {
+    options += "&set=" + escaped(setting.knob) + "=" + escaped(setting.value);
+  }
   if (!options.empty()) options.front() = '?';
-  return address.workspace + "/" + escaped(address.run) + options;
+  std::string runs = escaped(address.run);
+  for (const std::string& other : address.others) runs += "," + escaped(other);
+  return address.workspace + "/" + runs + options;
 }
 
 trace::base::Result<ViewAddress> parse_address(std::string_view text) {
+  if (text.size() > kLongestAddress) {
+    return refused(text, "it is longer than " + std::to_string(kLongestAddress) + " bytes");
+  }
   std::string_view rest = without_command(text);
   ViewAddress address;
   address.workspace = std::string(cut(rest, '/'));
-  address.run = unescaped(cut(rest, '?'));
-  if (address.workspace != kTuneWorkspace && address.workspace != kInspectWorkspace) {
-    return refused(text, "it begins with tune/ or inspect/");
+  const std::string_view runs = cut(rest, '?');
+  if (address.workspace == kCompareWorkspace) {
+    TRY(take_compared(text, runs, address));
+  } else if (address.workspace == kTuneWorkspace || address.workspace == kInspectWorkspace) {
+    address.run = unescaped(runs);
+  } else {
+    return refused(text, "it begins with tune/, inspect/ or compare/");
   }
   if (address.run.empty()) return refused(text, "it names no run");
   while (!rest.empty()) {
@@ -138,8 +192,10 @@ trace::base::Result<ViewAddress> parse_address(std::string_view text) {
       const auto step = trace::base::number_from<std::int64_t>(value);
       if (!step || *step < 0) return refused(text, "step is a number");
       address.step = *step;
+    } else if (name == "set") {
+      TRY(take_setting(text, value, address));
     } else {
-      return refused(text, "\"" + std::string(name) + "\" is not known");
+      return refused(text, "\"" + trace::base::shortened(name) + "\" is not known");
     }
   }
   return address;

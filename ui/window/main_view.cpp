@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <string>
+#include <utility>
 
+#include "trace/analysis/compare/run_difference.h"
 #include "ui/inspect/draw/timeline_keys.h"
 #include "ui/kit/draw_probe.h"
 #include "ui/kit/keys.h"
@@ -11,6 +14,7 @@
 #include "ui/kit/popup.h"
 #include "ui/learn/learning_chart.h"
 #include "ui/present/job_text.h"
+#include "ui/state/comparison_view.h"
 #include "ui/sweep/sweep_card.h"
 #include "ui/tune/memory_panel.h"
 #include "ui/tune/replay_bar.h"
@@ -56,6 +60,34 @@ bool has_sweep_card(const state::Snapshot& snapshot) {
 void add_timeline_actions(std::vector<Action>& out, inspect::TimelineState& state) {
   out.push_back({"Fit the timeline", "F", [&state] { state.shown_window().fit(); }});
   out.push_back({"Measure on the timeline", "M", [&state] { inspect::toggle_measure(state); }});
+}
+
+std::string file_name(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+// What the step that is drawn under the measured one is predicted with.
+std::vector<state::AddressSetting> predicted_settings(const state::Snapshot& snapshot) {
+  std::vector<state::AddressSetting> settings;
+  const state::PredictionView* view = snapshot.prediction.get();
+  if (view == nullptr || !view->prediction) return settings;
+  if (view->folder != snapshot.run->figures.info.folder) return settings;
+  for (const trace::tuning::Change& change : view->prediction->changes) {
+    if (change.is_implied) continue;
+    settings.push_back({std::string(change.knob->name),
+                        trace::job::value_text(snapshot.knobs.next, *change.knob)});
+  }
+  return settings;
+}
+
+state::ViewAddress compared_address(const state::ComparisonView& view) {
+  state::ViewAddress address;
+  address.workspace = state::kCompareWorkspace;
+  for (const state::ComparedRun& run : view.runs) address.others.push_back(file_name(run.folder));
+  address.run = std::move(address.others.front());
+  address.others.erase(address.others.begin());
+  address.step = view.step;
+  return address;
 }
 
 }  // namespace
@@ -206,11 +238,7 @@ void MainView::draw(const state::Snapshot& snapshot, state::Commands& commands) 
   ImGui::PopFont();
   ImGui::End();
 
-  if (wanted_ && snapshot.run &&
-      std::filesystem::path(snapshot.run->figures.info.folder).filename() == wanted_->run) {
-    if (wanted_->step >= 0) commands.push_back(state::SelectStep{wanted_->step});
-    wanted_.reset();
-  }
+  take_wanted(snapshot, commands);
   if (snapshot.asks_to_close) {
     draw_close_card(theme, window, snapshot, commands);
   } else {
@@ -392,20 +420,49 @@ void MainView::go_to(const state::ViewAddress& address) {
   preferences_.workspace = address.workspace;
   if (address.workspace == state::kTuneWorkspace) {
     wanted_ = address;
+  } else if (address.workspace == state::kCompareWorkspace) {
+    compare_.show("Runs");
   } else {
     inspect_.go_to(address);
   }
 }
 
+void MainView::take_wanted(const state::Snapshot& snapshot, state::Commands& commands) {
+  if (!wanted_ || !snapshot.run) return;
+  const trace::model::RunInfo& run = snapshot.run->figures.info;
+  // By the name of its file, or its own, as commands take it.
+  const bool is_it = file_name(run.folder) == file_name(wanted_->run) || run.name == wanted_->run;
+  if (!is_it) return;
+  if (wanted_->step >= 0) commands.push_back(state::SelectStep{wanted_->step});
+  // What another program was told is not known as settings.
+  if (!wanted_->settings.empty() && run.imported_from.empty()) {
+    commands.push_back(state::CopySettings{run.folder});
+  }
+  for (const auto& [knob, value] : wanted_->settings) {
+    commands.push_back(state::SetKnob{knob, value});
+  }
+  wanted_.reset();
+}
+
+bool MainView::has_address(const state::Snapshot& snapshot) const {
+  if (compares()) {
+    return compare_.shows_runs() && snapshot.comparison &&
+           snapshot.comparison->runs.size() >= trace::analysis::kFewestCompared;
+  }
+  return snapshot.run || (inspects() && snapshot.inspect);
+}
+
 state::ViewAddress MainView::address(const state::Snapshot& snapshot) const {
+  if (compares()) return compared_address(*snapshot.comparison);
   if (inspects() && snapshot.inspect) return inspect_.address(*snapshot.inspect);
   state::ViewAddress address;
   address.workspace = state::kTuneWorkspace;
   const state::RunView& run = *snapshot.run;
-  address.run = std::filesystem::path(run.figures.info.folder).filename().string();
+  address.run = file_name(run.figures.info.folder);
   // Of a run that goes on the latest; of any other a typical one would be chosen.
   const bool goes_on = run.follows_live && run.is_live && !snapshot.replay.active;
   if (!goes_on) address.step = run.selected_step;
+  address.settings = predicted_settings(snapshot);
   return address;
 }
 
@@ -422,8 +479,7 @@ void MainView::add_file_actions(std::vector<Action>& out, const state::Snapshot&
     out.push_back({"Export a picture of the whole run", "", send(inspect_.whole_run_picture()),
                    "export save png"});
   }
-  // Compare has no address.
-  if (!compares() && (snapshot.run || (inspects() && snapshot.inspect))) {
+  if (has_address(snapshot)) {
     out.push_back(
         {"Copy this view", "",
          send(state::CopyText{"shardlens --view '" + state::address_text(address(snapshot)) + "'"}),

@@ -35,7 +35,7 @@ class MainView {
 
   // Of Tune, whose dock is unfolded for it.
   void show_in_dock(tune::DockPanel::Tab tab) { workspace_.show_in_dock(tab, folds().dock); }
-  // Opens what the text names, once the run is there.
+  // Opens what the text names, once the run is there. Which runs are compared the caller says.
   void go_to(const state::ViewAddress& address);
 
   const state::ViewPreferences& preferences() const { return preferences_; }
@@ -66,7 +66,10 @@ class MainView {
   void start_by_key(const state::Snapshot& snapshot, bool keeps_enter, std::size_t first,
                     state::Commands& commands) const;
   void follow_or_pause(const state::Snapshot& snapshot, state::Commands& commands);
+  bool has_address(const state::Snapshot& snapshot) const;
   state::ViewAddress address(const state::Snapshot& snapshot) const;
+  // What go_to() asked for of a run in Tune, once that is on screen.
+  void take_wanted(const state::Snapshot& snapshot, state::Commands& commands);
   std::vector<Action> actions(const state::Snapshot& snapshot, state::Commands& commands);
   void add_file_actions(std::vector<Action>& out, const state::Snapshot& snapshot,
                         state::Commands& commands);
@@ -98,7 +101,7 @@ class MainView {
   CommandPalette palette_;
   plan::PlanCardView plan_;
   kit::FocusRing focus_;
-  std::optional<state::ViewAddress> wanted_;  // in Tune: its step
+  std::optional<state::ViewAddress> wanted_;  // in Tune: its step and settings
   kit::Fonts fonts_{};
   float fonts_scale_ = 0;
   state::PanelFolds present_folds_{.knobs = true, .dock = true};

@@ -14,6 +14,7 @@
 #include "tests/ui/testing/own_copy.h"
 #include "tests/ui/testing/probe_texts.h"
 #include "tests/ui/testing/sample_snapshot.h"
+#include "ui/state/comparison_view.h"
 #include "ui/tune/layout.h"
 
 namespace shardlens::ui::window {
@@ -580,6 +581,59 @@ TEST(MainView, CopiesWhatItShowsAndGoesThereAgain) {
   const state::Commands went = window.take_commands();
   ASSERT_NE(HeadlessWindow::find<state::SelectStep>(went), nullptr);
   EXPECT_EQ(HeadlessWindow::find<state::SelectStep>(went)->step, 3);
+}
+
+TEST(MainView, CopiesTheSettingsThatItPredictsWithAndSetsThemAgain) {
+  state::Snapshot snapshot = sample_snapshot();
+  state::PredictionView view{.folder = snapshot.run->figures.info.folder, .ordinal = "run 4"};
+  auto& prediction = view.prediction.emplace();
+  prediction.changes = {{trace::job::find_knob("bucket_cap_mb"), "25", "60", false},
+                        {trace::job::find_knob("first_bucket_mb"), "1", "60", true}};
+  prediction.recorded_step_ns = 125e6;
+  prediction.step_ns = 130e6;
+  snapshot.prediction = std::make_shared<const state::PredictionView>(view);
+  HeadlessWindow window(1600, 1000);
+  const state::Commands commands = commanded(window, snapshot, "copy this view");
+  const auto* copied = HeadlessWindow::find<state::CopyText>(commands);
+  ASSERT_NE(copied, nullptr);
+  const auto address = state::parse_address(copied->text);
+  ASSERT_TRUE(address) << copied->text;
+  EXPECT_EQ(address->settings, (std::vector<state::AddressSetting>{{"bucket_cap_mb", "60"}}));
+  window.view().go_to(*address);
+  window.frames(snapshot, 2);
+  const state::Commands went = window.take_commands();
+  const auto* base = HeadlessWindow::find<state::CopySettings>(went);
+  ASSERT_NE(base, nullptr) << "what is set is set beside the run's own";
+  EXPECT_EQ(base->folder, snapshot.run->figures.info.folder);
+  const auto* set = HeadlessWindow::find<state::SetKnob>(went);
+  ASSERT_NE(set, nullptr);
+  EXPECT_EQ(set->name, "bucket_cap_mb");
+  EXPECT_EQ(set->text, "60");
+  window.frames(snapshot, 2);
+  EXPECT_EQ(HeadlessWindow::find<state::SetKnob>(window.take_commands()), nullptr) << "once";
+}
+
+TEST(MainView, CopiesWhichRunsItCompares) {
+  state::Snapshot snapshot = sample_snapshot();
+  state::ComparisonView view;
+  for (const char* name : {"a, b", "c"}) {
+    state::ComparedRun& run = view.runs.emplace_back();
+    run.folder = std::string("runs/") + name;
+    run.name = name;
+  }
+  view.differences.resize(1);
+  snapshot.comparison = std::make_shared<const state::ComparisonView>(view);
+  HeadlessWindow window(1600, 1000);
+  state::ViewAddress compared;
+  compared.workspace = state::kCompareWorkspace;
+  compared.run = "a, b";
+  compared.others = {"c"};
+  window.view().go_to(compared);
+  ASSERT_TRUE(window.view().compares());
+  const state::Commands commands = commanded(window, snapshot, "copy this view");
+  const auto* copied = HeadlessWindow::find<state::CopyText>(commands);
+  ASSERT_NE(copied, nullptr);
+  EXPECT_EQ(state::parse_address(copied->text), compared) << copied->text;
 }
 
 TEST(MainView, CopiesTheStepOfARunThatWasFollowedToItsEndOrIsReplayed) {
