@@ -430,9 +430,10 @@ void MainView::go_to(const state::ViewAddress& address) {
 void MainView::take_wanted(const state::Snapshot& snapshot, state::Commands& commands) {
   if (!wanted_ || !snapshot.run) return;
   const trace::model::RunInfo& run = snapshot.run->figures.info;
-  // By the name of its file, or its own, as commands take it.
-  const bool is_it = file_name(run.folder) == file_name(wanted_->run) || run.name == wanted_->run;
-  if (!is_it) return;
+  // By the name of its file or its own, as commands take it.
+  const std::filesystem::path file(run.folder);
+  const std::string name = file_name(wanted_->run);
+  if (file.filename() != name && file.stem() != name && run.name != wanted_->run) return;
   if (wanted_->step >= 0) commands.push_back(state::SelectStep{wanted_->step});
   // What another program was told is not known as settings.
   if (!wanted_->settings.empty() && run.imported_from.empty()) {
