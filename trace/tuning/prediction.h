@@ -51,6 +51,7 @@ struct Prediction {
   bool scales_padding = false;      // of texts that are padded for another batch
   bool is_another_strategy = false;
   bool is_of_failed_run = false;
+  bool is_on_gpus = false, shares_gpu = false;  // what predictions were held against is less there
   // Its settings are not known, but what it told of them; of DDP caps that give its buckets.
   bool is_of_another_program = false;
   std::optional<predict::FittingCaps> told_caps{};

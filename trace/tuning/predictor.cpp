@@ -292,6 +292,8 @@ Result<Prediction> Predictor::predict_planned(const Settings& next, const Planne
   prediction.scales_padding = after.scales_padding;
   prediction.is_another_strategy = after.is_another_strategy;
   prediction.is_of_failed_run = info_.status == model::RunStatus::kFailed;
+  prediction.is_on_gpus = info_.device == "cuda";
+  prediction.shares_gpu = info_.shared_gpu;
   prediction.depends_on_contention = base::mean_of(differences.contended_ns) != 0;
   prediction.contention_range = slowdown_.range();
   add_intervals(after, differences, prediction);

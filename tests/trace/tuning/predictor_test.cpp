@@ -512,6 +512,19 @@ TEST(Predictor, SaysThatTheRunFailed) {
   EXPECT_TRUE(predictor_of(failed).predict(with_cap(failed, 4))->is_of_failed_run);
 }
 
+TEST(Predictor, SaysWhetherItIsOfGpusAndWhetherRanksShareOne) {
+  for (const bool shares : {false, true}) {
+    RecordedJob job;
+    EXPECT_FALSE(predictor_of(job).predict(with_cap(job, 4))->is_on_gpus);
+    job.figures.info.device = "cuda";
+    job.figures.info.shared_gpu = shares;
+    const auto prediction = predictor_of(job).predict(with_cap(job, 4));
+    ASSERT_TRUE(prediction) << prediction.error().message;
+    EXPECT_TRUE(prediction->is_on_gpus);
+    EXPECT_EQ(prediction->shares_gpu, shares);
+  }
+}
+
 TEST(Predictor, NeedsSomeSteps) {
   RecordedJob few;
   few.steps = 3;

@@ -172,6 +172,19 @@ TEST_F(PredictionTest, SaysAllOfWhatIsKnownOfAPrediction) {
   EXPECT_THAT(shown, HasSubstr(present::prediction_note(&view_, 0.06)->detail));
 }
 
+TEST(Assumptions, SayWhatPredictionsOnGpusWereHeldAgainst) {
+  trace::tuning::Prediction prediction;
+  EXPECT_TRUE(present::assumptions(prediction).empty());
+  prediction.is_on_gpus = prediction.shares_gpu = true;
+  EXPECT_TRUE(present::assumptions(prediction).empty());
+  prediction.shares_gpu = false;
+  EXPECT_THAT(present::assumptions(prediction), Contains(HasSubstr("share one H200")));
+  prediction.is_of_another_program = true;
+  EXPECT_THAT(present::assumptions(prediction), Contains(HasSubstr("share one H200")));
+  prediction.has_units = true;
+  EXPECT_THAT(present::assumptions(prediction), Contains(HasSubstr("not yet against any on GPUs")));
+}
+
 TEST_F(PredictionTest, SaysThatABucketCapChangesNoBuckets) {
   view_.prediction->step_ns = view_.prediction->recorded_step_ns;
   view_.prediction->difference = Interval{0, 0};

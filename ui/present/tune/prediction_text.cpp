@@ -249,6 +249,15 @@ std::vector<std::string> assumptions(const trace::tuning::Prediction& prediction
   if (prediction.is_of_failed_run) {
     all.push_back("The recorded run failed: only the steps before that count.");
   }
+  if (prediction.is_on_gpus && prediction.is_of_another_program && prediction.has_units) {
+    all.push_back(
+        "Predictions from traces of sharded programs were held against runs on a CPU, not yet "
+        "against any on GPUs.");
+  } else if (prediction.is_on_gpus && !prediction.shares_gpu) {
+    all.push_back(
+        "Predictions on GPUs were held against runs of two ranks that share one H200, not yet "
+        "against any with a GPU for each rank.");
+  }
   if (prediction.depends_on_contention && prediction.contention_range > kVague) {
     all.push_back(
         "How much communication's work slows computation beside it is hardly told by this run: the "
