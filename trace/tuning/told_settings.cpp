@@ -73,8 +73,9 @@ tl::unexpected<base::Error> refuse_gradients(const RecordedSteps& recorded) {
   }
   return refuse(
       "The run was recorded from another program and does not tell when gradients were ready, nor "
-      "in which buckets they were reduced. A trace of DDP by PyTorch's profiler does, one file per "
-      "rank, recorded with record_shapes=True (`shardlens import`).");
+      "in which buckets or units they were reduced. Traces by PyTorch's profiler of DDP, "
+      "fully_shard or FullyShardedDataParallel do, one file per rank, recorded with "
+      "record_shapes=True and schedule(wait=1, warmup=1, active=16) (`shardlens import`).");
 }
 
 // Of the calls' type, where it is not the gradients' own.

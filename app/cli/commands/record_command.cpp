@@ -55,6 +55,9 @@ void say_if_none_had_detail(const std::vector<trace::analysis::StepFigures>& fou
                 ": nothing was recorded in detail");
 }
 
+constexpr const char* kNotPredictable =
+    "\nTo predict other settings, import traces of torch.profiler: see `shardlens record --help`\n";
+
 // `asked`: what the user typed.
 trace::base::Result<int> print_outcome(const launch::RecordedProgram& program,
                                        const launch::RecordRequest& asked) {
@@ -69,7 +72,8 @@ trace::base::Result<int> print_outcome(const launch::RecordedProgram& program,
   say_if_none_had_detail(report.figures.steps, asked.steps);
   print_result(asked.output_to_stderr
                    ? report::dump_json(report::report_json(report))
-                   : report::report_text(report) + "\n" + program.folder().string() + "\n");
+                   : report::report_text(report) + kNotPredictable + program.folder().string() +
+                         "\n");
   return failed || !program.save_errors().empty() ? kFailed : kDone;
 }
 
@@ -135,7 +139,10 @@ void add_record_command(CLI::App& app, Action& chosen, const HandedOn& handed_on
       "them a step ends with the optimizer's kernels or is what repeats. Ranks are those of "
       "torchrun, Slurm or MPI. Names of buckets "
       "and\n"
-      "units are not known from outside.\n\n"
+      "units are not known from outside, so that such a run shows what was, and other settings "
+      "cannot be\n"
+      "predicted from it: that needs traces by torch.profiler with record_shapes=True and\n"
+      "schedule(wait=1, warmup=1, active=16), one per rank (shardlens import).\n\n"
       "Examples:\n"
       "  shardlens record -- torchrun --nproc-per-node 8 train.py\n"
       "  shardlens record --steps 20..40 --name \"batch 64\" -- python train.py --batch 64");

@@ -324,6 +324,8 @@ TEST(RecordedFromOutside, LacksGradientsAndBuckets) {
   const auto predictor = Predictor::create(job.figures, predict::RecordedSteps(2, 0));
   ASSERT_FALSE(predictor);
   EXPECT_THAT(predictor.error().message, HasSubstr("does not tell when gradients were ready"));
+  EXPECT_THAT(predictor.error().message, HasSubstr("fully_shard"))
+      << "nothing tells that it was DDP";
 }
 
 TEST_F(ImportedPrediction, KnowsOfWhichKnobsItCanBe) {
