@@ -74,7 +74,8 @@ fetch_once() {
 fetch_libtorch() { fetch_once libtorch_ready install_libtorch; }
 
 install_libtorch() {
-  say "fetching LibTorch $TORCH_VERSION with CUDA, CUPTI and NCCL (4.6 GB, once) into .deps"
+  say "fetching LibTorch $TORCH_VERSION with CUDA, CUPTI and NCCL (4.6 GB, once, also without a GPU) into .deps"
+  say "  a copy that is there is used instead: SHARDLENS_LIBTORCH=<folder of the Python package torch>"
   rm -rf "$VENV" "$DEPS"/downloads.*
   { /usr/bin/python3 -m venv "$VENV" && pip_install "$VENV" "torch==$TORCH_VERSION" numpy
   } >>"$LOG" 2>&1 || { say "pip could not install torch==$TORCH_VERSION; see $LOG"; return 1; }
