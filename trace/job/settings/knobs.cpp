@@ -519,8 +519,8 @@ constexpr Knob kRecordingKnobs[] = {
 // ---- Links and faults on purpose
 
 constexpr std::string_view kOff[] = {"off"};
-// Networks of 1, 10 and 100 Gbit/s: with the first, communication of a small model takes long enough
-// that its overlap is seen without a GPU.
+// Networks of 1, 10 and 100 Gbit/s: with the first, communication of a small model takes long
+// enough that its overlap is seen without a GPU.
 constexpr std::string_view kLinks[] = {"off", "latency_us=100,gbit_per_s=1",
                                        "latency_us=50,gbit_per_s=10",
                                        "latency_us=5,gbit_per_s=100"};
