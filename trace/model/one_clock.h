@@ -5,8 +5,23 @@
 #include <cstdint>
 
 #include "trace/base/saturated.h"
+#include "trace/model/events.h"
 
 namespace shardlens::trace::model {
+
+// On no rank before it began on all; a broadcast's root goes on.
+constexpr bool ends_after_all_began(CollectiveFunction function) {
+  switch (function) {
+    case CollectiveFunction::kAllReduce:
+    case CollectiveFunction::kReduceScatter:
+    case CollectiveFunction::kAllGather:
+    case CollectiveFunction::kAllToAll:
+    case CollectiveFunction::kBarrier:
+      return true;
+    default:
+      return false;
+  }
+}
 
 class ClockContradictions {
  public:

@@ -33,19 +33,6 @@ std::int64_t width_of(const ClockRange& range) {
 
 }  // namespace
 
-bool ends_after_all_began(model::CollectiveFunction function) {
-  switch (function) {
-    case model::CollectiveFunction::kAllReduce:
-    case model::CollectiveFunction::kReduceScatter:
-    case model::CollectiveFunction::kAllGather:
-    case model::CollectiveFunction::kAllToAll:
-    case model::CollectiveFunction::kBarrier:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // Which clocks share calls; each host's is one, and that of a rank whose host is not known.
 class HostClocks::Links {
  public:
@@ -121,7 +108,7 @@ void ClockMeetings::Meeting::widen(const ClockRange& by) {
 }
 
 void ClockMeetings::add(model::CollectiveFunction function, const Part& first, const Part& other) {
-  if (!ends_after_all_began(function)) return;
+  if (!model::ends_after_all_began(function)) return;
   if (first.end_ns < first.start_ns || other.end_ns < other.start_ns) return;
   const bool in_order = first.rank < other.rank;
   const Part &lower = in_order ? first : other, &upper = in_order ? other : first;

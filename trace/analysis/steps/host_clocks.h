@@ -18,9 +18,6 @@ namespace shardlens::trace::analysis {
 
 inline constexpr std::int64_t kUnknownClockError = std::numeric_limits<std::int64_t>::max();
 
-// On no rank before it began on all; a broadcast's root goes on.
-bool ends_after_all_began(model::CollectiveFunction function);
-
 struct RankHost {
   int rank = 0;
   std::string name;  // "": not known, so that it may be any

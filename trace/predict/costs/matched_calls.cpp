@@ -36,8 +36,7 @@ MatchedCalls::Key MatchedCalls::add(const model::Collective& call) {
 bool MatchedCalls::contradict_one_clock() const {
   model::ClockContradictions contradictions;
   for (const auto& [key, call] : calls_) {
-    if (call.told != call.kind.ranks || call.kind.function != model::CollectiveFunction::kAllReduce)
-      continue;
+    if (call.told != call.kind.ranks || !model::ends_after_all_began(call.kind.function)) continue;
     contradictions.add(call.first_end_ns, call.latest_start_ns);
   }
   return contradictions.were_found();

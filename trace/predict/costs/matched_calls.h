@@ -41,8 +41,9 @@ class MatchedCalls {
   // Of its group.
   int ranks_of(const model::Collective& call) const;
 
-  // Whether ranks cannot have had one clock: of more than a tenth of the all-reduces one of them
-  // had ended, by its own, long before another came.
+  // Whether ranks cannot have had one clock: of more than a tenth of those that end on no rank
+  // before all came, gathers of units as well as all-reduces, one of them had ended, by its own,
+  // long before another came.
   bool contradict_one_clock() const;
 
   const Call& at(const Key& key) const { return calls_.at(key); }

@@ -127,5 +127,21 @@ TEST(MatchedCalls, ContradictOneClockWhereOneRankHadEndedBeforeAnotherCame) {
   EXPECT_TRUE(calls.contradict_one_clock());
 }
 
+// Fully sharded programs need not have an all-reduce. The root of a broadcast does not wait.
+TEST(MatchedCalls, ContradictOneClockWithoutAnyAllReduceToo) {
+  const auto contradict = [](model::CollectiveFunction function) {
+    MatchedCalls calls(2);
+    for (const int rank : {0, 1}) {
+      auto row = call(rank, 0, 5'000'000 * rank, 5'000'000 * rank + 1'000'000);
+      row.function = function;
+      calls.add(row);
+    }
+    return calls.contradict_one_clock();
+  };
+  EXPECT_TRUE(contradict(model::CollectiveFunction::kAllGather));
+  EXPECT_TRUE(contradict(model::CollectiveFunction::kReduceScatter));
+  EXPECT_FALSE(contradict(model::CollectiveFunction::kBroadcast));
+}
+
 }  // namespace
 }  // namespace shardlens::trace::predict
