@@ -24,6 +24,16 @@ struct Change {
   bool is_implied = false;    // by another change: the setting itself stays, as `auto`
 };
 
+// Of fully_shard in another program, where single units may stay gathered for backward:
+// torchtitan's last one by default, the head in Accelerate's FSDP 2.
+struct KeptUnits {
+  std::vector<std::string> recorded;  // while others were gathered again
+  bool are_all = false;               // with these settings
+  // With these settings others are gathered again, of a run in which none was: which of them would
+  // still be kept it does not tell.
+  bool are_untold = false;
+};
+
 struct Prediction {
   std::vector<Change> changes;  // of what acts on a step
   // Changed, too: knobs without effect on a step's time, and those that are left out, because
@@ -55,6 +65,7 @@ struct Prediction {
   // Its settings are not known, but what it told of them; of DDP caps that give its buckets.
   bool is_of_another_program = false;
   std::optional<predict::FittingCaps> told_caps{};
+  KeptUnits kept_units{};
   // By how much communication slows computation beside it matters to the change, and how little of
   // that the run tells: the width of its 95 % interval, of which 0 is all and 1 nothing.
   bool depends_on_contention = false;

@@ -284,6 +284,7 @@ Result<Prediction> Predictor::predict_planned(const Settings& next, const Planne
   prediction.tokens = planner_.tokens(changes.settings);
   prediction.is_of_another_program = told_.has_value();
   if (told_) prediction.told_caps = told_->caps;
+  prediction.kept_units = after.kept_units;
   prediction.recorded_step_ns = step_ns_.mean;
   prediction.step_ns = step_ns_.mean + base::mean_of(differences.shift_ns);
   prediction.is_extrapolated = after.is_extrapolated;

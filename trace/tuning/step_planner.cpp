@@ -321,6 +321,7 @@ std::vector<predict::PlannedUnit> StepPlanner::units(const predict::ShardSizes& 
 // What the program that was recorded does with its units in a way of its own.
 void StepPlanner::tell_habits(const Settings& settings, predict::UnitProgramPlan& plan) const {
   plan.schedule.keeps_without_sync = habits_.are_kept_without_sync || habits_.are_wrapped;
+  plan.schedule.kept = habits_.kept_units;
   plan.copies_out = plan.has_streams && !habits_.are_wrapped;
   if (plan.has_streams) {
     using Awaited = predict::UnitProgramPlan::Awaited;
@@ -338,6 +339,18 @@ void StepPlanner::tell_habits(const Settings& settings, predict::UnitProgramPlan
   if (plan.are_gradients_late && is_too_late) {
     plan.schedule.backward_prefetch = job::BackwardPrefetch::kNone;
   }
+}
+
+KeptUnits StepPlanner::kept_units(const Settings& settings) const {
+  KeptUnits kept;
+  if (told_units_.empty() || habits_.are_wrapped) return kept;
+  const bool frees = job::strategy_traits(settings.sharding_strategy).frees_after_forward;
+  kept.are_all = !frees;
+  kept.are_untold = frees && !habits_.are_gathered_again;
+  for (const int unit : habits_.kept_units) {
+    kept.recorded.push_back(told_units_[static_cast<std::size_t>(unit)].name);
+  }
+  return kept;
 }
 
 Result<StepPlan> StepPlanner::plan_units(const Settings& settings) const {
@@ -368,7 +381,9 @@ Result<StepPlan> StepPlanner::plan_units(const Settings& settings) const {
     plan.shard_group = static_cast<int>(ranks_of_shards(settings));
     plan.replicas = static_cast<int>(settings.ranks) / plan.shard_group;
   }
-  return StepPlan{.program = predict::unit_program(plan), .parts = plan.units.size()};
+  return StepPlan{.program = predict::unit_program(plan),
+                  .parts = plan.units.size(),
+                  .kept_units = kept_units(settings)};
 }
 
 // Of gradients that lie on several ranks. Units' sums carry with it which parameters were used at

@@ -19,6 +19,7 @@
 #include "trace/tuning/call_costs.h"
 #include "trace/tuning/contention.h"
 #include "trace/tuning/layer_moments.h"
+#include "trace/tuning/prediction.h"
 #include "trace/tuning/sequence_work.h"
 
 namespace shardlens::trace::tuning {
@@ -36,6 +37,7 @@ struct StepPlan {
   bool scales_sequences = false, scales_padding = false;
   double unsure_work = 0;
   bool is_another_strategy = false;  // whose own work beside model and collectives is not known
+  KeptUnits kept_units{};
 };
 
 class StepPlanner {
@@ -76,6 +78,7 @@ class StepPlanner {
   void tell_units(const predict::RecordedSteps& recorded);
   bool tells_units(const predict::StepWork& step) const;
   void tell_habits(const job::Settings& settings, predict::UnitProgramPlan& plan) const;
+  KeptUnits kept_units(const job::Settings& settings) const;
   // Ranks that reduce a bucket together.
   std::int64_t reducing_ranks(const job::Settings& settings) const;
   std::vector<predict::UpdatePlan::Sum> norm_sums(const job::Settings& settings) const;

@@ -209,13 +209,6 @@ Result<void> check_unit_habits(const model::RunInfo& info, const RecordedSteps& 
         "The root is gathered again in backward, which cannot be predicted so far. Let fully_shard "
         "keep it (reshard_after_forward=None).");
   }
-  if (habits.kept_unit) {
-    return refuse(
-        "Unit " + recorded.unit_names()[static_cast<std::size_t>(*habits.kept_unit)] +
-        " is kept for backward while others are gathered again, as Accelerate's FSDP 2 keeps the "
-        "head, which cannot be predicted so far. Record a program with the same "
-        "reshard_after_forward for all of its units but the root.");
-  }
   if (habits.are_added_up_seldom) {
     return refuse(
         "Groups of ranks do not add up what they have in each micro-batch that they sum "

@@ -232,12 +232,66 @@ TEST_F(ImportedGroups, ThatAddUpInTheLastMicroBatchAloneAreRefused) {
   EXPECT_THAT(predictor.error().message, HasSubstr("set_requires_all_reduce"));
 }
 
-// Each strategy gathers all of them again, or none.
-TEST_F(ImportedGroups, OfWhichOneUnitIsKeptAreRefused) {
-  const auto predictor =
-      learn({.units = {40'000, 60'000, 50'000, 50'000}, .steps = 8, .keeps_last = true});
-  ASSERT_FALSE(predictor);
-  EXPECT_THAT(predictor.error().message, HasSubstr("Unit layers.2 is kept"));
+// As torchtitan and Accelerate keep the last of them.
+class ImportedUnitsWithOneKept : public ImportedUnits<FsdpTraceWriter> {
+ protected:
+  static constexpr const char* kAgain[] = {"layers.1 backward gather, prefetched",
+                                           "layers.0 backward gather, prefetched"};
+
+  static std::vector<std::string> gathers_in_backward(const base::Result<PredictedStep>& step) {
+    std::vector<std::string> gathers;
+    for (const auto& call : step.value().program.calls) {
+      if (call.what.find("backward gather") != call.what.npos) gathers.push_back(call.what);
+    }
+    return gathers;
+  }
+};
+
+TEST_F(ImportedUnitsWithOneKept, ArePredictedAsTheJobTakesWithOtherSettings) {
+  std::mt19937 random(29);
+  for (int round = 0; round < 12; ++round) {
+    SCOPED_TRACE(round);
+    FsdpJob job = drawn(random);
+    job.frees_after_forward = job.keeps_last = true;
+    check(job, random);
+  }
+}
+
+TEST_F(ImportedUnitsWithOneKept, KeepItAndSaySoWithEitherStrategy) {
+  const FsdpJob job{.units = {40'000, 60'000, 50'000, 50'000}, .steps = 8, .keeps_last = true};
+  const auto predictor = learn(job);
+  ASSERT_TRUE(predictor) << predictor.error().message;
+  Settings next = predictor->info().settings;
+  EXPECT_EQ(next.sharding_strategy, job::Strategy::kFullShard);
+  next.gradient_accumulation_steps = 2;
+  next.sync_each_batch = true;
+  const auto freed = predictor->predict_known(next);
+  ASSERT_TRUE(freed) << freed.error().message;
+  EXPECT_THAT(freed->kept_units.recorded, testing::ElementsAre("layers.2"));
+  EXPECT_FALSE(freed->kept_units.are_all);
+  EXPECT_THAT(gathers_in_backward(predictor->predict_step(next, kTypicalStep)),
+              testing::ElementsAre(kAgain[0], kAgain[1], kAgain[0], kAgain[1]));
+  next.sharding_strategy = job::Strategy::kShardGradOp;
+  const auto kept = predictor->predict_known(next);
+  ASSERT_TRUE(kept) << kept.error().message;
+  EXPECT_TRUE(kept->kept_units.are_all);
+  EXPECT_THAT(gathers_in_backward(predictor->predict_step(next, kTypicalStep)), testing::IsEmpty());
+}
+
+// A program that keeps them all does not tell which it would keep if it freed others.
+TEST_F(ImportedUnitsWithOneKept, AreNotTakenFromAProgramThatKeepsAll) {
+  const FsdpJob job{
+      .units = {40'000, 60'000, 50'000, 50'000}, .steps = 8, .frees_after_forward = false};
+  const auto predictor = learn(job);
+  ASSERT_TRUE(predictor) << predictor.error().message;
+  Settings next = predictor->info().settings;
+  EXPECT_FALSE(predictor->predict_known(next)->kept_units.are_untold);
+  next.sharding_strategy = job::Strategy::kFullShard;
+  const auto freed = predictor->predict_known(next);
+  ASSERT_TRUE(freed) << freed.error().message;
+  EXPECT_TRUE(freed->kept_units.are_untold);
+  EXPECT_THAT(gathers_in_backward(predictor->predict_step(next, kTypicalStep)),
+              testing::ElementsAre("layers.2 backward gather, prefetched", kAgain[0], kAgain[1]));
 }
 
 class ImportedCopies : public ImportedUnits<FsdpTraceWriter> {

@@ -578,6 +578,21 @@ TEST_F(PredictionTest, ACurveWithoutAPredictionIsNone) {
   EXPECT_FALSE(window_.click(snapshot_, "best/bucket_cap_mb"));
 }
 
+TEST(PredictedUnits, ThatTheProgramKeepsAreNamed) {
+  trace::tuning::Prediction prediction;
+  prediction.is_of_another_program = true;
+  EXPECT_EQ(present::assumptions(prediction).size(), 1u);
+  prediction.kept_units.recorded = {"norm, output"};
+  EXPECT_THAT(present::assumptions(prediction),
+              Contains(HasSubstr("norm, output stays gathered for backward, as in the recorded")));
+  prediction.kept_units.are_all = true;
+  EXPECT_THAT(present::assumptions(prediction),
+              Contains(HasSubstr("All units stay gathered for backward, as norm, output does")));
+  prediction.kept_units = {.recorded = {}, .are_all = false, .are_untold = true};
+  EXPECT_THAT(present::assumptions(prediction),
+              Contains(HasSubstr("would keep some all the same")));
+}
+
 TEST(PredictedRibbon, PartitionsTheStep) {
   const auto pieces = present::predicted_ribbon(two_buckets(3, 0));
   const auto ms = [](double value) { return static_cast<std::int64_t>(value * kMs); };

@@ -38,7 +38,7 @@ void UnitSchedule::enter_forward(int unit, bool has_backward) {
 }
 
 void UnitSchedule::leave_forward(int unit, bool awaits_backward) {
-  if (options_.frees_after_forward) free(unit);
+  if (options_.frees_after_forward_of(unit)) free(unit);
   if (awaits_backward) await_backward_.push_back(unit);
 }
 
@@ -63,7 +63,7 @@ void UnitSchedule::enter_backward(int unit) {
 void UnitSchedule::leave_backward(int unit) {
   at(unit).awaits_backward = false;
   if (options_.backward_prefetch == BackwardPrefetch::kPost) prefetch_for_backward();
-  if (frees_after_backward()) free(unit);
+  if (frees_after_backward(unit)) free(unit);
   require_sync_ ? actions_.reduce(unit) : actions_.accumulate(unit);
 }
 
@@ -74,11 +74,13 @@ void UnitSchedule::end_backward() {
     if (at(unit).awaits_backward) leave_backward(unit);
   }
   // What was gathered ahead for a use that did not come must not outlive the update, either.
-  if (frees_after_backward()) free_all();
+  for (int unit = 0; unit < static_cast<int>(units_.size()); ++unit) {
+    if (frees_after_backward(unit)) free(unit);
+  }
 }
 
-bool UnitSchedule::frees_after_backward() const {
-  return require_sync_ || options_.frees_after_forward || !options_.keeps_without_sync;
+bool UnitSchedule::frees_after_backward(int unit) const {
+  return require_sync_ || options_.frees_after_forward_of(unit) || !options_.keeps_without_sync;
 }
 
 void UnitSchedule::free_all() {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,12 @@ struct UnitScheduleOptions {
   bool keeps_without_sync = true;
   // Before the first unit is used, in forward and in backward, it may be gathered ahead.
   bool root_prefetches = true;
+  // Not freed after forward where others are, as fully_shard(unit, reshard_after_forward=False).
+  std::set<int> kept{};
+
+  bool frees_after_forward_of(int unit) const {
+    return frees_after_forward && !kept.contains(unit);
+  }
 };
 UnitScheduleOptions unit_schedule_options(const Settings& settings);
 
@@ -93,7 +100,7 @@ class UnitSchedule {
   };
 
   Unit& at(int unit) { return units_[static_cast<std::size_t>(unit)]; }
-  bool frees_after_backward() const;
+  bool frees_after_backward(int unit) const;
   void gather(int unit, bool ahead);
   void free(int unit);
   void prefetch_for_forward(int unit);

@@ -43,16 +43,18 @@ struct Overlap {
 };
 
 // The root is kept by itself.
-std::optional<int> kept_unit(const UnitRecord& record) {
+std::set<int> kept_units(const UnitRecord& record) {
   std::set<int> again;
   for (const UnitCall& call : record.calls) {
     if (call.what == UnitCall::What::kBackwardGather && call.unit != 0) again.insert(call.unit);
   }
-  if (again.empty()) return std::nullopt;
-  const auto kept = std::ranges::find_if(record.marks, [&](const UnitMark& mark) {
-    return mark.what == UnitMark::What::kBackward && mark.unit != 0 && !again.contains(mark.unit);
-  });
-  return kept == record.marks.end() ? std::nullopt : std::optional(kept->unit);
+  std::set<int> kept;
+  if (again.empty()) return kept;
+  for (const UnitMark& mark : record.marks) {
+    const bool is_in_backward = mark.what == UnitMark::What::kBackward && mark.unit != 0;
+    if (is_in_backward && !again.contains(mark.unit)) kept.insert(mark.unit);
+  }
+  return kept;
 }
 
 // A trace may end between the two.
@@ -142,7 +144,7 @@ bool is_mark_of_wrapped(std::string_view text) { return text.starts_with(kWrappe
 UnitHabits unit_habits(const UnitRecord& record) {
   UnitHabits habits;
   habits.comes_root_first = comes_root_first(record.marks);
-  habits.kept_unit = kept_unit(record);
+  habits.kept_units = kept_units(record);
   habits.are_added_up_seldom = are_added_up_seldom(record.calls);
   std::size_t gathers_in_forward = 0;  // of the last unit
   Overlap gathers, reductions;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -66,8 +67,8 @@ struct UnitHabits {
   bool are_kept_without_sync = false;  // gathered less often in forward than backward came
   bool are_replicated = false;         // their sums are added up across groups
   bool are_added_up_seldom = false;    // not in each micro-batch that sums within groups
-  // Others are gathered again, and this one is not, though backward comes to it.
-  std::optional<int> kept_unit{};
+  // Others are gathered again, and these are not, though backward comes to them.
+  std::set<int> kept_units{};
   // The host waited in every such call: nothing was computed beside it.
   bool do_gathers_block = false, do_reductions_block = false;
   // In backward. A root that returns what another unit returned comes behind that.

@@ -232,6 +232,24 @@ std::string cap_text(const std::string& knob, const trace::predict::CapRange& ca
   return "a " + knob + " above " + bytes(caps.above_bytes);
 }
 
+// What becomes of single units that fully_shard keeps for backward; "": there are none.
+std::string kept_units_text(const trace::tuning::KeptUnits& kept) {
+  if (kept.are_untold) {
+    return "Every unit but the root is taken to be gathered again in backward: whether the program "
+           "would keep some all the same, as torchtitan and Accelerate keep the last, this run "
+           "does not tell.";
+  }
+  if (kept.recorded.empty()) return "";
+  const std::string names = trace::base::joined(kept.recorded, ", ");
+  const bool is_one = kept.recorded.size() == 1;
+  if (kept.are_all) {
+    return "All units stay gathered for backward, as " + names + (is_one ? " does" : " do") +
+           " in the recorded run.";
+  }
+  return names + (is_one ? " stays" : " stay") +
+         " gathered for backward, as in the recorded run, while other units are gathered again.";
+}
+
 }  // namespace
 
 std::vector<std::string> assumptions(const trace::tuning::Prediction& prediction) {
@@ -245,6 +263,9 @@ std::vector<std::string> assumptions(const trace::tuning::Prediction& prediction
     all.push_back(
         "Recorded from another program, whose units are gathered as its trace tells; what it does "
         "not tell of its settings stays as recorded.");
+  }
+  if (const auto words = kept_units_text(prediction.kept_units); !words.empty()) {
+    all.push_back(words);
   }
   if (prediction.is_of_failed_run) {
     all.push_back("The recorded run failed: only the steps before that count.");

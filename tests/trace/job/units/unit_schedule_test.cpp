@@ -178,6 +178,26 @@ TEST(UnitSchedule, KeepsWhatIsNotFreedAfterForward) {
   EXPECT_EQ(model.backward_text(), "w2 f2 r2 w1 f1 r1 f0 r0");
 }
 
+// fully_shard(last, reshard_after_forward=False): backward has no gather of it, ahead or not, and
+// behind backward it is freed like others.
+TEST(UnitSchedule, KeepsSingleUnitsForBackwardWhereOthersAreFreed) {
+  Model model({{1}, {2}, {3}}, 4, {.kept = {3}});
+  for (int step = 0; step < 2; ++step) {
+    EXPECT_EQ(model.forward_text(), "g0 w0 g1 w1 f1 g2 w2 f2 g3 w3");
+    EXPECT_EQ(model.backward_text(), "w3 a2 f3 r3 w2 a1 f2 r2 w1 f1 r1 f0 r0");
+  }
+}
+
+TEST(UnitSchedule, KeepsSingleUnitsForTheNextMicroBatchAsItWouldAll) {
+  Model model({{1}, {2}}, 3, {.kept = {2}});
+  model.schedule.set_require_sync(false);
+  EXPECT_EQ(model.forward_text(), "g0 w0 g1 w1 f1 g2 w2");
+  EXPECT_EQ(model.backward_text(), "w2 a1 s2 w1 f1 s1 f0 s0");
+  model.schedule.set_require_sync(true);
+  EXPECT_EQ(model.forward_text(), "g0 w0 g1 w1 f1 w2");
+  EXPECT_EQ(model.backward_text(), "w2 a1 f2 r2 w1 f1 r1 f0 r0");
+}
+
 TEST(UnitSchedule, ReducesOnlyInSynchronisedMicroBatches) {
   Model model = two_blocks({});
   model.schedule.set_require_sync(false);
