@@ -48,6 +48,9 @@ struct Prediction {
   // Of `step_ns` and of the difference to the recorded mean; none: too few steps to tell how much
   // they vary.
   std::optional<Interval> interval, difference;
+  // What `difference` holds beside how much steps vary, which is known of any number of them: as
+  // narrow it would be if they did not vary. None: nothing changes.
+  std::optional<Interval> narrowest_difference;
   std::optional<double> recorded_exposed_ns, exposed_ns;
   struct Peak {  // of tensors, of one rank
     int rank = 0;
@@ -78,6 +81,10 @@ struct Prediction {
   std::optional<std::int64_t> recorded_peak_bytes() const;
   std::optional<std::int64_t> peak_bytes() const;
 };
+
+// Why there is no `difference`, a sentence, and how many steps would tell; "": there is one, or
+// nothing changes.
+std::string why_unsure(const Prediction& prediction);
 
 // As it is kept with a run of those settings; `from`: the name of the run that it was made from.
 model::StepPrediction kept_prediction(const Prediction& prediction, std::string from);

@@ -321,19 +321,23 @@ void Predictor::add_intervals(const StepPlan& plan, const Differences& differenc
     return;
   }
   const auto shift = analysis::estimate_mean(differences.shift_ns);
-  if (!shift || !shift->has_error()) return;
+  if (!shift) return;
   const bool is_far = plan.is_extrapolated || plan.scales_computation;
   const double own_work =
       plan.is_another_strategy ? kOwnWork * std::max(1.0, plan.micro_batches) : 0;
   const double model = std::hypot(is_far ? kExtrapolated * std::abs(shift->mean) : 0,
                                   own_work * step_ns_.mean, plan.unsure_work * step_ns_.mean);
-  // These are as likely as noise; contention and transfers may be anywhere in their ranges.
-  const double unsure = std::hypot(half_interval(*shift), plan.spread_ns, model);
   Reach reach;
   reach.add(shift->mean, differences.least_contended_ns, differences.most_contended_ns);
   reach.add(shift->mean, differences.shortest_ns, differences.longest_ns);
-  prediction.difference =
-      Interval{shift->mean - unsure - reach.below, shift->mean + unsure + reach.above};
+  const auto difference = [&](double half) {
+    return Interval{shift->mean - half - reach.below, shift->mean + half + reach.above};
+  };
+  prediction.narrowest_difference = difference(std::hypot(plan.spread_ns, model));
+  if (!shift->has_error()) return;
+  // These are as likely as noise; contention and transfers may be anywhere in their ranges.
+  const double unsure = std::hypot(half_interval(*shift), plan.spread_ns, model);
+  prediction.difference = difference(unsure);
   if (step_ns_.has_error()) {
     const double half = std::hypot(half_interval(step_ns_), unsure);
     prediction.interval =

@@ -49,6 +49,26 @@ TEST(BucketCapRule, SpeaksWhereAnotherCapIsFasterAndGainsWhatThePredictorSays) {
   EXPECT_EQ(shown.end_ns - shown.start_ns, 40 * kMs) << "behind the last rank's last gradient";
 }
 
+// What is predicted is said all the same, with what is missing; it is no gain that is known. The
+// job's steps differ by the same, of which ten tell as much as fourteen that vary.
+TEST(BucketCapRule, OfFewStepsSaysThatItIsNotKnownHowSureTheGainIs) {
+  AdvisedRun run = four_where_one_would_do();
+  run.job.steps = 9;
+  const auto advice = of_rule(run.advise(), "bucket_cap");
+  ASSERT_TRUE(advice);
+  EXPECT_EQ(advice->changes, (std::vector<KnobValue>{{"bucket_cap_mb", "4"}}));
+  EXPECT_FALSE(advice->gain);
+  EXPECT_THAT(advice->gain_unknown, HasSubstr("predicted to save 15.0 ms"));
+  EXPECT_THAT(advice->gain_unknown, HasSubstr("at least 14 steps to tell; this run has 9"));
+  AdvisedRun same = four_where_one_would_do();
+  same.job.steps = 9;
+  same.job.transfer_ns = {{kMib, 10 * kMs}, {4 * kMib, 40 * kMs}};  // no latency to save
+  EXPECT_FALSE(of_rule(same.advise(), "bucket_cap"));
+  AdvisedRun overlapping;  // contention may take what it gains, which no step more would tell
+  overlapping.job.steps = 9;
+  EXPECT_FALSE(of_rule(overlapping.advise(), "bucket_cap"));
+}
+
 TEST(BucketCapRule, IsSilentWhereGainsMayBeChance) {
   AdvisedRun run;  // overlaps: contention may take what it gains
   EXPECT_FALSE(asked(run, "bucket_cap"));

@@ -200,6 +200,9 @@ TEST_F(AdvicePanelTest, SaysWhatWasLookedAtWhereNothingWouldHelp) {
   EXPECT_THAT(all, HasSubstr("Nothing that this run tells would help"));
   EXPECT_EQ(present::no_advice_text(view_),
             "Nothing that this run tells would help. Looked at: buckets, memory");
+  view_.steps = 10;
+  EXPECT_THAT(present::no_advice_text(view_),
+              HasSubstr(". How sure a gain is takes at least 14 steps to tell; this run has 10"));
   view_.steps = 0;
   EXPECT_THAT(present::no_advice_text(view_), HasSubstr("No step was measured"));
 }

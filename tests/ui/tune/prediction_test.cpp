@@ -311,8 +311,12 @@ TEST_F(PredictionTest, WithNothingKnownSaysWhyAndShowsTheMemory) {
 
 TEST_F(PredictionTest, SaysWhyADifferenceHasNoInterval) {
   view_.prediction->difference.reset();
+  view_.prediction->steps = 10;
   EXPECT_THAT(present::prediction_note(&view_, {})->detail,
-              HasSubstr("too few, or drift too much, to tell how sure that is"));
+              HasSubstr("How sure that is takes at least 14 steps to tell; this run has 10"));
+  view_.prediction->steps = 30;
+  EXPECT_THAT(present::prediction_note(&view_, {})->detail,
+              HasSubstr("Its steps drift too much to tell how sure that is"));
 }
 
 // The sample's change is of 4 %.

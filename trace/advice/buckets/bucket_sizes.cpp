@@ -59,17 +59,21 @@ Evidence tail_evidence(const RunFacts& run) {
 
 std::vector<KnobValue> surest_of(const RunFacts& run,
                                  const std::vector<std::vector<KnobValue>>& ways) {
-  std::vector<KnobValue> surest;
-  double highest_ns = 0;
+  struct Surest {
+    double highest_ns = 0;
+    std::vector<KnobValue> way;
+  };
+  Surest known, unsure;
   for (const auto& way : ways) {
     const WhatIf answer = what_if(run, way);
-    if (!answer.is_faster() || answer.prediction->difference->high_ns >= highest_ns) continue;
+    const auto bounds = answer.bounds();
+    Surest& surest = answer.is_unsure() ? unsure : known;
+    if (!bounds || bounds->high_ns >= surest.highest_ns) continue;
     const auto peak = answer.prediction->peak_bytes();
     if (peak && run.usable_bytes() > 0 && *peak > run.usable_bytes()) continue;
-    highest_ns = answer.prediction->difference->high_ns;
-    surest = way;
+    surest = {bounds->high_ns, way};
   }
-  return surest;
+  return known.way.empty() ? unsure.way : known.way;
 }
 
 LastBucket last_bucket_of(const RunFacts& run) {

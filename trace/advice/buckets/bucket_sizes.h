@@ -20,7 +20,7 @@ Evidence tail_evidence(const RunFacts& run);
 
 // Of several ways to change the settings the one whose predicted gain is the surest and that fits
 // in memory as far as that is known; empty without a prediction, or where none is faster beyond
-// chance.
+// chance. Where too few steps tell what is chance, none is faster by more than else is unsure.
 std::vector<KnobValue> surest_of(const RunFacts& run,
                                  const std::vector<std::vector<KnobValue>>& ways);
 

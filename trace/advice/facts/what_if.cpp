@@ -4,8 +4,13 @@
 
 namespace shardlens::trace::advice {
 
-bool WhatIf::is_faster() const {
-  return prediction && prediction->difference && prediction->difference->high_ns < 0;
+bool WhatIf::is_unsure() const {
+  return prediction && !prediction->difference && prediction->narrowest_difference;
+}
+
+std::optional<tuning::Interval> WhatIf::bounds() const {
+  if (!prediction) return std::nullopt;
+  return prediction->difference ? prediction->difference : prediction->narrowest_difference;
 }
 
 bool WhatIf::is_slower() const {
@@ -25,13 +30,17 @@ WhatIf what_if(const RunFacts& run, const std::vector<KnobValue>& changes) {
 namespace {
 
 // Where a step has n times the tokens it takes the place of n recorded ones.
-Gain gain_of(const tuning::Prediction& prediction) {
+Gain gain_of(const tuning::Prediction& prediction, const tuning::Interval& difference) {
   const auto saved = [&](double difference_ns) {
     return prediction.recorded_step_ns -
            (prediction.recorded_step_ns + difference_ns) / prediction.tokens;
   };
-  return {saved(prediction.difference_ns()),
-          {saved(prediction.difference->high_ns), saved(prediction.difference->low_ns)}};
+  return {saved(prediction.difference_ns()), {saved(difference.high_ns), saved(difference.low_ns)}};
+}
+
+std::string unsure_gain(const tuning::Prediction& prediction, Aim aim, const Gain& gain) {
+  return "It is predicted to save " + base::format_duration(gain.ns).text() +
+         (aim == Aim::kThroughput ? " for as many samples. " : ". ") + why_unsure(prediction);
 }
 
 }  // namespace
@@ -43,11 +52,15 @@ bool add_gain(const RunFacts& run, Advice& advice) {
     return true;
   }
   const tuning::Prediction& prediction = *answer.prediction;
-  if (prediction.difference) {
-    const Gain gain = gain_of(prediction);
+  if (const auto bounds = answer.bounds()) {
+    const Gain gain = gain_of(prediction, *bounds);
     const bool is_worth = advice.aim == Aim::kMemory || gain.ns >= run.noticeable_ns();
     if (gain.interval.low_ns > 0 && is_worth) {
-      advice.gain = gain;
+      if (answer.is_unsure()) {
+        advice.gain_unknown = unsure_gain(prediction, advice.aim, gain);
+      } else {
+        advice.gain = gain;
+      }
       return true;
     }
   }

@@ -15,16 +15,18 @@ struct WhatIf {
   std::optional<tuning::Prediction> prediction;
   std::string unknown;
 
-  // The step gets shorter, and that is more than chance.
-  bool is_faster() const;
-  // It gets longer, and that is more than chance.
+  // Something changes, but the steps are too few to tell how sure that is, or drift too much.
+  bool is_unsure() const;
+  // Of the difference; where that is unsure without what steps vary. None: nothing changes.
+  std::optional<tuning::Interval> bounds() const;
+  // The step gets longer, and that is more than chance.
   bool is_slower() const;
 };
 
 WhatIf what_if(const RunFacts& run, const std::vector<KnobValue>& changes);
 
-// Into an advice with changes: the gain, or why there is none. False: the prediction speaks against
-// it.
+// Into an advice with changes: the gain, or why there is none. Where it is not known how sure the
+// predicted one is, that is why, with its mean. False: the prediction speaks against it.
 bool add_gain(const RunFacts& run, Advice& advice);
 
 }  // namespace shardlens::trace::advice

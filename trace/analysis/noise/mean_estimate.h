@@ -14,6 +14,10 @@
 
 namespace shardlens::trace::analysis {
 
+// Fewer do not tell it, unless all are the same: ten independent ones are wanted, n ≥ 10 τ, and of
+// so short a series τ is taken to be 1 + 5 ÷ n at least.
+inline constexpr std::int64_t kFewestWithError = 14;
+
 struct MeanEstimate {
   double mean = 0;
   std::int64_t count = 0;         // of steps
@@ -23,7 +27,8 @@ struct MeanEstimate {
   // errors of the latter: N(0, 1) where nothing drifts.
   double drift = 0;
 
-  // The steps are enough to tell: eight, and as many as ten independent ones.
+  // The steps are enough to tell, as many as ten independent ones: kFewestWithError where they do
+  // not resemble their neighbours, else more.
   bool has_error() const { return degrees_of_freedom > 0; }
 };
 

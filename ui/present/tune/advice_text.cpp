@@ -1,5 +1,6 @@
 #include "ui/present/tune/advice_text.h"
 
+#include "trace/analysis/noise/mean_estimate.h"
 #include "trace/base/text.h"
 #include "ui/present/format.h"
 
@@ -61,6 +62,11 @@ std::string no_advice_text(const state::AdviceView& view) {
   std::string text = "Nothing that this run tells would help";
   for (std::size_t i = 0; i < view.looked_at.size(); ++i) {
     text += (i == 0 ? ". Looked at: " : ", ") + std::string(view.looked_at[i]);
+  }
+  constexpr std::int64_t kFewest = trace::analysis::kFewestWithError;
+  if (view.refused.empty() && view.steps < kFewest) {
+    text += ". How sure a gain is takes at least " + std::to_string(kFewest) +
+            " steps to tell; this run has " + std::to_string(view.steps);
   }
   return text;
 }

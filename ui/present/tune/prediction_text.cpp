@@ -148,9 +148,7 @@ std::string without_effect_text(const Prediction& prediction) {
 }
 
 std::string no_interval_text(const Prediction& prediction) {
-  const bool is_missing =
-      !prediction.changes.empty() && prediction.difference_ns() != 0 && !prediction.difference;
-  return is_missing ? "Its steps are too few, or drift too much, to tell how sure that is." : "";
+  return trace::tuning::why_unsure(prediction);
 }
 
 std::string chance_text(const Prediction& prediction, const std::optional<double>& apart) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <iterator>
 
 #include "made_up_runs.h"
 #include "trace/analysis/noise/student_t.h"
@@ -59,6 +60,16 @@ TEST(MeanEstimate, TooFewStepsForTheirDriftHaveNoError) {
   for (int i = 0; i < 50; ++i) ramp.push_back(i);
   EXPECT_FALSE(estimate_mean(ramp)->has_error());
   EXPECT_GT(estimate_mean(ramp)->drift, 3);
+}
+
+TEST(MeanEstimate, FourteenStepsTellAnErrorWhereNeighboursDoNotResembleEachOther) {
+  std::vector<double> series;
+  while (std::ssize(series) < kFewestWithError - 1) {
+    series.push_back(100 + static_cast<double>(series.size() % 2));
+  }
+  EXPECT_FALSE(estimate_mean(series)->has_error());
+  series.push_back(100);
+  EXPECT_TRUE(estimate_mean(series)->has_error());
 }
 
 TEST(MeanEstimate, DriftIsStandardNormalWhereStepsAreIndependent) {
