@@ -47,14 +47,28 @@ KnobCurve knob_curve(const Predictor& predictor, const job::Settings& next, cons
     curve.points.push_back(
         {text, std::strtod(text.c_str(), nullptr), predicted->step_ns / divisor, difference, fits});
   }
-  // Shorter sequences are no better: they are another task.
-  if (curve.per == KnobCurve::Per::kToken) return curve;
+  return curve;
+}
+
+bool is_surely_faster(const KnobCurve& curve, const CurvePoint& a, const CurvePoint& b) {
+  const double recorded_ns = curve.recorded_step_ns;
+  if (a.difference) return recorded_ns + a.difference->high_ns < b.step_ns;
+  const bool is_as_recorded = a.step_ns == recorded_ns;
+  return is_as_recorded && b.difference && b.difference->low_ns > 0;
+}
+
+std::optional<std::size_t> surest_faster(const KnobCurve& curve, const CurvePoint& now) {
+  if (curve.per == KnobCurve::Per::kToken) return std::nullopt;
+  const auto end_of = [](const CurvePoint& point) {
+    return point.difference ? point.difference->high_ns : 0;
+  };
+  std::optional<std::size_t> surest;
   for (std::size_t i = 0; i < curve.points.size(); ++i) {
     const CurvePoint& point = curve.points[i];
-    if (!point.fits) continue;
-    if (!curve.best || point.step_ns < curve.points[*curve.best].step_ns) curve.best = i;
+    if (!point.fits || !is_surely_faster(curve, point, now)) continue;
+    if (!surest || end_of(point) < end_of(curve.points[*surest])) surest = i;
   }
-  return curve;
+  return surest;
 }
 
 }  // namespace shardlens::trace::tuning

@@ -33,8 +33,14 @@ struct KnobCurve {
   Per per = Per::kStep;
   std::vector<CurvePoint>
       points{};  // ascending; values that nothing can be said about are left out
-  std::optional<std::size_t> best{};  // the fastest that fits; none of times per token
 };
+
+// Whether one point of a curve lies below another one with the whole interval of its difference to
+// the recorded time, or is that time itself, and the other one lies above with its own.
+bool is_surely_faster(const KnobCurve& curve, const CurvePoint& a, const CurvePoint& b);
+// Of those that fit and are surely faster than `now` the surest: its interval ends lowest, as the
+// advice chooses it. None of times per token, since shorter sequences are another task.
+std::optional<std::size_t> surest_faster(const KnobCurve& curve, const CurvePoint& now);
 
 // `values`: ascending. `usable_bytes`: of one rank; 0: not known.
 KnobCurve knob_curve(const Predictor& predictor, const job::Settings& next, const job::Knob& knob,

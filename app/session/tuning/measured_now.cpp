@@ -65,11 +65,6 @@ void measure_now(const trace::tuning::Predictor& predictor, const Settings& next
     point.step_ns += more_ns;
     move_by(more_ns - recorded_ns, point.difference);
   }
-  if (!curve.best) return;
-  for (std::size_t i = 0; i < curve.points.size(); ++i) {
-    const bool is_faster = curve.points[i].step_ns < curve.points[*curve.best].step_ns;
-    if (curve.points[i].fits && is_faster) curve.best = i;
-  }
 }
 
 }  // namespace shardlens::app::session

@@ -21,7 +21,6 @@ state::Snapshot with_choices(std::optional<Interval> difference, bool fits = tru
   const double mean = difference ? (difference->low_ns + difference->high_ns) / 2 : -20 * kNsPerMs;
   curve.points = {{"false", 0, 100 * kNsPerMs, std::nullopt, true},
                   {"true", 0, 100 * kNsPerMs + mean, difference, fits}};
-  if (mean < 0 && fits) curve.best = 1;
   view.choices = {curve};
   snapshot.prediction = std::make_shared<const state::PredictionView>(std::move(view));
   return snapshot;
@@ -50,9 +49,6 @@ TEST(ChoiceHint, IsSilentWhereThatIsNotSureOrDoesNotFit) {
 TEST(ChoiceHint, NamesWhatWasRecordedWhereTheOtherIsSurelySlower) {
   const auto hint_with = [](const Interval& difference) {
     auto snapshot = with_choices(difference);
-    auto view = *snapshot.prediction;
-    view.choices.front().best = 0;
-    snapshot.prediction = std::make_shared<const state::PredictionView>(view);
     EXPECT_TRUE(trace::job::set_value(snapshot.knobs.next, "forward_prefetch", "true"));
     return present::choice_hint(snapshot, prefetch());
   };
@@ -60,6 +56,25 @@ TEST(ChoiceHint, NamesWhatWasRecordedWhereTheOtherIsSurelySlower) {
   ASSERT_TRUE(hint);
   EXPECT_EQ(hint->text, "false: −20.0 ms ± 5.0");
   EXPECT_FALSE(hint_with({-5 * kNsPerMs, 25 * kNsPerMs}));
+}
+
+// The lowest mean is not sure, another value is.
+TEST(ChoiceHint, NamesTheSurestRatherThanTheFastest) {
+  state::Snapshot snapshot;
+  const trace::job::Knob& knob = *trace::job::find_knob("backward_prefetch");
+  ASSERT_TRUE(trace::job::set_value(snapshot.knobs.next, knob.name, "none"));
+  state::PredictionView view;
+  trace::tuning::KnobCurve curve{&knob, 100 * kNsPerMs};
+  curve.points = {
+      {"none", 0, 100 * kNsPerMs, std::nullopt, true},
+      {"pre", 0, 80 * kNsPerMs, Interval{-50 * kNsPerMs, 10 * kNsPerMs}, true},
+      {"post", 0, 90 * kNsPerMs, Interval{-12 * kNsPerMs, -8 * kNsPerMs}, true},
+  };
+  view.choices = {curve};
+  snapshot.prediction = std::make_shared<const state::PredictionView>(std::move(view));
+  const auto hint = present::choice_hint(snapshot, knob);
+  ASSERT_TRUE(hint);
+  EXPECT_EQ(hint->text, "post: −10.0 ms ± 2.0");
 }
 
 // Both differ from what was recorded, each as surely as its own interval says.

@@ -99,7 +99,6 @@ class PredictionTest : public ::testing::Test {
     curve.points = {{"1", 1, 125 * kMs, std::nullopt, true},
                     {"2", 2, 120 * kMs, Interval{-8 * kMs, -2 * kMs}, true},
                     {"4", 4, 130 * kMs, Interval{3 * kMs, 7 * kMs}, true}};
-    curve.best = 1;
     view_.curves = {curve};
   }
   void publish() {
@@ -519,7 +518,6 @@ TEST_F(PredictionTest, RunsOfAnotherMachineThanTheOneOnScreenAreNotOnItsCurve) {
 TEST_F(PredictionTest, OnlyWhatIsSurelyFasterIsCalledBest) {
   const auto chart_with = [&](std::vector<trace::tuning::CurvePoint> points, double cap) {
     view_.curves.front().points = std::move(points);
-    view_.curves.front().best = 1;
     snapshot_.knobs.next.bucket_cap_mb = cap;
     publish();
     return *present::knob_chart(snapshot_, cap_knob());
@@ -539,12 +537,20 @@ TEST_F(PredictionTest, OnlyWhatIsSurelyFasterIsCalledBest) {
   chart = chart_with({recorded, noise(8.9, -40), noise(62, 4)}, 1);
   EXPECT_EQ(chart.best, 1u);
   EXPECT_EQ(chart.why_no_best, "");
+  chart = chart_with(
+      {recorded, noise(8.9, -40), {"16", 16, 110 * kMs, Interval{-16 * kMs, -14 * kMs}, true}}, 1);
+  EXPECT_EQ(chart.best, 2u) << "surely 14 ms, not 9";
+  chart = chart_with(
+      {recorded, noise(8.9, -30), {"16", 16, 110 * kMs, Interval{-16 * kMs, -14 * kMs}, true}}, 1);
+  EXPECT_EQ(chart.best, 2u) << "the other may be chance";
   // 4 is no point of this curve: 130 ms, as the prediction says, of which 122 lie beyond.
   view_.prediction->recorded_step_ns = 125 * kMs;
   view_.prediction->step_ns = 130 * kMs;
   view_.prediction->difference = Interval{3 * kMs, 7 * kMs};
+  EXPECT_EQ(chart_with({recorded, noise(8.9, -11), noise(62, 4)}, 4).best, 0u) << "as measured";
+  view_.prediction->difference = Interval{-3 * kMs, 13 * kMs};
   EXPECT_FALSE(chart_with({recorded, noise(8.9, -11), noise(62, 4)}, 4).best);
-  EXPECT_EQ(chart_with({recorded, noise(8.9, -30), noise(62, 4)}, 4).best, 1u);
+  EXPECT_EQ(chart_with({recorded, noise(8.9, -32), noise(62, 4)}, 4).best, 1u);
   EXPECT_THAT(texts(), Contains(HasSubstr("axis: ")));
 }
 

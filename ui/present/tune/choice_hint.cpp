@@ -22,13 +22,6 @@ const KnobCurve* curve_of(const state::Snapshot& snapshot, const trace::job::Kno
 
 }  // namespace
 
-bool is_surely_faster(const KnobCurve& curve, const CurvePoint& a, const CurvePoint& b) {
-  const double recorded_ns = curve.recorded_step_ns;
-  if (a.difference) return recorded_ns + a.difference->high_ns < b.step_ns;
-  const bool is_as_recorded = a.step_ns == recorded_ns;
-  return is_as_recorded && b.difference && b.difference->low_ns > 0;
-}
-
 const CurvePoint* predicted_choice(const state::Snapshot& snapshot, const trace::job::Knob& knob,
                                    std::string_view value) {
   const KnobCurve* curve = curve_of(snapshot, knob);
@@ -51,11 +44,12 @@ std::string choice_text(const state::Snapshot& snapshot, const trace::job::Knob&
 std::optional<ChoiceHint> choice_hint(const state::Snapshot& snapshot,
                                       const trace::job::Knob& knob) {
   const KnobCurve* curve = curve_of(snapshot, knob);
-  if (curve == nullptr || !curve->best) return std::nullopt;
-  const CurvePoint& best = curve->points[*curve->best];
   const CurvePoint* now =
       predicted_choice(snapshot, knob, trace::job::value_text(snapshot.knobs.next, knob));
-  if (now == nullptr || !is_surely_faster(*curve, best, *now)) return std::nullopt;
+  if (now == nullptr) return std::nullopt;
+  const auto surest = trace::tuning::surest_faster(*curve, *now);
+  if (!surest) return std::nullopt;
+  const CurvePoint& best = curve->points[*surest];
   // Of the difference between two predictions it is not known how sure that is.
   const bool are_both_predicted = best.difference && now->step_ns != curve->recorded_step_ns;
   const auto interval = are_both_predicted ? std::nullopt

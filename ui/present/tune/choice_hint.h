@@ -18,16 +18,11 @@ const trace::tuning::CurvePoint* predicted_choice(const state::Snapshot& snapsho
 std::string choice_text(const state::Snapshot& snapshot, const trace::job::Knob& knob,
                         const trace::tuning::CurvePoint& point);
 
-// Whether one point of a curve lies below another one with the whole interval of its difference to
-// the recorded time, or is that time itself, and the other one lies above with its own.
-bool is_surely_faster(const trace::tuning::KnobCurve& curve, const trace::tuning::CurvePoint& a,
-                      const trace::tuning::CurvePoint& b);
-
 struct ChoiceHint {
   std::string value;  // to set
   std::string text;   // "true: −27.4 ms ± 4.3"
 };
-// The fastest value, if it is surely faster than the one that is set, and fits.
+// Of those that fit and are surely faster than the one that is set, the surest.
 std::optional<ChoiceHint> choice_hint(const state::Snapshot& snapshot,
                                       const trace::job::Knob& knob);
 

@@ -8,7 +8,6 @@
 #include "ui/present/axis.h"
 #include "ui/present/format.h"
 #include "ui/present/step_chart.h"
-#include "ui/present/tune/choice_hint.h"
 #include "ui/present/tune/knob_rows.h"
 #include "ui/present/tune/prediction_text.h"
 
@@ -131,12 +130,9 @@ std::optional<CurvePoint> point_as_set(const KnobCurve& curve, const Settings& n
 }
 
 void offer_best(const KnobCurve& curve, const std::optional<CurvePoint>& as_set, KnobChart& chart) {
-  if (!curve.best || !as_set) return;
-  if (is_surely_faster(curve, curve.points[*curve.best], *as_set)) {
-    chart.best = curve.best;
-    return;
-  }
-  if (!chart.has_interval) return;  // which is said
+  if (!as_set || curve.per == KnobCurve::Per::kToken) return;
+  chart.best = trace::tuning::surest_faster(curve, *as_set);
+  if (chart.best || !chart.has_interval) return;  // that is said
   const bool is_told_apart = std::ranges::any_of(curve.points, [&](const CurvePoint& point) {
     return is_surely_faster(curve, *as_set, point) || is_surely_faster(curve, point, *as_set);
   });

@@ -28,7 +28,7 @@ struct KnobChart {
   // Of runs of the same job and machine as the one predicted from, which differ in nothing but this
   // knob.
   std::vector<Measured> measured;
-  // The fastest point that fits, where it is surely faster than the value that is set.
+  // Of the points that fit and are surely faster than the value that is set, the surest.
   std::optional<std::size_t> best;
   std::string why_no_best;  // else; "" where that says nothing
   // Step times at the bottom and at the top: "120 to 180 ms", with "per sample" where steps differ

@@ -57,7 +57,7 @@ void draw_measured(const kit::Theme& theme, const kit::Plot& plot, const present
   }
 }
 
-// "best 8" at the right of the scale, marked where the curve is lowest: one click goes there. Or
+// "best 8" at the right of the scale, marked on the curve: one click goes there. Or
 // why no value is called so. Takes its room from `line`.
 void draw_best(const kit::Theme& theme, state::Rect& line, const kit::Plot& plot,
                const present::KnobRow& row, const KnobChart& chart, state::Commands& commands) {
@@ -79,7 +79,7 @@ void draw_best(const kit::Theme& theme, state::Rect& line, const kit::Plot& plot
   kit::text_in(theme, box, kit::Face::kSmall, hit.hovered ? p.text : p.changed, label,
                kit::Align::kCenter);
   if (hit.hovered) {
-    kit::tooltip(theme, "Fastest of the curve: " + best.step,
+    kit::tooltip(theme, "Surely faster: " + best.step,
                  best.difference + " against " + chart.against, "Click sets it");
   }
   if (hit.clicked) commands.push_back(state::SetKnob{std::string(row.knob->name), best.value});
