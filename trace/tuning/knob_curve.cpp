@@ -34,8 +34,12 @@ KnobCurve knob_curve(const Predictor& predictor, const job::Settings& next, cons
   for (const std::string& text : values) {
     job::Settings settings = next;
     if (!job::set_value(settings, knob.name, text)) continue;
+    const double value = std::strtod(text.c_str(), nullptr);
     const auto predicted = predictor.predict_known(settings);
-    if (!predicted) continue;
+    if (!predicted) {
+      curve.unpredicted.push_back({text, value, predicted.error().message});
+      continue;
+    }
     const double divisor = divisor_of(settings);
     curve.recorded_step_ns = predicted->recorded_step_ns / before;
     const auto per = [&](double difference_ns) {
@@ -44,8 +48,7 @@ KnobCurve knob_curve(const Predictor& predictor, const job::Settings& next, cons
     auto difference = predicted->difference;
     if (difference) difference = {per(difference->low_ns), per(difference->high_ns)};
     const bool fits = usable_bytes <= 0 || predicted->peak_bytes().value_or(0) <= usable_bytes;
-    curve.points.push_back(
-        {text, std::strtod(text.c_str(), nullptr), predicted->step_ns / divisor, difference, fits});
+    curve.points.push_back({text, value, predicted->step_ns / divisor, difference, fits});
   }
   return curve;
 }

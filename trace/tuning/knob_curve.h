@@ -33,6 +33,12 @@ struct KnobCurve {
   Per per = Per::kStep;
   std::vector<CurvePoint>
       points{};  // ascending; values that nothing can be said about are left out
+  struct Unpredicted {
+    std::string text;
+    double value = 0;
+    std::string why;  // a sentence or more
+  };
+  std::vector<Unpredicted> unpredicted{};  // those, likewise
 };
 
 // Whether one point of a curve lies below another one with the whole interval of its difference to

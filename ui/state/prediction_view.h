@@ -31,6 +31,8 @@ struct PredictionView {
   MeasuredRuns measured{};  // along them
   // Likewise, of each value of knobs that are a choice or a checkbox.
   std::vector<trace::tuning::KnobCurve> choices{};
+  // Of sliders of which one value at most is predicted, why not others: a sentence or more.
+  std::map<const trace::job::Knob*, std::string> why_no_curve{};
 };
 
 }  // namespace shardlens::ui::state

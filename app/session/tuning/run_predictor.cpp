@@ -65,7 +65,15 @@ std::vector<const trace::job::Knob*> predictable_knobs(const Predictor& predicto
   return found;
 }
 
-bool is_worth_drawing(const KnobCurve& curve) { return curve.points.size() > 1; }
+// One value by itself is no curve.
+void add_curve(KnobCurve curve, PredictionView& view) {
+  const bool is_slider = has_slider(*curve.knob);
+  if (curve.points.size() > 1) {
+    (is_slider ? view.curves : view.choices).push_back(std::move(curve));
+  } else if (is_slider && !curve.unpredicted.empty()) {
+    view.why_no_curve[curve.knob] = curve.unpredicted.front().why;
+  }
+}
 
 bool is_written_now(const ui::state::RunView& run) {
   return is_written(run.figures.info, trace::base::wall_clock_ns());
@@ -88,10 +96,8 @@ Settings without(const trace::job::Knob& knob, Settings next) {
 void add_all_curves(const Predictor& predictor, const CurveInput& input, PredictionView& view) {
   for (const trace::job::Knob* knob : predictable_knobs(predictor)) {
     const auto values = curve_values(predictor, *knob, view.measured);
-    auto curve =
-        trace::tuning::knob_curve(predictor, input.next, *knob, values, input.usable_bytes);
-    if (!is_worth_drawing(curve)) continue;
-    (has_slider(*knob) ? view.curves : view.choices).push_back(std::move(curve));
+    add_curve(trace::tuning::knob_curve(predictor, input.next, *knob, values, input.usable_bytes),
+              view);
   }
 }
 
@@ -287,8 +293,8 @@ void RunPredictor::add_curves(const LearntRun& learnt, const CurveInput& input,
     if (found == drawn.end() || found->second.of != wanted) {
       curves.push_back({.knob = knob});
       missing.push_back(std::move(wanted));
-    } else if (is_worth_drawing(found->second.curve)) {
-      curves.push_back(found->second.curve);
+    } else {
+      add_curve(found->second.curve, view);
     }
   }
   if (!missing.empty() && missing != asked_curves_) drawing_.ask(missing);

@@ -12,6 +12,7 @@
 #include "tests/trace/interop/fsdp_traces.h"
 #include "tests/trace/tuning/imported_job.h"
 #include "tests/trace/tuning/recorded_job.h"
+#include "trace/tuning/knob_curve.h"
 
 namespace shardlens::trace::tuning {
 namespace {
@@ -154,6 +155,12 @@ TYPED_TEST(ImportedUnits, SayWhatTheyDoNotTell) {
     ASSERT_FALSE(refused);
     EXPECT_THAT(refused.error().message, HasSubstr("full_shard and shard_grad_op alone"));
   }
+  const auto curve = knob_curve(*predictor, predictor->info().settings,
+                                *job::find_knob("sharding_strategy"), {"ddp", "full_shard"}, 0);
+  ASSERT_EQ(curve.points.size(), 1u);
+  ASSERT_EQ(curve.unpredicted.size(), 1u);
+  EXPECT_EQ(curve.unpredicted[0].text, "ddp");
+  EXPECT_THAT(curve.unpredicted[0].why, HasSubstr("full_shard and shard_grad_op alone"));
   next.sharding_strategy = job::Strategy::kFullShard;
   next.reshard_after_forward = job::AutoBool::kFalse;
   const auto contradicting = predictor->predict_known(next);

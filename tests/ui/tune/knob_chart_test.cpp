@@ -95,6 +95,20 @@ TEST_F(KnobChartTest, AMeasuredRunSetsTheValueThatItHad) {
   EXPECT_EQ(chart->measured[0].value, "0.390625") << "every digit";
 }
 
+TEST_F(KnobChartTest, ValuesThatAreNotPredictedHaveTheirPlaceAndTheReason) {
+  view_.curves = {{&knob("bucket_cap_mb"), 80e6}};
+  view_.curves[0].points = {{"0.25", 0.25, 80e6, std::nullopt, true},
+                            {"1", 1, 90e6, std::nullopt, true}};
+  view_.curves[0].unpredicted = {{"25", 25, "The run moved no sizes near 25 MiB."}};
+  publish();
+  const auto chart = knob_chart(snapshot_, knob("bucket_cap_mb"));
+  ASSERT_TRUE(chart);
+  ASSERT_EQ(chart->unpredicted.size(), 1u);
+  EXPECT_EQ(chart->unpredicted[0].value, "25");
+  EXPECT_EQ(chart->unpredicted[0].why, "The run moved no sizes near 25 MiB.");
+  EXPECT_GT(chart->unpredicted[0].x, chart->points[1].x);
+}
+
 // Whether the device was named or found, the run was there.
 TEST_F(KnobChartTest, RunsOnTheDeviceThatIsNamedAreDots) {
   using trace::job::DeviceChoice;
@@ -149,6 +163,10 @@ TEST_F(KnobChartTest, ASliderWithoutACurveSaysWhy) {
   EXPECT_THAT(why_no_curve(snapshot_, knob("steps")), HasSubstr("no step takes longer"));
   EXPECT_THAT(why_no_curve(snapshot_, knob("lora_rank")), HasSubstr("does not tell"));
   EXPECT_THAT(why_no_curve(snapshot_, knob("bucket_cap_mb")), HasSubstr("one value only"));
+  view_.why_no_curve[&knob("bucket_cap_mb")] = "The run moved no sizes near 2 MiB.";
+  publish();
+  EXPECT_EQ(why_no_curve(snapshot_, knob("bucket_cap_mb")),
+            "No curve. The run moved no sizes near 2 MiB.");
   view_.curves = {{.knob = &knob("bucket_cap_mb")}};
   publish();
   EXPECT_EQ(why_no_curve(snapshot_, knob("bucket_cap_mb")), "");

@@ -157,6 +157,19 @@ TEST_F(StrategyBarsTest, ShowStepsOfAnotherProgramsRunWithoutTheMemoryOfTheNextO
   EXPECT_TRUE(window_.probe().shows("Steps of the run on screen"));
 }
 
+TEST_F(StrategyBarsTest, SayWhyAStepIsNotPredicted) {
+  const auto view = std::make_shared<state::PredictionView>();
+  trace::tuning::KnobCurve& curve = view->choices.emplace_back();
+  curve.knob = trace::job::find_knob("sharding_strategy");
+  curve.points = {{"ddp", 0, 40e6, std::nullopt, true}};
+  curve.unpredicted = {{"full_shard", 0, "Uncalibrated."}};
+  snapshot_.prediction = view;
+  estimate();
+  EXPECT_EQ(texts("full_shard").back(), "unknown");
+  window_.move_to(snapshot_, row("full_shard").right() - 8, row("full_shard").center_y());
+  EXPECT_TRUE(window_.probe().shows("Uncalibrated"));
+}
+
 TEST_F(StrategyBarsTest, AreLeftOutWhereTheModelIsNotKnown) {
   snapshot_.knobs.estimates = nullptr;
   window_.frames(snapshot_, 3);

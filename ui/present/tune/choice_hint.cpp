@@ -30,6 +30,14 @@ const CurvePoint* predicted_choice(const state::Snapshot& snapshot, const trace:
   return found == curve->points.end() ? nullptr : &*found;
 }
 
+std::string why_not_predicted(const state::Snapshot& snapshot, const trace::job::Knob& knob,
+                              std::string_view value) {
+  const KnobCurve* curve = curve_of(snapshot, knob);
+  if (curve == nullptr) return "";
+  const auto found = std::ranges::find(curve->unpredicted, value, &KnobCurve::Unpredicted::text);
+  return found == curve->unpredicted.end() ? "" : found->why;
+}
+
 std::string choice_text(const state::Snapshot& snapshot, const trace::job::Knob& knob,
                         const CurvePoint& point) {
   const KnobCurve& curve = *curve_of(snapshot, knob);

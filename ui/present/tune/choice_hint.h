@@ -13,6 +13,9 @@ namespace shardlens::ui::present {
 const trace::tuning::CurvePoint* predicted_choice(const state::Snapshot& snapshot,
                                                   const trace::job::Knob& knob,
                                                   std::string_view value);
+// Else why it is not, a sentence or more; "": nothing tells.
+std::string why_not_predicted(const state::Snapshot& snapshot, const trace::job::Knob& knob,
+                              std::string_view value);
 // "449.8 ms, +52 ms ± 10 against run 4": the time of a step, or of a sample where steps differ in
 // samples.
 std::string choice_text(const state::Snapshot& snapshot, const trace::job::Knob& knob,

@@ -185,6 +185,9 @@ std::optional<KnobChart> knob_chart(const state::Snapshot& snapshot, const Knob&
   for (const CurvePoint& point : curve->points) {
     chart.points.push_back(chart_point(*curve, point, scale));
   }
+  for (const KnobCurve::Unpredicted& other : curve->unpredicted) {
+    chart.unpredicted.push_back({other.text, other.why, slider_position(knob, other.value)});
+  }
   for (const MeasuredRun& run : runs) {
     chart.measured.push_back({slider_position(knob, as_number(run.value)), scale.of(run.step_ns),
                               run.run, run.value, step_text(*curve, run.step_ns)});
@@ -198,6 +201,8 @@ std::string why_no_curve(const state::Snapshot& snapshot, const Knob& knob) {
   const auto& curves = prediction->curves;
   if (std::ranges::find(curves, &knob, &KnobCurve::knob) != curves.end()) return "";
   if (trace::tuning::is_without_effect(knob)) return "No curve: no step takes longer or shorter";
+  const auto why = prediction->why_no_curve.find(&knob);
+  if (why != prediction->why_no_curve.end()) return "No curve. " + why->second;
   if (prediction->prediction->is_of_another_program)
     return "No curve: this run does not tell what it does";
   if (trace::tuning::is_predictable(knob)) return "No curve: this run tells of one value only";

@@ -24,7 +24,12 @@ struct KnobChart {
     float x = 0, y = 0;
     std::string run, value, step;  // "run 3", "25", "404 ms"
   };
-  std::vector<Point> points;  // from left to right
+  struct Unpredicted {
+    std::string value, why;
+    float x = 0;
+  };
+  std::vector<Point> points;             // from left to right
+  std::vector<Unpredicted> unpredicted;  // likewise
   // Of runs of the same job and machine as the one predicted from, which differ in nothing but this
   // knob.
   std::vector<Measured> measured;

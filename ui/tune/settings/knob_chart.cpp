@@ -96,11 +96,17 @@ void explain_curve(const kit::Theme& theme, const kit::Plot& plot, const present
                    const KnobChart& chart) {
   if (!kit::hovers(plot.area)) return;
   const float mouse = ImGui::GetIO().MousePos.x;
-  const auto nearest = std::ranges::min_element(
-      chart.points, {}, [&](const auto& point) { return std::abs(plot.x(point.x) - mouse); });
-  kit::line(plot.x(nearest->x), plot.area.y, plot.x(nearest->x), plot.area.bottom(),
-            kit::color(theme.colors().idle_edge));
+  const auto distance = [&](const auto& each) { return std::abs(plot.x(each.x) - mouse); };
+  const auto nearest = std::ranges::min_element(chart.points, {}, distance);
+  const auto other = std::ranges::min_element(chart.unpredicted, {}, distance);
+  const bool is_other = other != chart.unpredicted.end() && distance(*other) < distance(*nearest);
+  const float x = plot.x(is_other ? other->x : nearest->x);
+  kit::line(x, plot.area.y, x, plot.area.bottom(), kit::color(theme.colors().idle_edge));
   const kit::TooltipScope scope(theme);
+  if (is_other) {
+    scope.title(std::string(row.knob->label) + " " + setting_text(row, other->value));
+    return scope.note("Not predicted from the run on screen. " + other->why);
+  }
   scope.title(std::string(row.knob->label) + " " + setting_text(row, nearest->value));
   scope.row(nullptr, "Predicted", nearest->step);
   scope.row(nullptr, "Against " + chart.against, nearest->difference);

@@ -192,8 +192,9 @@ void draw_knob_row(const kit::Theme& theme, const state::Rect& rect, const prese
     draw_slider(theme, rest.take_top(theme.px(kSlider)), row, commands);
   }
   if (!extras.no_curve.empty()) {
-    kit::text_in(theme, rest.take_top(theme.px(kNote)), kit::Face::kSmall, p.text_muted,
-                 extras.no_curve);
+    const state::Rect note = rest.take_top(theme.px(kNote));
+    kit::text_in(theme, note, kit::Face::kSmall, p.text_muted, extras.no_curve);
+    kit::explain(theme, note, row.knob->label, extras.no_curve);
   }
   if (row.changed) {
     state::Rect note = rest.take_top(theme.px(kNote));

@@ -22,10 +22,14 @@ struct StrategyScales {
   double step = 0;              // nanoseconds over a whole bar; 0: nothing is predicted
 };
 
+const trace::job::Knob& strategy_knob() {
+  static const trace::job::Knob* const knob = trace::job::find_knob("sharding_strategy");
+  return *knob;
+}
+
 const trace::tuning::CurvePoint* predicted(const state::Snapshot& snapshot,
                                            std::string_view strategy) {
-  static const trace::job::Knob* const knob = trace::job::find_knob("sharding_strategy");
-  return present::predicted_choice(snapshot, *knob, strategy);
+  return present::predicted_choice(snapshot, strategy_knob(), strategy);
 }
 
 // What the report of such a run will say: the backend may send more than the algorithm needs.
@@ -146,10 +150,11 @@ void draw_step(const kit::Theme& theme, const state::Rect& cell,
   const auto* point = predicted(snapshot, plan.name());
   std::string note = "Not predicted from the run on screen";
   if (point == nullptr) {
+    const std::string why = present::why_not_predicted(snapshot, strategy_knob(), plan.name());
+    if (!why.empty()) note += ". " + why;
     kit::text_in(theme, cell, kit::Face::kSmall, p.text_muted, "unknown");
   } else {
-    note = "Predicted step: " +
-           present::choice_text(snapshot, *trace::job::find_knob("sharding_strategy"), *point);
+    note = "Predicted step: " + present::choice_text(snapshot, strategy_knob(), *point);
     const state::Rect bar =
         draw_figure(theme, cell, p.changed, present::format_duration(point->step_ns).text());
     kit::fill(bar, kit::color(p.field), theme.px(2));
