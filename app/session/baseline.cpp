@@ -37,7 +37,7 @@ void Baseline::choose_first(LedgerRows rows, const std::string& pinned_folder) {
   const auto* last = newest_own_run(rows, true);
   const auto* pinned = row_of(rows, is_pinned_ ? folder_ : pinned_folder);
   const bool replaces = last != nullptr && !edited_;
-  if (replaces) knobs_.replace(last->settings);
+  if (replaces) knobs_.begin_with(last->settings);
   is_pinned_ = pinned != nullptr;
   if (last != nullptr) take(*last);
   if (pinned != nullptr) take(*pinned);

@@ -105,6 +105,7 @@ std::shared_ptr<const ui::state::Snapshot> Controller::snapshot() {
   follow_job();
   follow_library();
   follow_watch();
+  follow_told();
   follow_import();
   follow_inspect();
   if (snapshot_ && comparison_.view() != snapshot_->comparison) touch();
@@ -224,6 +225,14 @@ void Controller::follow_watch() {
     if (std::exchange(asked_label_, label) != label) watcher_.set_label(watch_state_->run, label);
   }
   if (auto view = job_.take_new_view(*watch_state_)) library_.set_live(std::move(view));
+}
+
+// Before anything is asked of the run on screen.
+void Controller::follow_told() {
+  const auto told = predictor_.told();
+  const bool is_new =
+      told ? knobs_.show_told(told->info().folder, &*told->told()) : knobs_.show_told("", nullptr);
+  if (is_new) touch();
 }
 
 // What is read for the screen is not read for the ledger again.

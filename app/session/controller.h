@@ -133,6 +133,7 @@ class Controller {
   bool takes_the_screen_after(const std::filesystem::path& job) const;
   void follow_library();
   void follow_watch();
+  void follow_told();
   void give_figures_to_library(const WatchState& before);
   void follow_import();
   void follow_inspect();

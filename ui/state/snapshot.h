@@ -160,6 +160,8 @@ struct KnobDraft {
   std::string next_name;  // what the run will be called
   // Of `next`; null: its model cannot be used, which `problems` says, or is being read.
   std::shared_ptr<const StrategyEstimates> estimates;
+  // Knobs whose baseline is what the run on screen, of another program, tells; else empty.
+  std::vector<const trace::job::Knob*> told{};
 };
 
 struct ComparisonView;  // ui/state/comparison_view.h

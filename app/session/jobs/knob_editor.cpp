@@ -18,14 +18,63 @@ trace::base::Result<void> KnobEditor::set(const std::string& knob, const std::st
 
 trace::base::Result<void> KnobEditor::reset(const std::string& knob) {
   const auto* known = trace::job::find_knob(knob);
-  return set(knob, known == nullptr ? "" : trace::job::value_text(baseline_, *known));
+  return set(knob, known == nullptr ? "" : trace::job::value_text(baseline(), *known));
 }
 
-void KnobEditor::reset_all() { next_ = baseline_; }
+void KnobEditor::reset_all() {
+  next_ = baseline();
+  aside_ = baseline_;
+}
 
 // As a run has them.
 void KnobEditor::replace(const Settings& settings) {
-  next_ = trace::job::with_absolute_paths(settings);
+  next_ = aside_ = trace::job::with_absolute_paths(settings);
+}
+
+void KnobEditor::begin_with(const Settings& settings) {
+  hide_told();  // until it is asked for again
+  replace(settings);
+}
+
+bool KnobEditor::show_told(const std::string& folder, const trace::tuning::ToldSettings* told) {
+  if (told == nullptr && !told_) return false;
+  if (told != nullptr && told_ && told_->folder == folder && told_->settings == told->settings) {
+    return false;
+  }
+  hide_told();
+  if (told == nullptr) return true;
+  told_ = Told{folder, told->settings, told->knobs};
+  // It decides which knobs there are, also where no other one can be predicted.
+  const trace::job::Knob* strategy = trace::job::find_knob("sharding_strategy");
+  if (std::ranges::find(told_->knobs, strategy) == told_->knobs.end()) {
+    told_->knobs.push_back(strategy);
+  }
+  aside_ = next_;
+  next_ = with_told(next_);
+  for (const auto& [knob, text] : set_beside_[folder]) {
+    (void)trace::job::set_value(next_, knob->name, text);  // it was one of the knob's
+  }
+  return true;
+}
+
+void KnobEditor::hide_told() {
+  if (!told_) return;
+  auto& others = set_beside_[told_->folder];
+  others.clear();
+  for (const trace::job::Knob* knob : told_->knobs) {
+    const std::string text = trace::job::value_text(next_, *knob);
+    if (text != trace::job::value_text(told_->settings, *knob)) others[knob] = text;
+    trace::job::copy_value(*knob, aside_, next_);
+  }
+  told_.reset();
+}
+
+Settings KnobEditor::with_told(Settings settings) const {
+  if (!told_) return settings;
+  for (const trace::job::Knob* knob : told_->knobs) {
+    trace::job::copy_value(*knob, told_->settings, settings);
+  }
+  return settings;
 }
 
 void KnobEditor::set_baseline(const Settings& settings, const std::string& ordinal,
@@ -40,9 +89,10 @@ std::string KnobEditor::free_name(const std::vector<std::string>& taken) const {
   const auto is_taken = [&](const std::string& name) {
     return std::ranges::find(taken, name) != taken.end();
   };
-  const bool repeats = !baseline_name_.empty() && next_ == baseline_;
+  const Settings before = baseline();
+  const bool repeats = !baseline_name_.empty() && next_ == before;
   const std::string first = repeats ? std::string(ui::present::repeated_name(baseline_name_))
-                                    : trace::job::name_from_difference(baseline_, next_);
+                                    : trace::job::name_from_difference(before, next_);
   if (!repeats && !is_taken(first)) return first;
   const std::string again = first + " again";
   std::string name = again;
@@ -52,11 +102,12 @@ std::string KnobEditor::free_name(const std::vector<std::string>& taken) const {
 
 ui::state::KnobDraft KnobEditor::draft(const std::vector<std::string>& taken) const {
   return {.next = next_,
-          .baseline = baseline_,
+          .baseline = baseline(),
           .baseline_name = baseline_ordinal_,
           .problems = trace::job::problems_of(next_),
           .next_name = free_name(taken),
-          .estimates = nullptr};
+          .estimates = nullptr,
+          .told = told_ ? told_->knobs : std::vector<const trace::job::Knob*>{}};
 }
 
 }  // namespace shardlens::app::session

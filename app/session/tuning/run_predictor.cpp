@@ -102,16 +102,8 @@ void add_all_curves(const Predictor& predictor, const CurveInput& input, Predict
 }
 
 Settings asked_settings(const Predictor& predictor, const ui::state::KnobDraft& draft) {
-  Settings asked = draft.next;
-  if (!predictor.told()) return asked;
-  for (const std::string_view name :
-       {"ranks", "gradient_accumulation_steps", "sync_each_batch", "sharding_strategy",
-        "backward_prefetch", "forward_prefetch"}) {
-    const trace::job::Knob& knob = *trace::job::find_knob(name);
-    if (value_text(draft.next, knob) != value_text(draft.baseline, knob)) continue;
-    trace::job::copy_value(knob, predictor.info().settings, asked);
-  }
-  return asked;
+  const bool shows_others = predictor.told() && draft.told.empty();
+  return shows_others ? predictor.info().settings : draft.next;
 }
 
 std::int64_t usable_bytes(const ui::state::RunView& run, const ui::state::KnobDraft& draft) {
@@ -231,6 +223,13 @@ bool RunPredictor::has_news() const {
   return !answered_ || answered_->version != version_;
 }
 
+std::shared_ptr<const Predictor> RunPredictor::told() const {
+  const std::lock_guard lock(mutex_);
+  const bool is_of_run = run_ && learnt_.folder == run_->figures.info.folder;
+  const bool is_told = is_of_run && learnt_.predictor && learnt_.predictor->told();
+  return is_told ? learnt_.predictor : nullptr;
+}
+
 std::shared_ptr<const ui::state::AdviceView> RunPredictor::advice() const {
   const std::lock_guard lock(mutex_);
   const bool is_of_run = run_ && advice_ && advice_->folder == run_->figures.info.folder;
@@ -248,6 +247,8 @@ std::shared_ptr<const PredictionView> RunPredictor::view(const ui::state::KnobDr
   const Question question{.folder = learnt_.folder,
                           .ordinal = run_->ordinal,
                           .next = draft.next,
+                          .baseline = draft.baseline,
+                          .shows_told = !draft.told.empty(),
                           .step = run_->selected_step,
                           .usable_bytes = usable,
                           .measured_ns = run_->is_live ? run_->figures.summary.step_ns.mean : 0,

@@ -30,8 +30,8 @@ struct CurveInput {
 // Those of every knob that can be predicted, through what `view` says was measured along them.
 void add_all_curves(const trace::tuning::Predictor& predictor, const CurveInput& input,
                     ui::state::PredictionView& view);
-// What the knobs ask of the run: of another program's, whose settings they are not, what describes
-// the job (ranks, accumulation) stays as recorded until it is moved.
+// What the knobs ask of the run: of another program's nothing until they show what it tells
+// (KnobEditor::show_told()), since the settings are not its own.
 trace::job::Settings asked_settings(const trace::tuning::Predictor& predictor,
                                     const ui::state::KnobDraft& draft);
 // What the tensors of a rank may take where the run's ranks trained, which its peaks are of. 0: not
@@ -55,6 +55,8 @@ class RunPredictor {
   // Null until the run was read; the same pointer for the same question.
   std::shared_ptr<const ui::state::PredictionView> view(const ui::state::KnobDraft& draft,
                                                         const LedgerOf& ledger = {});
+  // Learnt from that run, where it is another program's. Null: it is not, or was not read.
+  std::shared_ptr<const trace::tuning::Predictor> told() const;
   // What would help that run. Null until it was read.
   std::shared_ptr<const ui::state::AdviceView> advice() const;
 
@@ -74,7 +76,8 @@ class RunPredictor {
   };
   struct Question {
     std::string folder{}, ordinal{};  // "": there is no run
-    trace::job::Settings next{};
+    trace::job::Settings next{}, baseline{};
+    bool shows_told = false;
     std::int64_t step = -1, usable_bytes = 0;
     double measured_ns = 0;  // mean step of a run that goes on, which grows
     std::uint64_t version = 0;

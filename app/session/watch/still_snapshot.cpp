@@ -163,14 +163,20 @@ Surroundings surroundings_of(const StillOptions& options,
 }
 
 // The knobs as they are after the run, with `changes`.
-Result<KnobEditor> knobs_after(const trace::model::RunInfo& run, const Surroundings& around,
+Result<KnobEditor> knobs_after(const trace::model::RunInfo& run, const LearntRun& learnt,
+                               const Surroundings& around,
                                const std::vector<std::string>& changes) {
   KnobEditor knobs;
   const bool own_base = around.baseline.imported_from.empty();
   const trace::job::Settings before = own_base ? around.baseline.settings : trace::job::Settings{};
   knobs.set_baseline(before, own_base ? around.baseline_ordinal : "",
                      own_base ? around.baseline.name : "");
-  trace::job::Settings next = run.imported_from.empty() ? run.settings : before;
+  knobs.replace(run.imported_from.empty() ? run.settings : before);
+  if (learnt.predictor && learnt.predictor->told()) {
+    knobs.show_told(run.folder, &*learnt.predictor->told());
+  }
+  if (changes.empty()) return knobs;
+  trace::job::Settings next = knobs.next();
   for (const std::string& change : changes) TRY(trace::job::set_assignment(next, change));
   knobs.replace(next);
   return knobs;
@@ -197,7 +203,10 @@ Result<ui::state::Snapshot> still_snapshot(const StillOptions& options) {
   TRY(check_step(view->figures, options));
 
   auto around = surroundings_of(options, view->figures);
-  TRY_ASSIGN(const KnobEditor knobs, knobs_after(view->figures.info, around, options.changes));
+  PredictionSource source;
+  const LearntRun learnt = source.learn(view->figures);
+  TRY_ASSIGN(const KnobEditor knobs,
+             knobs_after(view->figures.info, learnt, around, options.changes));
   auto named = std::make_shared<ui::state::RunView>(*view);
   named->ordinal = around.ordinal;
 
@@ -206,8 +215,6 @@ Result<ui::state::Snapshot> still_snapshot(const StillOptions& options) {
   for (const auto& row : around.ledger.rows) taken.push_back(row.name);
   snapshot.knobs = knobs.draft(taken);
   plan_strategies(view->figures, knobs.next(), options.plan, snapshot);
-  PredictionSource source;
-  const LearntRun learnt = source.learn(named->figures);
   snapshot.advice =
       std::make_shared<const ui::state::AdviceView>(advise_run(named->figures, learnt));
   snapshot.run = std::move(named);

@@ -416,6 +416,59 @@ TEST_F(ControllerTest, ARunThatIsRenamedHasItsNewNameEverywhere) {
   }));
 }
 
+// Of another program's run, as long as it is on screen.
+TEST(KnobEditor, ShowsWhatARunTellsAndIsAsBeforeBehindIt) {
+  trace::tuning::ToldSettings told;
+  told.settings.sharding_strategy = trace::job::Strategy::kFullShard;
+  told.settings.backward_prefetch = trace::job::BackwardPrefetch::kNone;
+  told.knobs = {trace::job::find_knob("sharding_strategy"),
+                trace::job::find_knob("backward_prefetch")};
+  KnobEditor knobs;
+  ASSERT_TRUE(knobs.set("learning_rate", "0.5"));
+  const trace::job::Settings own = knobs.next();
+  EXPECT_FALSE(knobs.show_told("", nullptr));
+  EXPECT_TRUE(knobs.show_told("/runs/a", &told));
+  EXPECT_EQ(knobs.next().sharding_strategy, trace::job::Strategy::kFullShard);
+  EXPECT_EQ(knobs.draft({}).told, told.knobs);
+  EXPECT_EQ(knobs.draft({}).baseline.backward_prefetch, trace::job::BackwardPrefetch::kNone);
+  EXPECT_EQ(knobs.next().learning_rate, 0.5) << "which it does not tell";
+  ASSERT_TRUE(knobs.set("backward_prefetch", "pre"));  // as by default
+  ASSERT_TRUE(knobs.set("steps", "77"));
+  EXPECT_TRUE(knobs.show_told("/runs/b", &told));
+  EXPECT_EQ(knobs.next().backward_prefetch, trace::job::BackwardPrefetch::kNone) << "of this run";
+  EXPECT_TRUE(knobs.show_told("/runs/a", &told));
+  EXPECT_EQ(knobs.next().backward_prefetch, trace::job::BackwardPrefetch::kPre) << "as it was left";
+  ASSERT_TRUE(knobs.reset("backward_prefetch"));
+  EXPECT_EQ(knobs.next().backward_prefetch, trace::job::BackwardPrefetch::kNone);
+  EXPECT_TRUE(knobs.show_told("", nullptr));
+  trace::job::Settings expected = own;
+  expected.steps = 77;
+  EXPECT_EQ(knobs.next(), expected);
+  EXPECT_EQ(knobs.draft({}).baseline, trace::job::Settings{});
+}
+
+// What is chosen as a whole is so behind the run, too; what nobody chose gives way to what is told.
+TEST(KnobEditor, TakesSettingsThatAreChosenWhileARunTellsOthers) {
+  trace::tuning::ToldSettings told;
+  told.settings.sharding_strategy = trace::job::Strategy::kFullShard;
+  told.knobs = {trace::job::find_knob("sharding_strategy")};
+  trace::job::Settings chosen;
+  chosen.sharding_strategy = trace::job::Strategy::kZero1;
+  KnobEditor knobs;
+  knobs.show_told("/runs/a", &told);
+  knobs.replace(chosen);
+  EXPECT_EQ(knobs.next().sharding_strategy, trace::job::Strategy::kZero1);
+  knobs.show_told("", nullptr);
+  EXPECT_EQ(knobs.next().sharding_strategy, trace::job::Strategy::kZero1);
+  KnobEditor other;
+  other.show_told("/runs/a", &told);
+  other.begin_with(chosen);
+  EXPECT_TRUE(other.show_told("/runs/a", &told));
+  EXPECT_EQ(other.next().sharding_strategy, trace::job::Strategy::kFullShard);
+  other.show_told("", nullptr);
+  EXPECT_EQ(other.next().sharding_strategy, trace::job::Strategy::kZero1);
+}
+
 TEST(KnobEditor, SaysOfARepetitionThatItIsOneWhateverItIsComparedWith) {
   KnobEditor knobs;
   knobs.set_baseline({}, "run 1", "first");

@@ -120,6 +120,19 @@ TEST(ChangeSummary, WarnsThatSeveralEffectsCannotBeToldApart) {
   EXPECT_EQ(change_summary(draft), "2 changes against run 3: their effects cannot be told apart");
 }
 
+// Of another program's run on screen.
+TEST(KnobRows, CompareWithWhatTheRunTells) {
+  state::KnobDraft draft;
+  draft.baseline_name = "run 3";
+  draft.told = {trace::job::find_knob("bucket_cap_mb")};
+  draft.next.bucket_cap_mb = 60;
+  const auto rows = knob_rows(draft, {});
+  EXPECT_EQ(find_row(rows, "bucket_cap_mb")->before, "recorded: 25");
+  EXPECT_EQ(change_summary(draft), "1 change against the recorded run");
+  draft.next.static_graph = true;
+  EXPECT_EQ(change_summary(draft), "2 changes against run 3: their effects cannot be told apart");
+}
+
 TEST(ChangeSummary, CountsWhatMayChangeAStep) {
   state::KnobDraft draft;
   draft.baseline_name = "run 1";

@@ -15,6 +15,15 @@ namespace {
 
 using trace::job::Knob;
 
+bool is_told(const Knob& knob, const state::KnobDraft& draft) {
+  return std::ranges::find(draft.told, &knob) != draft.told.end();
+}
+
+std::string baseline_of(const Knob& knob, const state::KnobDraft& draft) {
+  if (is_told(knob, draft)) return "recorded";
+  return draft.baseline_name.empty() ? "default" : draft.baseline_name;
+}
+
 KnobRow row_of(const Knob& knob, const state::KnobDraft& draft) {
   KnobRow row;
   row.group = knob.group;
@@ -24,7 +33,7 @@ KnobRow row_of(const Knob& knob, const state::KnobDraft& draft) {
   const std::string before = trace::job::value_text(draft.baseline, knob);
   row.changed = before != row.value;
   if (row.changed) {
-    row.before = (draft.baseline_name.empty() ? "default" : draft.baseline_name) + ": " + before;
+    row.before = baseline_of(knob, draft) + ": " + before;
   }
   if (knob.name == "sharding_strategy") {
     row.note = std::string(trace::job::strategy_traits(draft.next.sharding_strategy).explanation);
@@ -163,15 +172,19 @@ std::vector<std::string> slider_values(const Knob& knob, int count,
 
 std::string change_summary(const state::KnobDraft& draft) {
   std::size_t acting = 0, idle = 0;
+  bool are_told = true;
   for (const Knob* knob : trace::job::differing_knobs(draft.baseline, draft.next)) {
     // It has no row, either.
     if (!trace::job::applies(*knob, draft.next.sharding_strategy)) continue;
     ++(may_act(*knob, draft) ? acting : idle);
+    are_told = are_told && is_told(*knob, draft);
   }
   const std::size_t counted = acting > 0 ? acting : idle;
   if (counted == 0) return "";
-  std::string text = trace::base::counted(counted, "change") + " against " +
-                     (draft.baseline_name.empty() ? "the defaults" : draft.baseline_name);
+  const std::string baseline = are_told                      ? "the recorded run"
+                               : draft.baseline_name.empty() ? "the defaults"
+                                                             : draft.baseline_name;
+  std::string text = trace::base::counted(counted, "change") + " against " + baseline;
   if (acting == 0) return text + ", without effect on the step";
   if (acting > 1) text += ": their effects cannot be told apart";
   if (idle == 0) return text;

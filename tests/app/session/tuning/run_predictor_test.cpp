@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "app/session/jobs/knob_editor.h"
 #include "app/session/runs/library_run.h"
 #include "app/session/tuning/prediction_source.h"
 #include "app/session/watch/run_follower.h"
@@ -395,7 +396,8 @@ TEST(PredictionSource, ReadsTheRunThatTookThePlaceOfAnother) {
   EXPECT_DOUBLE_EQ(predicted(source.learn(after)), predicted(PredictionSource().learn(after)));
 }
 
-// Of another program's run only what it tells is asked, and what describes its job only once moved.
+// Of another program's run only what it tells is asked. Its knobs begin as recorded, so that any
+// other value is a change, one's own and the default too.
 TEST(ImportedRun, IsAskedForWhatItTells) {
   const trace::test::Folder folder;
   trace::interop::DdpJob job;
@@ -413,26 +415,40 @@ TEST(ImportedRun, IsAskedForWhatItTells) {
   ASSERT_TRUE(follower && (*follower)->advance());
   const auto run = *(*follower)->view(trace::base::wall_clock_ns(), false, {"run 1", ""});
   const LearntRun learnt = PredictionSource().learn(run->figures);
-  ASSERT_TRUE(learnt.predictor) << learnt.refused;
+  ASSERT_TRUE(learnt.predictor && learnt.predictor->told()) << learnt.refused;
 
-  ui::state::KnobDraft draft;
-  draft.next = draft.baseline = learnt.predictor->info().settings;
-  draft.next.ranks = draft.baseline.ranks = 5;
-  draft.next.gradient_accumulation_steps = draft.baseline.gradient_accumulation_steps = 1;
-  draft.next.model = draft.baseline.model = "gpt2-small";
-  const auto same = predict_next(learnt, *run, draft);
+  trace::job::Settings own;
+  own.ranks = 5;
+  own.model = "gpt2-small";
+  own.sharding_strategy = trace::job::Strategy::kFullShard;
+  KnobEditor knobs(own);
+  const auto before = predict_next(learnt, *run, knobs.draft({}));
+  ASSERT_TRUE(before.prediction) << before.refused;
+  EXPECT_TRUE(before.prediction->changes.empty()) << "the settings are not the run's";
+  EXPECT_TRUE(knobs.show_told(learnt.folder, &*learnt.predictor->told()));
+  EXPECT_FALSE(knobs.show_told(learnt.folder, &*learnt.predictor->told()));
+  EXPECT_EQ(knobs.next().gradient_accumulation_steps, 2);
+  EXPECT_EQ(knobs.next().sharding_strategy, trace::job::Strategy::kDdp) << "which has buckets";
+  const auto same = predict_next(learnt, *run, knobs.draft({}));
   ASSERT_TRUE(same.prediction) << same.refused;
   EXPECT_TRUE(same.prediction->changes.empty() && same.prediction->left_out.empty());
 
-  draft.next.batch_per_rank += 1;
-  const auto untold = predict_next(learnt, *run, draft);
+  ASSERT_TRUE(knobs.set("batch_per_rank", std::to_string(own.batch_per_rank + 1)));
+  const auto untold = predict_next(learnt, *run, knobs.draft({}));
   EXPECT_NE(untold.refused.find("What batch_per_rank does"), std::string::npos) << untold.refused;
-  draft.next.gradient_accumulation_steps = 3;
-  draft.next.overlap_comm = false;
+  ASSERT_TRUE(knobs.set("gradient_accumulation_steps", "1"));  // as by default
+  ASSERT_TRUE(knobs.set("overlap_comm", "false"));
+  const ui::state::KnobDraft draft = knobs.draft({});
   const auto changed = predict_next(learnt, *run, draft);
   ASSERT_TRUE(changed.prediction && changed.step) << changed.refused;
-  ASSERT_EQ(changed.prediction->changes.size(), 2u);
-  EXPECT_EQ(changed.prediction->changes[1].before, "2") << "micro-batches, as recorded";
+  const auto change_of = [&](const char* name) {
+    const auto& changes = changed.prediction->changes;
+    const auto found =
+        std::ranges::find(changes, trace::job::find_knob(name), &trace::tuning::Change::knob);
+    return found == changes.end() ? "" : found->before + " to " + found->after;
+  };
+  EXPECT_EQ(change_of("gradient_accumulation_steps"), "2 to 1");
+  EXPECT_EQ(change_of("overlap_comm"), "true to false");
   ASSERT_EQ(changed.prediction->left_out.size(), 1u);
   EXPECT_EQ(changed.prediction->left_out[0]->name, "batch_per_rank");
 
