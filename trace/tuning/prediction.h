@@ -24,8 +24,8 @@ struct Change {
   bool is_implied = false;    // by another change: the setting itself stays, as `auto`
 };
 
-// Of fully_shard in another program, where single units may stay gathered for backward:
-// torchtitan's last one by default, the head in Accelerate's FSDP 2.
+// Of another program, where single units may stay gathered for backward: torchtitan's last one by
+// default, the head in Accelerate's FSDP 2.
 struct KeptUnits {
   std::vector<std::string> recorded;  // while others were gathered again
   bool are_all = false;               // with these settings

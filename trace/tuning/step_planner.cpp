@@ -343,10 +343,11 @@ void StepPlanner::tell_habits(const Settings& settings, predict::UnitProgramPlan
 
 KeptUnits StepPlanner::kept_units(const Settings& settings) const {
   KeptUnits kept;
-  if (told_units_.empty() || habits_.are_wrapped) return kept;
+  if (told_units_.empty()) return kept;
   const bool frees = job::strategy_traits(settings.sharding_strategy).frees_after_forward;
   kept.are_all = !frees;
-  kept.are_untold = frees && !habits_.are_gathered_again;
+  // FullyShardedDataParallel has one strategy for all that it wraps, unless told otherwise.
+  kept.are_untold = frees && !habits_.are_gathered_again && !habits_.are_wrapped;
   for (const int unit : habits_.kept_units) {
     kept.recorded.push_back(told_units_[static_cast<std::size_t>(unit)].name);
   }
