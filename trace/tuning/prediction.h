@@ -63,6 +63,8 @@ struct Prediction {
   bool scales_sequences = false;    // of other lengths
   bool scales_padding = false;      // of texts that are padded for another batch
   bool is_another_strategy = false;
+  // Other ranks on GPUs, and no simulated link says how many machines they would be on.
+  bool keeps_link_of_other_ranks = false;
   bool is_of_failed_run = false;
   bool is_on_gpus = false, shares_gpu = false;  // what predictions were held against is less there
   // Its settings are not known, but what it told of them; of DDP caps that give its buckets.

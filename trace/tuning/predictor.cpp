@@ -10,6 +10,7 @@
 #include "trace/analysis/noise/student_t.h"
 #include "trace/base/median.h"
 #include "trace/job/shape/strategy.h"
+#include "trace/tuning/call_costs.h"
 #include "trace/tuning/contention.h"
 #include "trace/tuning/predictable.h"
 
@@ -116,6 +117,15 @@ predict::StepProgram at_its_bound(predict::StepProgram program, int sign) {
     call.transfer_ns = ns;
   }
   return program;
+}
+
+// On how many machines other GPUs would be, no run tells; a CPU's ranks share its cores.
+bool keeps_link_of_other_ranks(const model::RunInfo& info, const Changes& changes) {
+  const bool has_other_ranks = std::ranges::any_of(
+      changes.known, [](const Change& change) { return change.knob->name == "ranks"; });
+  if (info.device != "cuda" || !has_other_ranks) return false;
+  const auto link = CallCosts::conditions(changes.settings).link;
+  return !link || link->nodes == 0;
 }
 
 // By how much the difference may be less, and more, since something may be anywhere between two
@@ -292,6 +302,7 @@ Result<Prediction> Predictor::predict_planned(const Settings& next, const Planne
   prediction.scales_sequences = after.scales_sequences;
   prediction.scales_padding = after.scales_padding;
   prediction.is_another_strategy = after.is_another_strategy;
+  prediction.keeps_link_of_other_ranks = keeps_link_of_other_ranks(info_, changes);
   prediction.is_of_failed_run = info_.status == model::RunStatus::kFailed;
   prediction.is_on_gpus = info_.device == "cuda";
   prediction.shares_gpu = info_.shared_gpu;

@@ -345,6 +345,29 @@ TEST_F(ImportedPrediction, KnowsOfWhichKnobsItCanBe) {
   EXPECT_EQ(knobs_of(job), "What batch_per_rank and sharding_strategy");
 }
 
+// More ranks may be on more machines, of which the run tells nothing.
+TEST_F(ImportedPrediction, OfOtherRanksOnGpusKeepsTheLinkUnlessNodesAreGiven) {
+  DdpJob job = some_job();
+  job.on_gpu = true;
+  job.steps = kManySteps;
+  const auto predictor = learn(job);
+  ASSERT_TRUE(predictor) << predictor.error().message;
+  Settings next = predictor->info().settings;
+  const auto keeps_link = [&] {
+    const auto prediction = predictor->predict_known(next);
+    EXPECT_TRUE(prediction) << prediction.error().message;
+    return prediction && prediction->keeps_link_of_other_ranks;
+  };
+  next.bucket_cap_mb = next.first_bucket_mb = 1;
+  EXPECT_FALSE(keeps_link()) << "of as many ranks";
+  next.ranks = 4;
+  EXPECT_TRUE(keeps_link());
+  next.simulate_link = "latency_us=20,gbit_per_s=100";
+  EXPECT_TRUE(keeps_link());
+  next.simulate_link = "latency_us=20,gbit_per_s=100,nodes=2";
+  EXPECT_FALSE(keeps_link());
+}
+
 TEST(ChosenCaps, AreRoundAndInTheirRanges) {
   const auto mib = [](double value) { return static_cast<std::int64_t>(value * kMebibyte); };
   const auto chosen = [&](predict::CapRange first, predict::CapRange others) {

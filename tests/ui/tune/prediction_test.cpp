@@ -234,6 +234,17 @@ TEST_F(PredictionTest, SaysWhatASampleTakesWhereAStepHasMoreOfThem) {
   EXPECT_THAT(present::prediction_note(&view_, {})->detail, HasSubstr("−4.0 % per token"));
 }
 
+TEST_F(PredictionTest, SaysOverWhichLinkOtherRanksAreTakenToBe) {
+  const auto is_said = [&] {
+    const auto notes = present::assumptions(*view_.prediction);
+    return std::ranges::any_of(
+        notes, [](const std::string& note) { return note.find("nodes=N") != note.npos; });
+  };
+  EXPECT_FALSE(is_said());
+  view_.prediction->keeps_link_of_other_ranks = true;
+  EXPECT_TRUE(is_said());
+}
+
 TEST_F(PredictionTest, SaysNothingOfSettingsAsTheyAre) {
   view_.prediction->changes.clear();
   for (const std::string& text : texts()) EXPECT_THAT(text, Not(HasSubstr("redicted")));

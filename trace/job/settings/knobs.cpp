@@ -531,10 +531,10 @@ constexpr Knob kSimulationKnobs[] = {
      .essential = true, .choices = kLinks, .choices_are_open = true,
      .accepted = "off, or latency_us=50,gbit_per_s=10, and nodes=2 where it lies between machines",
      .explanation = "A collective of n ranks and S bytes ends no earlier than latency_us + 8 · S · f ÷ gbit_per_s "
-                    "after its last rank started it (CPU only): f is 2(n−1)/n for all-reduce, (n−1)/n for "
-                    "all-gather, reduce-scatter and all-to-all, else 1; 8 Gbit/s are 1 GB/s. With nodes=2 ranks "
-                    "are divided among as many machines, each with one such link: a group within one does not pass "
-                    "it, and groups that pass it at once share it"},
+                    "after its last rank started it (runs on a CPU only; predictions of runs on GPUs, too): f is "
+                    "2(n−1)/n for all-reduce, (n−1)/n for all-gather, reduce-scatter and all-to-all, else 1; "
+                    "8 Gbit/s are 1 GB/s. With nodes=2 ranks are divided among as many machines, each with one such "
+                    "link: a group within one does not pass it, and groups that pass it at once share it"},
     {.name = "inject", .label = "Injected fault", .member = &Settings::inject, .choices = kOff,
      .choices_are_open = true,
      .accepted = "off, or rank=1,step=5,phase=backward and one of delay_ms=100, nan, oom, hang, exit, "

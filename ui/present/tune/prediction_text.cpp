@@ -288,6 +288,12 @@ std::vector<std::string> assumptions(const trace::tuning::Prediction& prediction
         "is "
         "extrapolated, and the interval holds a tenth of the change for that.");
   }
+  if (prediction.keeps_link_of_other_ranks) {
+    all.push_back(
+        "So many ranks are taken to be all on one machine, over the link that was recorded: of N "
+        "machines simulate_link=latency_us=…,gbit_per_s=…,nodes=N tells, or `shardlens predict "
+        "--costs FILE`, measured between them.");
+  }
   if (prediction.is_another_strategy) {
     all.push_back(
         "What the other strategy copies and administers itself is not known; the interval holds "
