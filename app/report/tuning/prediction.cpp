@@ -99,9 +99,11 @@ Result<PredictedRun> predict_run(const std::filesystem::path& run, const AskedSe
     TRY(trace::tuning::refuse_unknown(forecast.prediction.left_out));
   }
   name_what_does_nothing(named, predictor.info(), next, forecast.prediction);
+  TRY_ASSIGN(auto recorded_step, predictor.predict_step(recorded, forecast.step.index));
   return PredictedRun{.info = learnt.figures.info,
                       .prediction = std::move(forecast.prediction),
                       .step = std::move(forecast.step),
+                      .recorded_step = std::move(recorded_step),
                       .apart = apart_by_chance(run, learnt.figures),
                       .usable_bytes = trace::advice::usable_bytes(learnt.figures, next.ranks)};
 }

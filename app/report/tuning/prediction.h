@@ -19,9 +19,10 @@ namespace shardlens::app::report {
 struct PredictedRun {
   trace::model::RunInfo info;  // as recorded
   trace::tuning::Prediction prediction;
-  trace::tuning::PredictedStep step;  // the one with the median time
-  std::optional<double> apart{};      // NoiseModel::apart() of its job in its library
-  std::int64_t usable_bytes = 0;      // for tensors of a rank, where it ran; 0: not known
+  trace::tuning::PredictedStep step;           // the one with the median time
+  trace::tuning::PredictedStep recorded_step;  // the same one with the recorded settings
+  std::optional<double> apart{};               // NoiseModel::apart() of its job in its library
+  std::int64_t usable_bytes = 0;  // for tensors of a rank, where it ran; 0: not known
 
   // None: not known.
   std::optional<bool> fits() const;

@@ -93,6 +93,13 @@ std::string interval_text(const trace::tuning::Prediction& prediction) {
                                : "steps are too few, or drift: how sure is not known";
 }
 
+// What bounds the step: before and after.
+std::string bounds_text(const PredictedRun& run) {
+  const std::string predicted = ui::present::bound_text(run.step);
+  if (run.prediction.changes.empty()) return predicted;
+  return "As recorded: " + ui::present::bound_text(run.recorded_step) + "\nPredicted: " + predicted;
+}
+
 // Beside the peak.
 std::string shortage_text(const PredictedRun& run) {
   if (run.fits() != false) return "";
@@ -127,6 +134,7 @@ Json prediction_json(const PredictedRun& run) {
            {{"step_ms", ms(prediction.recorded_step_ns)},
             {"exposed_ms", optional_ms(prediction.recorded_exposed_ns)},
             {"peak_memory_bytes", or_null(prediction.recorded_peak_bytes())},
+            {"bound_by", ui::present::bound_text(run.recorded_step)},
             {"steps", prediction.steps}}},
           {"bound_by", ui::present::bound_text(run.step)},
           {"step", run.step.index},
@@ -169,7 +177,7 @@ std::string prediction_text(const PredictedRun& run) {
                    size_text(static_cast<double>(*prediction.recorded_peak_bytes())),
                    size_text(static_cast<double>(*prediction.peak_bytes())), shortage_text(run)});
   }
-  text += table.text() + "\n" + ui::present::bound_text(run.step) +
+  text += table.text() + "\n" + bounds_text(run) +
           "\n\nCollectives of a typical step (" + std::to_string(run.step.index) +
           "), from its begin\n" + calls_text(run) + "\nFrom " + std::to_string(prediction.steps) +
           " recorded steps.";

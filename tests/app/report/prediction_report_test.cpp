@@ -55,6 +55,22 @@ TEST(PredictionReport, TellsByHowMuchTwoRunsDifferByChance) {
   EXPECT_THAT(prediction_text(*run), HasSubstr("± 25.0 ms"));
 }
 
+TEST(PredictionReport, SaysWhatBoundsTheStepBeforeAndAfter) {
+  const auto same = predict_with({});
+  ASSERT_TRUE(same) << same.error().message;
+  const Json as_recorded = prediction_json(*same);
+  EXPECT_EQ(as_recorded["recorded"]["bound_by"], as_recorded["bound_by"]);
+  EXPECT_THAT(prediction_text(*same), Not(HasSubstr("As recorded: ")));
+  const auto other = predict_with({"bucket_cap_mb=4"});
+  ASSERT_TRUE(other) << other.error().message;
+  const Json json = prediction_json(*other);
+  EXPECT_EQ(json["recorded"]["bound_by"], as_recorded["bound_by"]);
+  EXPECT_NE(json["bound_by"], as_recorded["bound_by"]);
+  EXPECT_THAT(prediction_text(*other),
+              HasSubstr("As recorded: " + json["recorded"]["bound_by"].get<std::string>() +
+                        "\nPredicted: " + json["bound_by"].get<std::string>()));
+}
+
 TEST(PredictionReport, SaysWhereItsPeakDoesNotFit) {
   auto run = predict_with({"batch_per_rank=16"});
   ASSERT_TRUE(run) << run.error().message;

@@ -250,6 +250,15 @@ TEST_F(PredictionTest, SaysNothingOfSettingsAsTheyAre) {
   for (const std::string& text : texts()) EXPECT_THAT(text, Not(HasSubstr("redicted")));
 }
 
+// Before anything is changed.
+TEST_F(PredictionTest, SaysWhatBoundsTheMeasuredStep) {
+  view_.prediction->changes.clear();
+  const auto shown = texts();
+  EXPECT_THAT(shown, Contains("Bound by"));
+  EXPECT_THAT(shown, Contains(HasSubstr("Backward ends with bucket 1")));
+  EXPECT_THAT(shown, Not(Contains(HasSubstr("in this step"))));
+}
+
 TEST_F(PredictionTest, SaysWhyThereIsNone) {
   view_.prediction.reset();
   view_.step.reset();

@@ -311,19 +311,42 @@ void draw_changes(const Strip& strip, state::Rect area, const WordLines& words,
   for (const std::string& item : present::changed_items(prediction)) scope.note(item);
 }
 
+bool has_step(const state::PredictionView* prediction) {
+  return prediction != nullptr && prediction->prediction && prediction->step;
+}
+
 bool is_shown(const state::PredictionView* prediction) {
-  return prediction != nullptr && prediction->prediction && prediction->step &&
-         !prediction->prediction->changes.empty();
+  return has_step(prediction) && !prediction->prediction->changes.empty();
+}
+
+float recorded_bound_height(const kit::Theme& theme) { return theme.px(kGapAbove + kLine); }
+
+// Of the settings on screen there is nothing to draw: the measured step stands above.
+void draw_recorded_bound(const kit::Theme& theme, const PredictedStepPlace& place,
+                         const PredictedStep& step) {
+  const state::Palette& p = theme.colors();
+  state::Rect line = place.rect;
+  line.take_top(theme.px(kGapAbove));
+  state::Rect label = line.take_left(place.label_width);
+  label.take_right(theme.px(8));
+  kit::label_in(theme, label, kit::Face::kSmall, p.text_muted, "Bound by", kit::Align::kRight);
+  const auto wordings = bound_words(step, place.shown_step);
+  const auto lines = fitting_lines(theme, {line.w, line.w}, 1, wordings);
+  kit::explain(theme, line, "What bounds the step", wordings.front());
+  kit::text_in(theme, line, kit::Face::kSmall, p.text_muted, lines.front());
 }
 
 }  // namespace
 
 float predicted_step_height(const kit::Theme& theme, const PredictedStepRoom& room,
                             const state::PredictionView* prediction) {
-  if (!is_shown(prediction)) return 0;
+  if (!has_step(prediction)) return 0;
   PredictedStepRoom left = room;
   left.height -= theme.px(kLeastRoom);
-  const float height = rows_height(theme) + words_with_room(theme, left, *prediction).height(theme);
+  const float height =
+      is_shown(prediction)
+          ? rows_height(theme) + words_with_room(theme, left, *prediction).height(theme)
+          : recorded_bound_height(theme);
   return height <= left.height ? height : 0;
 }
 
@@ -337,7 +360,11 @@ std::int64_t predicted_end_ns(const state::PredictionView* prediction,
 
 void draw_predicted_step(const kit::Theme& theme, const PredictedStepPlace& place,
                          const state::PredictionView& prediction) {
-  if (!is_shown(&prediction)) return;
+  if (!has_step(&prediction)) return;
+  if (!is_shown(&prediction)) {
+    draw_recorded_bound(theme, place, *prediction.step);
+    return;
+  }
   PredictedStepPlace inner = place;
   kit::line(inner.rect.x, inner.rect.y, inner.rect.right(), inner.rect.y,
             kit::color(theme.colors().grid));

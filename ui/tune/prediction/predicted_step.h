@@ -1,4 +1,5 @@
-// The predicted step under the measured one, on its scale. Interface thread, inside a frame.
+// The predicted step under the measured one, on its scale; with the settings of the run on screen
+// what bounds that alone. Interface thread, inside a frame.
 #pragma once
 
 #include "trace/timeline/values/step_picture.h"
@@ -8,7 +9,7 @@
 
 namespace shardlens::ui::tune {
 
-// In the room of a panel's body; 0: nothing is predicted to change, or there is no room.
+// In the room of a panel's body; 0: nothing is predicted, or there is no room.
 struct PredictedStepRoom {
   float width = 0, height = 0;
   float label_width = 0;  // as of the rows above
