@@ -7,6 +7,7 @@
 #include "app/cli/commands/add_command.h"
 #include "app/cli/terminal/output.h"
 #include "app/report/tuning/history_report.h"
+#include "app/report/tuning/points_report.h"
 #include "app/report/tuning/prediction_report.h"
 #include "app/session/runs/ledger.h"
 #include "app/session/runs/listed_runs.h"
@@ -18,8 +19,11 @@ namespace {
 
 struct PredictArguments {
   std::string run, settings_file;
-  std::vector<std::string> assignments;
+  std::vector<std::string> assignments, over;
+  bool best = false;
   bool history = false;
+
+  bool has_points() const { return best || !over.empty(); }
   std::filesystem::path costs;
   std::string format;
   std::filesystem::path runs_dir = "runs";
@@ -71,6 +75,21 @@ trace::base::Result<report::AskedSettings> asked_settings(const std::filesystem:
   return asked;
 }
 
+// What is printed.
+trace::base::Result<std::string> predicted_text(const std::filesystem::path& run,
+                                                const PredictArguments& arguments) {
+  const bool as_json = arguments.format == "json";
+  TRY_ASSIGN(const auto asked, asked_settings(run, arguments));
+  if (arguments.has_points()) {
+    TRY_ASSIGN(const auto points,
+               report::predict_points(run, {asked, arguments.over}, arguments.costs));
+    return as_json ? report::dump_json(report::points_json(points)) : report::points_text(points);
+  }
+  TRY_ASSIGN(const auto prediction, report::predict_run(run, asked, arguments.costs));
+  return as_json ? report::dump_json(report::prediction_json(prediction))
+                 : report::prediction_text(prediction);
+}
+
 trace::base::Result<int> predict(const PredictArguments& arguments) {
   if (arguments.history) return print_history(arguments);
   if (arguments.run.empty()) {
@@ -79,19 +98,14 @@ trace::base::Result<int> predict(const PredictArguments& arguments) {
         "Name the run to predict from, or give --history for all predictions so far.");
   }
   TRY_ASSIGN(const auto run, session::find_listed_run(arguments.run, arguments.runs_dir));
-  const auto prediction = asked_settings(run, arguments).and_then([&](const auto& asked) {
-    return report::predict_run(run, asked, arguments.costs);
-  });
-  const bool as_json = arguments.format == "json";
-  if (!prediction) {
-    if (as_json) {
-      print_result(
-          report::dump_json(report::refused_json(arguments.run, prediction.error().message)));
+  const auto text = predicted_text(run, arguments);
+  if (!text) {
+    if (arguments.format == "json") {
+      print_result(report::dump_json(report::refused_json(arguments.run, text.error().message)));
     }
-    return tl::make_unexpected(prediction.error());
+    return tl::make_unexpected(text.error());
   }
-  print_result(as_json ? report::dump_json(report::prediction_json(*prediction))
-                       : report::prediction_text(*prediction));
+  print_result(*text);
   return kDone;
 }
 
@@ -112,6 +126,17 @@ void add_predict_command(CLI::App& app, Action& chosen) {
       ->type_name("KEY=VALUE")
       // One value each time: what follows may be the settings file.
       ->allow_extra_args(false);
+  auto* over =
+      command
+          ->add_option("--over", arguments->over,
+                       "Values of one setting, each of which is predicted, the best first; of\n"
+                       "several settings all combinations, at most 1,000")
+          ->type_name("KEY=V1,V2,…")
+          ->allow_extra_args(false);
+  command
+      ->add_flag("--best", arguments->best,
+                 "The same of all that `shardlens tune` would try for a faster step")
+      ->excludes(over);
   command
       ->add_option_function<std::string>(
           "--ranks",
@@ -136,6 +161,8 @@ void add_predict_command(CLI::App& app, Action& chosen) {
       "communication hook, strategy, units and their prefetch, the type of reductions,\n"
       "simulated link, in any combination. Settings whose effect is not known are left out and\n"
       "named; with nothing else there is no prediction.\n"
+      "Of many settings (--over, --best) those that take least per token come first, then what\n"
+      "does not fit where the run trained, then why others cannot be predicted. Nothing is run.\n"
       "Of an imported run (PyTorch's profiler, all ranks, record_shapes=True): link, accumulation\n"
       "and, on GPUs, ranks; of DDP also buckets, overlap and hook; of fully_shard and\n"
       "FullyShardedDataParallel the sharding_strategy and prefetches.\n\n"
@@ -143,6 +170,8 @@ void add_predict_command(CLI::App& app, Action& chosen) {
       "  shardlens predict base --set bucket_cap_mb=4\n"
       "  shardlens predict base --set sharding_strategy=full_shard --set forward_prefetch=true "
       "--json\n"
+      "  shardlens predict base --over bucket_cap_mb=1,4,25 --over overlap_comm=true,false\n"
+      "  shardlens predict base --best\n"
       "  shardlens predict base ds_config.json\n"
       "  shardlens run --set bucket_cap_mb=4 --predict-from base\n"
       "  shardlens predict --history");

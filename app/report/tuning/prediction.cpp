@@ -1,18 +1,22 @@
 #include "app/report/tuning/prediction.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "app/launch/job_request.h"
+#include "app/search/space.h"
 #include "app/session/compare/run_siblings.h"
 #include "app/session/runs/library_run.h"
 #include "app/session/tuning/prediction_source.h"
+#include "app/sweep/sweep_points.h"
 #include "trace/advice/facts/usable_memory.h"
 #include "trace/analysis/noise/noise_model.h"
 #include "trace/predict/costs/costs_file.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/tuning/predictable.h"
 #include "trace/tuning/predictor.h"
+#include "ui/present/tune/prediction_text.h"
 
 namespace shardlens::app::report {
 
@@ -74,14 +78,15 @@ void name_what_does_nothing(const std::vector<const trace::job::Knob*>& named,
   }
 }
 
-}  // namespace
+// What is asked for, and the knobs of which something was said.
+struct Asked {
+  trace::job::Settings next;
+  std::vector<const trace::job::Knob*> named;
+};
 
-Result<PredictedRun> predict_run(const std::filesystem::path& run, const AskedSettings& asked,
-                                 const std::filesystem::path& costs) {
-  trace::job::Settings tried;  // a slip of the pen is told before a run is read
-  TRY_ASSIGN(auto named, assign(asked.assignments, tried));
-  TRY_ASSIGN(const auto learnt, learn(run, costs));
-  const trace::tuning::Predictor& predictor = learnt.predictor;
+// `named`: by assignments or as what varies.
+Result<Asked> asked_of(const trace::tuning::Predictor& predictor, const AskedSettings& asked,
+                       std::vector<const trace::job::Knob*> named) {
   const trace::job::Settings& recorded = predictor.info().settings;
   trace::job::Settings next = asked.from_file ? asked.from_file(recorded) : recorded;
   if (predictor.told()) {
@@ -91,26 +96,144 @@ Result<PredictedRun> predict_run(const std::filesystem::path& run, const AskedSe
     TRY(trace::tuning::refuse_untold(*predictor.told(), named));
   }
   TRY(assign(asked.assignments, next).map([](const auto&) {}));
+  return Asked{std::move(next), std::move(named)};
+}
+
+Result<trace::tuning::Predictor::Forecast> forecast_of(const trace::tuning::Predictor& predictor,
+                                                       const Asked& asked) {
+  const auto& named = asked.named;
   const bool is_first_given =
       std::ranges::find(named, trace::job::find_knob("first_bucket_mb")) != named.end();
   TRY_ASSIGN(auto forecast,
-             predictor.predict_with_step(next, trace::tuning::kTypicalStep, is_first_given));
+             predictor.predict_with_step(asked.next, trace::tuning::kTypicalStep, is_first_given));
   if (forecast.prediction.changes.empty()) {
     TRY(trace::tuning::refuse_unknown(forecast.prediction.left_out));
   }
-  name_what_does_nothing(named, predictor.info(), next, forecast.prediction);
-  TRY_ASSIGN(auto recorded_step, predictor.predict_step(recorded, forecast.step.index));
+  name_what_does_nothing(named, predictor.info(), asked.next, forecast.prediction);
+  return forecast;
+}
+
+std::optional<bool> peak_fits(const trace::tuning::Prediction& prediction,
+                              std::int64_t usable_bytes) {
+  const auto peak = prediction.peak_bytes();
+  return peak && usable_bytes > 0 ? std::optional(*peak <= usable_bytes) : std::nullopt;
+}
+
+// Other knobs than those that vary stay as in `base`: a grid makes paths absolute.
+void keep_rest(const trace::job::Settings& base, sweep::SweepPoints& points) {
+  for (trace::job::Settings& point : points.settings) {
+    trace::job::Settings kept = base;
+    for (const auto* knob : points.varied) trace::job::copy_value(*knob, point, kept);
+    point = std::move(kept);
+  }
+}
+
+// Of another program's run those that vary what it tells.
+Result<sweep::SweepPoints> points_of_search(const trace::tuning::Predictor& predictor,
+                                            const trace::job::Settings& base) {
+  const auto& told = predictor.told();
+  trace::job::Settings start = base;
+  start.device = trace::job::device_choice(predictor.info().device);
+  if (told) start.model = "";  // is not known: no cap is larger than all gradients
+  TRY_ASSIGN(auto points, search::default_points(start, search::Goal::kStepTime));
+  if (told) {
+    std::erase_if(points.varied, [&](const auto* knob) {
+      return std::ranges::find(told->knobs, knob) == told->knobs.end();
+    });
+  }
+  keep_rest(base, points);
+  std::vector<trace::job::Settings> different;
+  for (const trace::job::Settings& point : points.settings) {
+    if (std::ranges::find(different, point) == different.end()) different.push_back(point);
+  }
+  points.settings = std::move(different);
+  return points;
+}
+
+Result<void> check_set_and_varied(const std::vector<const trace::job::Knob*>& set,
+                                  const std::vector<const trace::job::Knob*>& varied) {
+  for (const trace::job::Knob* knob : set) {
+    if (std::ranges::find(varied, knob) == varied.end()) continue;
+    return trace::base::fail(trace::base::ErrorKind::kUsage,
+                             std::string(knob->name) +
+                                 " is set and varied at once: leave out one of them.");
+  }
+  return {};
+}
+
+PredictedPoint predicted_point(const LearntRun& learnt, Asked asked,
+                               std::vector<const trace::job::Knob*> varied) {
+  PredictedPoint point{.settings = asked.next, .varied = std::move(varied)};
+  point.usable_bytes = trace::advice::usable_bytes(learnt.figures, asked.next.ranks);
+  auto forecast = forecast_of(learnt.predictor, asked);
+  if (!forecast) {
+    point.refused = forecast.error().message;
+    return point;
+  }
+  point.bound_by = ui::present::bound_text(forecast->step);
+  point.prediction = std::move(forecast->prediction);
+  return point;
+}
+
+// The less, the further in front.
+std::tuple<int, double> rank_of(const PredictedPoint& point) {
+  if (!point.prediction) return {2, 0};
+  return {point.fits() == false ? 1 : 0, point.prediction->change_per_token()};
+}
+
+}  // namespace
+
+Result<PredictedRun> predict_run(const std::filesystem::path& run, const AskedSettings& asked,
+                                 const std::filesystem::path& costs) {
+  trace::job::Settings tried;  // a slip of the pen is told before a run is read
+  TRY_ASSIGN(auto named, assign(asked.assignments, tried));
+  TRY_ASSIGN(const auto learnt, learn(run, costs));
+  const trace::tuning::Predictor& predictor = learnt.predictor;
+  TRY_ASSIGN(const Asked all, asked_of(predictor, asked, std::move(named)));
+  TRY_ASSIGN(auto forecast, forecast_of(predictor, all));
+  TRY_ASSIGN(auto recorded_step,
+             predictor.predict_step(predictor.info().settings, forecast.step.index));
   return PredictedRun{.info = learnt.figures.info,
                       .prediction = std::move(forecast.prediction),
                       .step = std::move(forecast.step),
                       .recorded_step = std::move(recorded_step),
                       .apart = apart_by_chance(run, learnt.figures),
-                      .usable_bytes = trace::advice::usable_bytes(learnt.figures, next.ranks)};
+                      .usable_bytes = trace::advice::usable_bytes(learnt.figures, all.next.ranks)};
 }
 
-std::optional<bool> PredictedRun::fits() const {
-  const auto peak = prediction.peak_bytes();
-  return peak && usable_bytes > 0 ? std::optional(*peak <= usable_bytes) : std::nullopt;
+Result<PredictedPoints> predict_points(const std::filesystem::path& run, const AskedPoints& asked,
+                                       const std::filesystem::path& costs) {
+  trace::job::Settings tried;
+  TRY_ASSIGN(const auto set, assign(asked.start.assignments, tried));
+  TRY_ASSIGN(const auto tried_points, sweep::grid_of(tried, asked.axes));
+  TRY(check_set_and_varied(set, tried_points.varied));
+  TRY_ASSIGN(const auto learnt, learn(run, costs));
+  auto named = set;
+  named.insert(named.end(), tried_points.varied.begin(), tried_points.varied.end());
+  TRY_ASSIGN(const Asked start, asked_of(learnt.predictor, asked.start, std::move(named)));
+  const bool is_search = asked.axes.empty();
+  TRY_ASSIGN(auto points, is_search ? points_of_search(learnt.predictor, start.next)
+                                    : sweep::grid_of(start.next, asked.axes));
+  keep_rest(start.next, points);
+  PredictedPoints all{.info = learnt.figures.info, .ranked = {}};
+  for (std::size_t i = 0; i < points.settings.size(); ++i) {
+    all.ranked.push_back(
+        predicted_point(learnt, {points.settings[i], start.named},
+                        is_search ? sweep::obeyed_knobs(points, i) : points.varied));
+  }
+  const bool is_refused = std::ranges::all_of(all.ranked, [&](const PredictedPoint& point) {
+    return !point.prediction && point.refused == all.ranked.front().refused;
+  });
+  if (is_refused) return trace::tuning::refuse(all.ranked.front().refused);
+  std::ranges::stable_sort(all.ranked, {}, rank_of);
+  all.apart = apart_by_chance(run, learnt.figures);
+  return all;
+}
+
+std::optional<bool> PredictedRun::fits() const { return peak_fits(prediction, usable_bytes); }
+
+std::optional<bool> PredictedPoint::fits() const {
+  return prediction ? peak_fits(*prediction, usable_bytes) : std::nullopt;
 }
 
 Result<std::optional<trace::model::StepPrediction>> predict_job(const std::filesystem::path& run,

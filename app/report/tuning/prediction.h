@@ -35,12 +35,42 @@ struct AskedSettings {
   std::vector<std::string> assignments;  // after it: "bucket_cap_mb=4"
 };
 
+// Many settings at once.
+struct AskedPoints {
+  AskedSettings start;  // of which all points are changes
+  // As of sweep::grid_of(); none: what a search for a faster step tries.
+  std::vector<std::string> axes{};
+};
+
+struct PredictedPoint {
+  trace::job::Settings settings;
+  std::vector<const trace::job::Knob*> varied;  // those that say something of it
+  std::optional<trace::tuning::Prediction> prediction{};
+  std::string refused{};   // why there is none
+  std::string bound_by{};  // what bounds the typical step
+  std::int64_t usable_bytes = 0;
+
+  std::optional<bool> fits() const;
+};
+
+struct PredictedPoints {
+  trace::model::RunInfo info;     // as recorded
+  std::optional<double> apart{};  // as of PredictedRun
+  // Those that take least per token first, then those that do not fit, then those that are refused.
+  std::vector<PredictedPoint> ranked;
+};
+
 // `costs`: a file of `shardlens calibrate`; "": what is kept beside the run. What is not known of a
 // change is left out, by name. Error kUsage: settings that contradict each other, a run that
 // nothing can be said about, or nothing but such changes.
 trace::base::Result<PredictedRun> predict_run(const std::filesystem::path& run,
                                               const AskedSettings& asked,
                                               const std::filesystem::path& costs = {});
+// The same of many, from a run that is read once. Errors: those of grid_of() or of the run, a knob
+// that is set and varied at once, or what all points are refused for.
+trace::base::Result<PredictedPoints> predict_points(const std::filesystem::path& run,
+                                                    const AskedPoints& asked,
+                                                    const std::filesystem::path& costs = {});
 // Of a run with all of `settings`, from `run`, to be kept with it. None: nothing changes a step's
 // time. Errors as above, whatever would be left out, and a device of another kind than the run's,
 // where the job would run on a machine with these GPUs.

@@ -1,5 +1,7 @@
 #include "app/report/tuning/prediction_report.h"
 
+#include <utility>
+
 #include "app/report/text_table.h"
 #include "trace/base/text.h"
 #include "trace/timeline/words/interval_text.h"
@@ -108,38 +110,45 @@ std::string shortage_text(const PredictedRun& run) {
 
 }  // namespace
 
-Json prediction_json(const PredictedRun& run) {
-  const auto& prediction = run.prediction;
+Json predicted_json(const trace::tuning::Prediction& prediction, std::int64_t usable_bytes,
+                    const std::optional<bool>& fits) {
   Json changed = Json::object();
   for (const auto& change : prediction.changes) {
     changed[std::string(change.knob->name)] = change.after;
   }
-  return {{"schema", 1},
-          {"run", run.info.name},
-          {"refused", nullptr},
-          {"changed", std::move(changed)},
+  return {{"changed", std::move(changed)},
           {"left_out", names_json(prediction.left_out)},
           {"without_effect", names_json(prediction.without_effect)},
           {"step_ms", estimate_ms(prediction.step_ns, prediction.interval)},
           {"difference_ms", estimate_ms(prediction.difference_ns(), prediction.difference)},
-          {"runs_apart_ms", optional_number(run.apart, ms(prediction.recorded_step_ns))},
           {"samples_ratio", prediction.samples},
           {"tokens_ratio", prediction.tokens},
           {"exposed_ms", optional_ms(prediction.exposed_ns)},
           {"wait_ms", nullptr},  // how late a rank will be is not predicted
           {"peak_memory_bytes", or_null(prediction.peak_bytes())},
-          {"usable_memory_bytes", known(run.usable_bytes > 0, run.usable_bytes)},
-          {"fits", or_null(run.fits())},
-          {"recorded",
-           {{"step_ms", ms(prediction.recorded_step_ns)},
-            {"exposed_ms", optional_ms(prediction.recorded_exposed_ns)},
-            {"peak_memory_bytes", or_null(prediction.recorded_peak_bytes())},
-            {"bound_by", ui::present::bound_text(run.recorded_step)},
-            {"steps", prediction.steps}}},
-          {"bound_by", ui::present::bound_text(run.step)},
-          {"step", run.step.index},
-          {"schedule", schedule_json(run)},
+          {"usable_memory_bytes", known(usable_bytes > 0, usable_bytes)},
+          {"fits", or_null(fits)},
           {"assumptions", ui::present::assumptions(prediction)}};
+}
+
+Json recorded_json(const trace::tuning::Prediction& prediction) {
+  return {{"step_ms", ms(prediction.recorded_step_ns)},
+          {"exposed_ms", optional_ms(prediction.recorded_exposed_ns)},
+          {"peak_memory_bytes", or_null(prediction.recorded_peak_bytes())},
+          {"steps", prediction.steps}};
+}
+
+Json prediction_json(const PredictedRun& run) {
+  const auto& prediction = run.prediction;
+  Json json = {{"schema", 1}, {"run", run.info.name}, {"refused", nullptr}};
+  json.update(predicted_json(prediction, run.usable_bytes, run.fits()));
+  json["runs_apart_ms"] = optional_number(run.apart, ms(prediction.recorded_step_ns));
+  json["recorded"] = recorded_json(prediction);
+  json["recorded"]["bound_by"] = ui::present::bound_text(run.recorded_step);
+  json["bound_by"] = ui::present::bound_text(run.step);
+  json["step"] = run.step.index;
+  json["schedule"] = schedule_json(run);
+  return json;
 }
 
 Json refused_json(const std::string& run, const std::string& reason) {

@@ -1,0 +1,143 @@
+// `shardlens predict` of many settings at once, from its command line to what it prints.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/cli/terminal/output.h"
+#include "app/report/report_json.h"
+#include "tests/app/cli/called_command.h"
+#include "trace/base/file_system.h"
+
+namespace shardlens::app::cli {
+namespace {
+
+using report::Json;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class PredictCommand : public testing::Test {
+ protected:
+  Called predict(std::vector<std::string> arguments) const {
+    const auto run = std::filesystem::path(SHARDLENS_SOURCE_DIR) / "assets/runs" /
+                     "slow_link_cap_1.shardlens";
+    arguments.insert(arguments.begin(), {"predict", run.string()});
+    arguments.insert(arguments.end(), {"--runs-dir", folder_.path().string()});
+    return called(std::move(arguments));
+  }
+  Json json(std::vector<std::string> arguments) const {
+    arguments.emplace_back("--json");
+    const Called answer = predict(std::move(arguments));
+    EXPECT_EQ(answer.code, kDone) << answer.err;
+    EXPECT_THAT(answer.err, IsEmpty());
+    return Json::parse(answer.out, nullptr, false);
+  }
+
+ private:
+  const trace::base::TemporaryFolder folder_ = std::move(*trace::base::TemporaryFolder::create());
+};
+
+bool is_sorted_by_difference(const Json& points) {
+  double last = -1e12;
+  for (const Json& point : points) {
+    if (point["predicted"].is_null()) continue;
+    const double difference = point["predicted"]["difference_ms"]["mean"];
+    if (difference < last) return false;
+    last = difference;
+  }
+  return true;
+}
+
+// Null: none.
+template <typename IsWanted>
+Json find_point(const Json& points, IsWanted is_wanted) {
+  for (const Json& point : points) {
+    if (is_wanted(point)) return point;
+  }
+  return nullptr;
+}
+
+TEST_F(PredictCommand, SortsTheValuesOfAGrid) {
+  const Json answer = json({"--over", "bucket_cap_mb=1,4", "--over", "overlap_comm=true,false"});
+  EXPECT_EQ(answer["schema"], 1);
+  EXPECT_TRUE(answer["refused"].is_null());
+  const Json& points = answer["points"];
+  ASSERT_EQ(points.size(), 4u);
+  EXPECT_TRUE(is_sorted_by_difference(points));
+  const Json wanted{{"bucket_cap_mb", 4.0}, {"overlap_comm", false}};
+  const Json found =
+      find_point(points, [&](const Json& point) { return point["settings"] == wanted; });
+  ASSERT_FALSE(found.is_null());
+  const Json& predicted = found["predicted"];
+  const Json alone = json({"--set", "bucket_cap_mb=4", "--set", "overlap_comm=false"});
+  for (const char* key : {"step_ms", "difference_ms", "exposed_ms", "peak_memory_bytes", "fits",
+                          "changed", "bound_by", "assumptions"}) {
+    EXPECT_EQ(predicted[key], alone[key]) << key;
+  }
+  EXPECT_FALSE(predicted.contains("schedule")) << "of a thousand points";
+  EXPECT_EQ(answer["recorded"]["step_ms"], alone["recorded"]["step_ms"]);
+}
+
+TEST_F(PredictCommand, AsATableSaysWhichIsFirstAndHowToSeeItAlone) {
+  const Called printed =
+      predict({"--set", "bucket_cap_mb=4", "--over", "overlap_comm=false,true"});
+  ASSERT_EQ(printed.code, kDone) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("2 points predicted from it"));
+  EXPECT_LT(printed.out.find("overlap_comm=true"), printed.out.find("overlap_comm=false"));
+  EXPECT_THAT(printed.out, HasSubstr("The first: "));
+  EXPECT_THAT(printed.out, HasSubstr(" --set bucket_cap_mb=4\n")) << "what it takes to have it";
+}
+
+TEST_F(PredictCommand, SaysWhyAPointIsRefused) {
+  const std::vector<std::string> over{"--over", "find_unused_parameters=true,false"};
+  const Json points = json(over)["points"];
+  ASSERT_EQ(points.size(), 2u);
+  EXPECT_TRUE(points[0]["refused"].is_null());
+  EXPECT_EQ(points[1]["settings"]["find_unused_parameters"], true);
+  EXPECT_TRUE(points[1]["predicted"].is_null());
+  const std::string why = points[1]["refused"];
+  EXPECT_THAT(why, HasSubstr("another find_unused_parameters"));
+  EXPECT_THAT(predict(over).out,
+              HasSubstr("Not predicted: find_unused_parameters=true: " + why));
+  const Called refused = predict({"--over", "find_unused_parameters=true"});
+  EXPECT_EQ(refused.code, kWrongUse) << "there is nothing else";
+  EXPECT_THAT(refused.err, HasSubstr(why));
+}
+
+TEST_F(PredictCommand, BestIsOfAllThatASearchTries) {
+  const Json points = json({"--best"})["points"];
+  EXPECT_GT(points.size(), 10u);
+  EXPECT_TRUE(is_sorted_by_difference(points));
+  for (const char* strategy : {"ddp", "full_shard"}) {
+    const Json found = find_point(points, [&](const Json& point) {
+      return point["settings"]["sharding_strategy"] == strategy;
+    });
+    EXPECT_FALSE(found.is_null()) << strategy;
+  }
+  const Json as_recorded = find_point(points, [](const Json& point) {
+    return !point["predicted"].is_null() && point["predicted"]["changed"].empty();
+  });
+  ASSERT_FALSE(as_recorded.is_null()) << "what the others are held against";
+  EXPECT_EQ(as_recorded["predicted"]["difference_ms"]["mean"], 0);
+}
+
+TEST_F(PredictCommand, RefusesPointsThatContradictThemselves) {
+  const auto why_not = [&](const std::vector<std::string>& arguments) {
+    const Called refused = predict(arguments);
+    EXPECT_EQ(refused.code, kWrongUse);
+    return refused.err;
+  };
+  EXPECT_THAT(why_not({"--set", "bucket_cap_mb=2", "--over", "bucket_cap_mb=1,4"}),
+              HasSubstr("bucket_cap_mb is set and varied at once"));
+  EXPECT_THAT(why_not({"--over", "bucket_cap_mb=1,1"}), HasSubstr("given twice"));
+  EXPECT_THAT(why_not({"--over", "bucket_cap_mb=1,4", "--best"}), HasSubstr("--over"));
+  std::string seeds = "seed=0";
+  for (int seed = 1; seed <= 1000; ++seed) seeds += "," + std::to_string(seed);
+  EXPECT_THAT(why_not({"--over", seeds}), HasSubstr("more than 1,000 points"));
+}
+
+}  // namespace
+}  // namespace shardlens::app::cli
