@@ -128,6 +128,13 @@ void keep_rest(const trace::job::Settings& base, sweep::SweepPoints& points) {
   }
 }
 
+Result<sweep::SweepPoints> points_of_grid(const trace::job::Settings& base,
+                                          const std::vector<std::string>& axes) {
+  TRY_ASSIGN(auto points, sweep::grid_of(base, axes));
+  keep_rest(base, points);
+  return points;
+}
+
 // Of another program's run those that vary what it tells.
 Result<sweep::SweepPoints> points_of_search(const trace::tuning::Predictor& predictor,
                                             const trace::job::Settings& base) {
@@ -212,9 +219,8 @@ Result<PredictedPoints> predict_points(const std::filesystem::path& run, const A
   named.insert(named.end(), tried_points.varied.begin(), tried_points.varied.end());
   TRY_ASSIGN(const Asked start, asked_of(learnt.predictor, asked.start, std::move(named)));
   const bool is_search = asked.axes.empty();
-  TRY_ASSIGN(auto points, is_search ? points_of_search(learnt.predictor, start.next)
-                                    : sweep::grid_of(start.next, asked.axes));
-  keep_rest(start.next, points);
+  TRY_ASSIGN(const auto points, is_search ? points_of_search(learnt.predictor, start.next)
+                                          : points_of_grid(start.next, asked.axes));
   PredictedPoints all{.info = learnt.figures.info, .ranked = {}};
   for (std::size_t i = 0; i < points.settings.size(); ++i) {
     all.ranked.push_back(
