@@ -56,6 +56,12 @@ CallCosts::CallCosts(const job::Settings& recorded, predict::CollectiveCosts mea
       backend_(backend),
       turns_(turns) {}
 
+CallCosts CallCosts::preceded_by(const predict::CollectiveCosts& costs) const {
+  CallCosts all = *this;
+  all.costs_ = costs.filled_from(costs_);
+  return all;
+}
+
 CollectiveFunction CallCosts::executed(CollectiveFunction function, Backend backend) {
   const bool sums_all = backend == Backend::kGloo && function == CollectiveFunction::kReduceScatter;
   return sums_all ? CollectiveFunction::kAllReduce : function;
@@ -139,6 +145,7 @@ auto CallCosts::of(const Conditions& next, CollectiveFunction function, Group gr
   const double slower = source->ranks == next.ranks ? 1 : next.slower;
   const double own = slower * ratio * std::max(0.0, source->cost.ns - before);
   const double hidden = before > 0 ? slower * ratio * hidden_ns(*source, bytes) : 0;
+  cost.is_link_faster = before == 0 && after > 0 && after < own;
   cost.transfer.ns = std::max(before > 0 ? own + after : std::max(own, after), hidden);
   cost.transfer.unsure_ns *= slower * ratio;
   cost.transfer.is_extrapolated =

@@ -26,6 +26,8 @@ class CallCosts {
     predict::TransferCosts::Cost transfer;
     double working_ns = 0;  // of it, that takes cores from computation
     double link_ns = 0;     // of it, that it has a simulated link to itself
+    // The link that is asked for would take less than what was measured without one, which holds.
+    bool is_link_faster = false;
   };
   struct Conditions {
     std::optional<job::SimulatedLink> link;
@@ -51,6 +53,9 @@ class CallCosts {
   // extrapolated, from an all-reduce or from another number of ranks. None: nothing is near enough.
   std::optional<Cost> of(const Conditions& next, model::CollectiveFunction function, Group group,
                          double bytes) const;
+
+  // What comes before these, where `costs` has a kind and a size within a factor of two.
+  CallCosts preceded_by(const predict::CollectiveCosts& costs) const;
 
   // Whether such sizes were moved.
   bool measures(const predict::CollectiveKind& kind, double bytes) const {

@@ -24,7 +24,7 @@ std::optional<std::int64_t> Prediction::recorded_peak_bytes() const {
 std::optional<std::int64_t> Prediction::peak_bytes() const { return highest(peaks, &Peak::bytes); }
 
 std::string why_unsure(const Prediction& prediction) {
-  const bool is_missing = !prediction.changes.empty() && prediction.difference_ns() != 0;
+  const bool is_missing = !prediction.is_as_recorded() && prediction.difference_ns() != 0;
   if (!is_missing || prediction.difference) return "";
   constexpr std::int64_t kFewest = analysis::kFewestWithError;
   if (prediction.steps >= kFewest) return "Its steps drift too much to tell how sure that is.";

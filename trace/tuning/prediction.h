@@ -65,6 +65,9 @@ struct Prediction {
   bool is_another_strategy = false;
   // Other ranks on GPUs, and no simulated link says how many machines they would be on.
   bool keeps_link_of_other_ranks = false;
+  // The simulated link that is asked for would take less than what was measured without one.
+  bool is_link_faster = false;
+  bool has_other_costs = false;  // of collectives than the run, as given beside the settings
   bool is_of_failed_run = false;
   bool is_on_gpus = false, shares_gpu = false;  // what predictions were held against is less there
   // Its settings are not known, but what it told of them; of DDP caps that give its buckets.
@@ -76,6 +79,7 @@ struct Prediction {
   bool depends_on_contention = false;
   double contention_range = 0;
 
+  bool is_as_recorded() const { return changes.empty() && !has_other_costs; }
   double difference_ns() const { return step_ns - recorded_step_ns; }
   // Of the time per token: −0.1 is a tenth less.
   double change_per_token() const { return step_ns / tokens / recorded_step_ns - 1; }

@@ -173,7 +173,7 @@ Predictor::Predictor(const analysis::RunFigures& figures, StepPlanner planner,
 
 Result<Predictor> Predictor::create(const analysis::RunFigures& figures,
                                     const predict::RecordedSteps& recorded,
-                                    const predict::CollectiveCosts& known) {
+                                    const KnownCosts& known) {
   TRY(check_run(figures));
   if (model::has_settings(figures.info)) return create_known(figures, recorded, known);
   TRY_ASSIGN(ToldSettings told, told_settings(figures.info, recorded));
@@ -190,7 +190,7 @@ Result<Changes> Predictor::changes(const Settings& next, bool is_first_given) co
 
 Result<Predictor> Predictor::create_known(const analysis::RunFigures& figures,
                                           const predict::RecordedSteps& recorded,
-                                          const predict::CollectiveCosts& known) {
+                                          const KnownCosts& known) {
   const auto step_ns = analysis::estimate_mean(analysis::measured_step_times(figures.steps));
   Predictor predictor(figures, StepPlanner(figures, recorded, known),
                       step_ns.value_or(analysis::MeanEstimate{}));
@@ -212,12 +212,12 @@ Result<Predictor> Predictor::create_known(const analysis::RunFigures& figures,
   }
   const Slowdown slowdown = predictor.planner_.slowdown(steps);
   predictor.slowdown_ = slowdown;
-  TRY_ASSIGN(StepPlan before, predictor.planner_.plan(predictor.info_.settings));
-  predictor.program_ = std::move(before.program);
+  TRY_ASSIGN(predictor.recorded_plan_, predictor.planner_.plan_recorded());
+  const StepPlan& before = predictor.recorded_plan_;
   predictor.spread_ = predict::step_spread(steps);
   predictor.steps_ = std::move(steps);
   for (std::size_t i = 0; i < predictor.steps_.size(); ++i) {
-    predictor.recorded_.push_back(predictor.cases(i, predictor.program_, before.ranks));
+    predictor.recorded_.push_back(predictor.cases(i, before.program, before.ranks));
   }
   return predictor;
 }
@@ -272,7 +272,7 @@ auto Predictor::predict_with_step(const Settings& next, std::int64_t index,
                                   bool is_first_given) const -> Result<Forecast> {
   TRY_ASSIGN(Planned planned, this->planned(next, is_first_given));
   TRY_ASSIGN(Prediction prediction, predict_planned(next, planned));
-  return Forecast{std::move(prediction), step_of(std::move(planned), index)};
+  return Forecast{std::move(prediction), step_of(std::move(planned.plan), index)};
 }
 
 Result<Prediction> Predictor::predict_planned(const Settings& next, const Planned& planned) const {
@@ -289,7 +289,7 @@ Result<Prediction> Predictor::predict_planned(const Settings& next, const Planne
   prediction.steps = static_cast<std::int64_t>(differences.exposed_ns.size());
   prediction.parts = after.parts;
   prediction.has_units = job::strategy_traits(changes.settings.sharding_strategy).has_units;
-  prediction.moves_the_same = move_the_same(after.program, program_);
+  prediction.moves_the_same = move_the_same(after.program, recorded_plan_.program);
   prediction.samples = planner_.samples(changes.settings);
   prediction.tokens = planner_.tokens(changes.settings);
   prediction.is_of_another_program = told_.has_value();
@@ -302,6 +302,8 @@ Result<Prediction> Predictor::predict_planned(const Settings& next, const Planne
   prediction.scales_sequences = after.scales_sequences;
   prediction.scales_padding = after.scales_padding;
   prediction.is_another_strategy = after.is_another_strategy;
+  prediction.is_link_faster = after.is_link_faster;
+  prediction.has_other_costs = planner_.has_other_costs();
   prediction.keeps_link_of_other_ranks = keeps_link_of_other_ranks(info_, changes);
   prediction.is_of_failed_run = info_.status == model::RunStatus::kFailed;
   prediction.is_on_gpus = info_.device == "cuda";
@@ -327,7 +329,7 @@ Result<Prediction> Predictor::predict_planned(const Settings& next, const Planne
 void Predictor::add_intervals(const StepPlan& plan, const Differences& differences,
                               Prediction& prediction) const {
   const auto around = [](double mean, double half) { return Interval{mean - half, mean + half}; };
-  if (prediction.changes.empty()) {
+  if (prediction.is_as_recorded()) {
     if (step_ns_.has_error()) prediction.interval = around(step_ns_.mean, half_interval(step_ns_));
     return;
   }
@@ -369,17 +371,17 @@ std::size_t Predictor::step_like(std::int64_t index) const {
 
 Result<PredictedStep> Predictor::predict_step(const Settings& next, std::int64_t index) const {
   TRY_ASSIGN(Planned planned, this->planned(next));
-  return step_of(std::move(planned), index);
+  return step_of(std::move(planned.plan), index);
 }
 
-PredictedStep Predictor::step_of(Planned planned, std::int64_t index) const {
-  predict::StepProgram& program = planned.plan.program;
+PredictedStep Predictor::step_of(StepPlan plan, std::int64_t index) const {
+  predict::StepProgram& program = plan.program;
   const std::size_t place = step_like(index);
   const StepWork& step = steps_[place];
   PredictedStep predicted;
   predicted.index = step.index;
   predicted.schedule = schedule_step(
-      predict::ranks_of_step(steps_, spread_, place, planned.plan.ranks), program, slowdown_.mean);
+      predict::ranks_of_step(steps_, spread_, place, plan.ranks), program, slowdown_.mean);
   predicted.program = std::move(program);
   predicted.start_ns = INT64_MAX;
   for (const auto& rank : step.ranks) {

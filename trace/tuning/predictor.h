@@ -15,6 +15,7 @@
 #include "trace/job/settings/settings.h"
 #include "trace/predict/record/recorded_steps.h"
 #include "trace/predict/schedule/step_program.h"
+#include "trace/tuning/known_costs.h"
 #include "trace/tuning/predictable.h"
 #include "trace/tuning/prediction.h"
 #include "trace/tuning/step_planner.h"
@@ -26,11 +27,11 @@ inline constexpr std::int64_t kTypicalStep = -1;  // the one with the median tim
 
 class Predictor {
  public:
-  // `recorded`: of the same run as `figures`. `known`: what collectives cost there, for sizes and
-  // functions that the run did not have. Error kUsage: nothing can be predicted from it, and why.
+  // `recorded`: of the same run as `figures`. Error kUsage: nothing can be predicted from it, and
+  // why.
   static base::Result<Predictor> create(const analysis::RunFigures& figures,
                                         const predict::RecordedSteps& recorded,
-                                        const predict::CollectiveCosts& known = {});
+                                        const KnownCosts& known = {});
 
   // Error kUsage: settings that contradict each other, a change that cannot be predicted, or sizes
   // that the run tells nothing of, by name. Milliseconds for a model of thousands of tensors.
@@ -41,6 +42,8 @@ class Predictor {
 
   // Of the step `index`, or, where that tells too little, of the typical one. As predict_known().
   base::Result<PredictedStep> predict_step(const job::Settings& next, std::int64_t index) const;
+  // The same of the settings and the costs that it was recorded with.
+  PredictedStep recorded_step(std::int64_t index) const { return step_of(recorded_plan_, index); }
   // Both, planned once. `is_first_given`: see told_changes().
   struct Forecast {
     Prediction prediction;
@@ -80,12 +83,12 @@ class Predictor {
             analysis::MeanEstimate step_ns);
   static base::Result<Predictor> create_known(const analysis::RunFigures& figures,
                                               const predict::RecordedSteps& recorded,
-                                              const predict::CollectiveCosts& known);
+                                              const KnownCosts& known);
   base::Result<Changes> changes(const job::Settings& next, bool is_first_given) const;
 
   base::Result<Planned> planned(const job::Settings& next, bool is_first_given = false) const;
   base::Result<Prediction> predict_planned(const job::Settings& next, const Planned& planned) const;
-  PredictedStep step_of(Planned planned, std::int64_t index) const;
+  PredictedStep step_of(StepPlan plan, std::int64_t index) const;
   Cases cases(std::size_t step, const predict::StepProgram& program, std::size_t ranks) const;
   std::size_t stride(const StepPlan& plan) const;
   std::size_t step_like(std::int64_t index) const;
@@ -100,7 +103,7 @@ class Predictor {
   std::vector<analysis::RankFigures> ranks_;
   StepPlanner planner_;
   Slowdown slowdown_;
-  predict::StepProgram program_;  // with the recorded settings
+  StepPlan recorded_plan_;
   std::vector<predict::StepWork> steps_;
   predict::StepSpread spread_;   // of them
   std::vector<Cases> recorded_;  // the same with the recorded settings

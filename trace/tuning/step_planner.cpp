@@ -104,14 +104,14 @@ bool have_gradients(const predict::RecordedSteps& recorded, std::size_t count) {
 }  // namespace
 
 StepPlanner::StepPlanner(const analysis::RunFigures& figures,
-                         const predict::RecordedSteps& recorded,
-                         const predict::CollectiveCosts& known)
+                         const predict::RecordedSteps& recorded, const KnownCosts& known)
     : info_(figures.info),
       recorded_(acting_settings(info_, info_.settings)),
       padded_width_(analysis::padded_width(figures)),
       attention_share_(attention_share(recorded.computed_ns())),
       copy_ns_per_byte_(recorded.gather_copy_ns_per_byte().value_or(0)),
-      costs_(costs_of_run(info_, recorded_, recorded, known)) {
+      costs_(costs_of_run(info_, recorded_, recorded, known.beside)) {
+  if (!known.instead.empty()) other_costs_ = costs_.preceded_by(known.instead);
   if (!figures.ranks.empty()) {
     job_ = analysis::planned_job(figures.ranks.front(), figures.info);
     if (padded_width_) padded_work_ = padded_work(figures, job_);
@@ -205,6 +205,12 @@ std::vector<predict::StepWork> StepPlanner::steps(const predict::RecordedSteps& 
 }
 
 Result<StepPlan> StepPlanner::plan(const Settings& settings) const {
+  return plan_with(other_costs_ ? *other_costs_ : costs_, settings);
+}
+
+Result<StepPlan> StepPlanner::plan_recorded() const { return plan_with(costs_, info_.settings); }
+
+Result<StepPlan> StepPlanner::plan_with(const CallCosts& costs, const Settings& settings) const {
   const Settings next = acting_settings(info_, settings);
   const bool has_units = job::strategy_traits(next.sharding_strategy).has_units;
   TRY_ASSIGN(StepPlan plan, has_units ? plan_units(next) : plan_buckets(next));
@@ -235,7 +241,7 @@ Result<StepPlan> StepPlanner::plan(const Settings& settings) const {
       plan.program.work != 1 ||
       next.gradient_accumulation_steps != recorded_.gradient_accumulation_steps;
   add_update(next, *slower, plan);
-  TRY(add_costs(next, *slower, plan));
+  TRY(add_costs(costs, next, *slower, plan));
   return plan;
 }
 
@@ -468,13 +474,15 @@ std::string StepPlanner::no_such_size(const predict::PlannedCall& call) const {
          " a run with other buckets or units.";
 }
 
-Result<void> StepPlanner::add_costs(const Settings& settings, double slower, StepPlan& plan) const {
+Result<void> StepPlanner::add_costs(const CallCosts& costs, const Settings& settings, double slower,
+                                    StepPlan& plan) const {
   auto conditions = CallCosts::conditions(settings);
   conditions.slower = slower;
-  const auto others = conditions.of_other_calls(costs_.recorded());
+  const auto others = conditions.of_other_calls(costs.recorded());
+  std::int64_t bytes = 0, faster_bytes = 0;
   for (predict::PlannedCall& call : plan.program.calls) {
-    const auto cost = costs_.of(call.is_reduction ? conditions : others, call.function,
-                                {call.group, call.are_replicas}, static_cast<double>(call.bytes));
+    const auto cost = costs.of(call.is_reduction ? conditions : others, call.function,
+                               {call.group, call.are_replicas}, static_cast<double>(call.bytes));
     if (!cost) return refuse(no_such_size(call));
     const auto planned = [&](double ns) { return std::llround(call.share * ns); };
     call.transfer_ns = planned(cost->transfer.ns);
@@ -483,7 +491,10 @@ Result<void> StepPlanner::add_costs(const Settings& settings, double slower, Ste
     call.unsure_ns = planned(cost->transfer.unsure_ns);
     plan.spread_ns = std::max(plan.spread_ns, cost->transfer.spread_ns);
     plan.is_extrapolated = plan.is_extrapolated || cost->transfer.is_extrapolated;
+    bytes += call.bytes;
+    if (cost->is_link_faster) faster_bytes += call.bytes;
   }
+  plan.is_link_faster = 2 * faster_bytes > bytes;
   return {};
 }
 

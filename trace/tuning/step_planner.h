@@ -18,6 +18,7 @@
 #include "trace/predict/sizes/shard_sizes.h"
 #include "trace/tuning/call_costs.h"
 #include "trace/tuning/contention.h"
+#include "trace/tuning/known_costs.h"
 #include "trace/tuning/layer_moments.h"
 #include "trace/tuning/prediction.h"
 #include "trace/tuning/sequence_work.h"
@@ -38,18 +39,24 @@ struct StepPlan {
   double unsure_work = 0;
   bool is_another_strategy = false;  // whose own work beside model and collectives is not known
   KeptUnits kept_units{};
+  // Of most bytes: the link that is asked for is no slower than what the run has.
+  bool is_link_faster = false;
 };
 
 class StepPlanner {
  public:
   StepPlanner(const analysis::RunFigures& figures, const predict::RecordedSteps& recorded,
-              const predict::CollectiveCosts& known = {});
+              const KnownCosts& known = {});
 
   // Those that can be scheduled with the recorded settings.
   std::vector<predict::StepWork> steps(const predict::RecordedSteps& recorded) const;
 
   // Error kUsage: the run tells nothing of what the settings ask for, by name.
   base::Result<StepPlan> plan(const job::Settings& settings) const;
+  // With the settings and the costs of the run.
+  base::Result<StepPlan> plan_recorded() const;
+  // Whether collectives are taken to cost something else than in the run.
+  bool has_other_costs() const { return other_costs_.has_value(); }
 
   // Why what it takes is not known.
   std::string no_such_size(const predict::PlannedCall& call) const;
@@ -69,6 +76,7 @@ class StepPlanner {
   std::optional<std::int64_t> more_bytes(const job::Settings& settings) const;
 
  private:
+  base::Result<StepPlan> plan_with(const CallCosts& costs, const job::Settings& settings) const;
   base::Result<StepPlan> plan_buckets(const job::Settings& settings) const;
   base::Result<StepPlan> plan_units(const job::Settings& settings) const;
   // Error kUsage: what units would do is not known, and why.
@@ -85,7 +93,8 @@ class StepPlanner {
   // What ranks agree on in a step with these settings: before the optimizer and behind it.
   void add_agreements(const job::Settings& settings, predict::UpdatePlan& update) const;
   void add_update(const job::Settings& settings, double slower, StepPlan& plan) const;
-  base::Result<void> add_costs(const job::Settings& settings, double slower, StepPlan& plan) const;
+  base::Result<void> add_costs(const CallCosts& costs, const job::Settings& settings, double slower,
+                               StepPlan& plan) const;
   predict::PlannedJob job_with(const job::Settings& settings) const;
   // To how many tokens texts would be cut that were not all as long as they might be.
   bool changes_padded(const job::Settings& settings) const;
@@ -115,6 +124,7 @@ class StepPlanner {
   predict::UnitHabits habits_;                    // likewise
   double copy_ns_per_byte_ = 0;  // of a shard, by a GPU before a gather; 0 also where none was
   CallCosts costs_;
+  std::optional<CallCosts> other_costs_;  // of the next settings; none: the same
 };
 
 }  // namespace shardlens::trace::tuning

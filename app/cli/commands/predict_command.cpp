@@ -24,7 +24,7 @@ struct PredictArguments {
   bool history = false;
 
   bool has_points() const { return best || !over.empty(); }
-  std::filesystem::path costs;
+  report::GivenCosts costs;
   std::string format;
   std::filesystem::path runs_dir = "runs";
 };
@@ -146,9 +146,13 @@ void add_predict_command(CLI::App& app, Action& chosen) {
           "How many processes train together; the same as --set ranks=")
       ->type_name("N");
   command
-      ->add_option("--costs", arguments->costs,
-                   "What collectives cost, as `shardlens calibrate -o` writes it; by default what "
-                   "is kept in the library")
+      ->add_option("--costs", arguments->costs.beside,
+                   "What collectives cost that the run did not have, as `shardlens calibrate -o`\n"
+                   "writes it; by default what is kept in the library")
+      ->type_name("FILE");
+  command
+      ->add_option("--costs-instead", arguments->costs.instead,
+                   "What they cost over another link, also of sizes that the run measured")
       ->type_name("FILE");
   add_format(*command, arguments->format, {"text", "json"});
   add_runs_dir(*command, arguments->runs_dir);

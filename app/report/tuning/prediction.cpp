@@ -37,17 +37,28 @@ struct LearntRun {
   trace::tuning::Predictor predictor;
 };
 
-Result<LearntRun> learn(const std::filesystem::path& run, const std::filesystem::path& costs) {
+Result<std::optional<trace::predict::CollectiveCosts>> costs_in(const std::filesystem::path& file) {
+  if (file.empty()) return std::nullopt;
+  TRY_ASSIGN(const auto read, trace::predict::read_costs(file));
+  return read.costs();
+}
+
+Result<LearntRun> learn(const std::filesystem::path& run, const GivenCosts& costs) {
   TRY_ASSIGN(auto figures, session::read_run_figures(run));
   if (!figures.info.unreadable.empty()) {
     return trace::base::fail(trace::base::ErrorKind::kUsage, figures.info.unreadable.front());
   }
-  std::optional<trace::predict::CollectiveCosts> given;
-  if (!costs.empty()) {
-    TRY_ASSIGN(const auto read, trace::predict::read_costs(costs));
-    given = read.costs();
+  TRY_ASSIGN(auto beside, costs_in(costs.beside));
+  TRY_ASSIGN(auto instead, costs_in(costs.instead));
+  if (instead && figures.info.settings.simulate_link != trace::job::Settings{}.simulate_link) {
+    return trace::base::fail(
+        trace::base::ErrorKind::kUsage,
+        "The run had a simulated link, whose time is a part of what it measured: what another link "
+        "takes tells simulate_link, not costs that were measured elsewhere.");
   }
-  TRY_ASSIGN(auto predictor, session::PredictionSource().predictor_of(figures, given));
+  TRY_ASSIGN(auto predictor, session::PredictionSource().predictor_of(
+                                 figures, std::move(beside),
+                                 std::move(instead).value_or(trace::predict::CollectiveCosts{})));
   return LearntRun{std::move(figures), std::move(predictor)};
 }
 
@@ -191,25 +202,24 @@ std::tuple<int, double> rank_of(const PredictedPoint& point) {
 }  // namespace
 
 Result<PredictedRun> predict_run(const std::filesystem::path& run, const AskedSettings& asked,
-                                 const std::filesystem::path& costs) {
+                                 const GivenCosts& costs) {
   trace::job::Settings tried;  // a slip of the pen is told before a run is read
   TRY_ASSIGN(auto named, assign(asked.assignments, tried));
   TRY_ASSIGN(const auto learnt, learn(run, costs));
   const trace::tuning::Predictor& predictor = learnt.predictor;
   TRY_ASSIGN(const Asked all, asked_of(predictor, asked, std::move(named)));
   TRY_ASSIGN(auto forecast, forecast_of(predictor, all));
-  TRY_ASSIGN(auto recorded_step,
-             predictor.predict_step(predictor.info().settings, forecast.step.index));
+  const auto index = forecast.step.index;
   return PredictedRun{.info = learnt.figures.info,
                       .prediction = std::move(forecast.prediction),
                       .step = std::move(forecast.step),
-                      .recorded_step = std::move(recorded_step),
+                      .recorded_step = predictor.recorded_step(index),
                       .apart = apart_by_chance(run, learnt.figures),
                       .usable_bytes = trace::advice::usable_bytes(learnt.figures, all.next.ranks)};
 }
 
 Result<PredictedPoints> predict_points(const std::filesystem::path& run, const AskedPoints& asked,
-                                       const std::filesystem::path& costs) {
+                                       const GivenCosts& costs) {
   trace::job::Settings tried;
   TRY_ASSIGN(const auto set, assign(asked.start.assignments, tried));
   TRY_ASSIGN(const auto tried_points, sweep::grid_of(tried, asked.axes));

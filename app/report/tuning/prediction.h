@@ -60,17 +60,22 @@ struct PredictedPoints {
   std::vector<PredictedPoint> ranked;
 };
 
-// `costs`: a file of `shardlens calibrate`; "": what is kept beside the run. What is not known of a
-// change is left out, by name. Error kUsage: settings that contradict each other, a run that
-// nothing can be said about, or nothing but such changes.
+// Files of `shardlens calibrate`.
+struct GivenCosts {
+  std::filesystem::path beside{};   // "": what is kept beside the run
+  std::filesystem::path instead{};  // of what the run measured; "": of nothing
+};
+
+// What is not known of a change is left out, by name. Error kUsage: settings that contradict each
+// other, a run that nothing can be said about, or nothing but such changes.
 trace::base::Result<PredictedRun> predict_run(const std::filesystem::path& run,
                                               const AskedSettings& asked,
-                                              const std::filesystem::path& costs = {});
+                                              const GivenCosts& costs = {});
 // The same of many, from a run that is read once. Errors: those of grid_of() or of the run, a knob
 // that is set and varied at once, or what all points are refused for.
 trace::base::Result<PredictedPoints> predict_points(const std::filesystem::path& run,
                                                     const AskedPoints& asked,
-                                                    const std::filesystem::path& costs = {});
+                                                    const GivenCosts& costs = {});
 // Of a run with all of `settings`, from `run`, to be kept with it. None: nothing changes a step's
 // time. Errors as above, whatever would be left out, and a device of another kind than the run's,
 // where the job would run on a machine with these GPUs.

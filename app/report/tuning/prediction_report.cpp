@@ -17,7 +17,8 @@ double since_begin(const PredictedRun& run, std::int64_t time_ns) {
 
 std::string changes_text(const PredictedRun& run) {
   const auto text = trace::base::joined(run.prediction.changes, ", ", ui::present::change_text);
-  return text.empty() ? "nothing changed" : text;
+  if (!run.prediction.has_other_costs) return text.empty() ? "nothing changed" : text;
+  return text + (text.empty() ? "" : ", ") + "other costs of collectives";
 }
 
 Json names_json(const std::vector<const trace::job::Knob*>& knobs) {
@@ -98,7 +99,7 @@ std::string interval_text(const trace::tuning::Prediction& prediction) {
 // What bounds the step: before and after.
 std::string bounds_text(const PredictedRun& run) {
   const std::string predicted = ui::present::bound_text(run.step);
-  if (run.prediction.changes.empty()) return predicted;
+  if (run.prediction.is_as_recorded()) return predicted;
   return "As recorded: " + ui::present::bound_text(run.recorded_step) + "\nPredicted: " + predicted;
 }
 
@@ -162,7 +163,7 @@ std::string prediction_text(const PredictedRun& run) {
   TextTable table({{""}, {"recorded", Align::kRight}, {"predicted", Align::kRight}, {""}});
   table.add_row({"Step", time_text(prediction.recorded_step_ns), time_text(prediction.step_ns),
                  interval_text(prediction)});
-  if (!prediction.changes.empty()) {
+  if (!prediction.is_as_recorded()) {
     const bool is_unsure = prediction.interval && !prediction.difference;
     const std::string same =
         prediction.moves_the_same ? ui::present::parts_text(prediction) : std::string();

@@ -76,13 +76,15 @@ Result<void> PredictionSource::read(const trace::model::RunInfo& info) {
 
 Result<trace::tuning::Predictor> PredictionSource::predictor_of(
     const trace::analysis::RunFigures& figures,
-    std::optional<trace::predict::CollectiveCosts> costs) {
+    std::optional<trace::predict::CollectiveCosts> costs,
+    trace::predict::CollectiveCosts instead) {
   TRY(trace::tuning::check_run(figures));
   TRY(read(figures.info));
   if (!costs) {
     TRY_ASSIGN(costs, known_costs(figures));
   }
-  return trace::tuning::Predictor::create(figures, *recorded_, *costs);
+  return trace::tuning::Predictor::create(
+      figures, *recorded_, {.beside = std::move(*costs), .instead = std::move(instead)});
 }
 
 Result<std::shared_ptr<const trace::tuning::Predictor>> learn_run(

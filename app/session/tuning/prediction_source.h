@@ -41,10 +41,12 @@ class PredictionSource {
  public:
   // What was read of a run is not read again, as long as it is the same.
   LearntRun learn(const trace::analysis::RunFigures& figures);
-  // `costs`: of collectives; none: what is kept beside the run. Errors: see learn_run().
+  // `costs`: of collectives; none: what is kept beside the run. `instead`: see KnownCosts. Errors:
+  // see learn_run().
   trace::base::Result<trace::tuning::Predictor> predictor_of(
       const trace::analysis::RunFigures& figures,
-      std::optional<trace::predict::CollectiveCosts> costs = {});
+      std::optional<trace::predict::CollectiveCosts> costs = {},
+      trace::predict::CollectiveCosts instead = {});
 
  private:
   trace::base::Result<void> read(const trace::model::RunInfo& info);

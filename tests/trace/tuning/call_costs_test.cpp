@@ -81,6 +81,30 @@ TEST(CallCosts, HoldWhatAFasterLinkHidesNoLonger) {
   EXPECT_DOUBLE_EQ(reduction(of_nccl, {}, 1e6)->transfer.ns, 0.1e6);
 }
 
+// Nothing tells how much less: what was measured is no link's time alone.
+TEST(CallCosts, OfALinkThatWouldTakeLessThanWasMeasuredStayAndSaySo) {
+  const auto cost_on = [](const char* recorded, const char* next) {
+    return *reduction(costs_of(on_link(recorded)), on_link(next), 8e6);
+  };
+  const auto faster = cost_on("off", "latency_us=1,gbit_per_s=100");
+  EXPECT_DOUBLE_EQ(faster.transfer.ns, 10e6);
+  EXPECT_TRUE(faster.is_link_faster);
+  EXPECT_FALSE(cost_on("off", "latency_us=200,gbit_per_s=1").is_link_faster);
+  EXPECT_FALSE(cost_on("off", "off").is_link_faster);
+  EXPECT_FALSE(cost_on("latency_us=200,gbit_per_s=8", "latency_us=1,gbit_per_s=100").is_link_faster)
+      << "of which the link's part is known";
+}
+
+TEST(CallCosts, ArePrecededByOthersOfTheirKindAndSize) {
+  const auto ns = [](const CallCosts& costs, double bytes) {
+    return reduction(costs, {}, bytes)->transfer.ns;
+  };
+  const CallCosts others = costs_of({}).preceded_by(measured({{kAllReduce, {{8e6, {2e6}}}}}));
+  EXPECT_DOUBLE_EQ(ns(others, 8e6), 2e6);
+  EXPECT_DOUBLE_EQ(ns(others, 1e6), 2e6) << "3 ms were measured, and less never takes longer";
+  EXPECT_DOUBLE_EQ(ns(costs_of({}), 8e6), 10e6);
+}
+
 TEST(CallCosts, TellForHowLongTheyHaveALinkToThemselves) {
   const auto recorded = on_link("latency_us=200,gbit_per_s=1");
   const CallCosts costs(recorded, measured({{kAllReduce, {{1e6, {8.3e6}}}}}));

@@ -168,7 +168,7 @@ std::string difference_text(double ns, const std::optional<trace::tuning::Interv
 }
 
 std::string difference_text(const trace::tuning::Prediction& prediction) {
-  if (prediction.changes.empty()) return "no change";
+  if (prediction.is_as_recorded()) return "no change";
   if (prediction.difference_ns() == 0) return "unchanged";
   return difference_text(prediction.difference_ns(), prediction.difference);
 }
@@ -212,7 +212,7 @@ double waited_ns(const PredictedStep& step, std::size_t call) {
 std::string parts_text(const Prediction& prediction) {
   const std::string parts =
       trace::base::counted(prediction.parts, prediction.has_units ? "unit" : "bucket");
-  const bool is_same = !prediction.changes.empty() && prediction.moves_the_same;
+  const bool is_same = !prediction.is_as_recorded() && prediction.moves_the_same;
   return is_same ? "the same " + parts : parts;
 }
 
@@ -293,6 +293,17 @@ std::vector<std::string> assumptions(const trace::tuning::Prediction& prediction
         "So many ranks are taken to be all on one machine, over the link that was recorded: of N "
         "machines simulate_link=latency_us=…,gbit_per_s=…,nodes=N tells, or `shardlens predict "
         "--costs FILE`, measured between them.");
+  }
+  if (prediction.is_link_faster) {
+    all.push_back(
+        "The link that is asked for would take less than what the run measured without one: that "
+        "stays, as nothing tells how much less a faster link takes. `shardlens predict "
+        "--costs-instead FILE` takes what was measured on one.");
+  }
+  if (prediction.has_other_costs) {
+    all.push_back(
+        "Collectives cost what the given file says, as if nothing was computed beside them; what "
+        "it has not within a factor of two costs what the run measured.");
   }
   if (prediction.is_another_strategy) {
     all.push_back(

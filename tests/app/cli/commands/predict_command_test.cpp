@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "app/report/report_json.h"
 #include "tests/app/cli/called_command.h"
 #include "trace/base/file_system.h"
+#include "trace/predict/costs/costs_file.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -21,22 +23,22 @@ using testing::IsEmpty;
 
 class PredictCommand : public testing::Test {
  protected:
-  Called predict(std::vector<std::string> arguments) const {
-    const auto run = std::filesystem::path(SHARDLENS_SOURCE_DIR) / "assets/runs" /
-                     "slow_link_cap_1.shardlens";
+  Called predict(std::vector<std::string> arguments,
+                 const std::string& name = "slow_link_cap_1") const {
+    const auto run =
+        std::filesystem::path(SHARDLENS_SOURCE_DIR) / "assets/runs" / (name + ".shardlens");
     arguments.insert(arguments.begin(), {"predict", run.string()});
     arguments.insert(arguments.end(), {"--runs-dir", folder_.path().string()});
     return called(std::move(arguments));
   }
-  Json json(std::vector<std::string> arguments) const {
+  Json json(std::vector<std::string> arguments, const std::string& name = "slow_link_cap_1") const {
     arguments.emplace_back("--json");
-    const Called answer = predict(std::move(arguments));
+    const Called answer = predict(std::move(arguments), name);
     EXPECT_EQ(answer.code, kDone) << answer.err;
     EXPECT_THAT(answer.err, IsEmpty());
     return Json::parse(answer.out, nullptr, false);
   }
 
- private:
   const trace::base::TemporaryFolder folder_ = std::move(*trace::base::TemporaryFolder::create());
 };
 
@@ -122,6 +124,28 @@ TEST_F(PredictCommand, BestIsOfAllThatASearchTries) {
   });
   ASSERT_FALSE(as_recorded.is_null()) << "what the others are held against";
   EXPECT_EQ(as_recorded["predicted"]["difference_ms"]["mean"], 0);
+}
+
+TEST_F(PredictCommand, TakesOtherCostsThanTheRunMeasured) {
+  const auto path = (folder_.path() / "fast.json").string();
+  trace::predict::CostsFile file;
+  file.setup.device = "cuda";
+  file.setup.backend = "nccl";
+  file.setup.ranks = 2;
+  for (std::int64_t bytes = 4; bytes <= std::int64_t{64} << 20; bytes *= 2) {
+    file.rows.push_back(
+        {{trace::model::CollectiveFunction::kAllReduce, 2}, bytes, {}, 1000, {}, {}});
+  }
+  ASSERT_TRUE(trace::predict::write_costs(path, file));
+  const Json answer = json({"--costs-instead", path}, "two_ranks");
+  EXPECT_TRUE(answer["changed"].empty());
+  EXPECT_LT(answer["difference_ms"]["mean"].get<double>(), 0) << "nothing is waited for";
+  EXPECT_LT(answer["exposed_ms"].get<double>(), answer["recorded"]["exposed_ms"].get<double>());
+  EXPECT_NE(answer["bound_by"], answer["recorded"]["bound_by"]);
+  EXPECT_THAT(answer["assumptions"].dump(), HasSubstr("the given file"));
+  const Called refused = predict({"--costs-instead", path});
+  EXPECT_EQ(refused.code, kWrongUse);
+  EXPECT_THAT(refused.err, HasSubstr("simulated link"));
 }
 
 TEST_F(PredictCommand, RefusesPointsThatContradictThemselves) {

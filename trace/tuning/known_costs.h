@@ -1,0 +1,13 @@
+// What collectives cost, as it is known beside a run's own steps. A value; any thread.
+#pragma once
+
+#include "trace/predict/costs/collective_costs.h"
+
+namespace shardlens::trace::tuning {
+
+struct KnownCosts {
+  predict::CollectiveCosts beside{};   // for sizes and functions that the run did not have
+  predict::CollectiveCosts instead{};  // for the next settings also where the run has them
+};
+
+}  // namespace shardlens::trace::tuning
