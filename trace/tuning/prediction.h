@@ -68,6 +68,7 @@ struct Prediction {
   // The simulated link that is asked for would take less than what was measured without one.
   bool is_link_faster = false;
   bool has_other_costs = false;  // of collectives than the run, as given beside the settings
+  bool is_link_untold = false;   // see KnownCosts
   bool is_of_failed_run = false;
   bool is_on_gpus = false, shares_gpu = false;  // what predictions were held against is less there
   // Its settings are not known, but what it told of them; of DDP caps that give its buckets.

@@ -194,6 +194,7 @@ Result<Predictor> Predictor::create_known(const analysis::RunFigures& figures,
   const auto step_ns = analysis::estimate_mean(analysis::measured_step_times(figures.steps));
   Predictor predictor(figures, StepPlanner(figures, recorded, known),
                       step_ns.value_or(analysis::MeanEstimate{}));
+  predictor.is_link_untold_ = known.is_link_untold;
   auto steps = predictor.planner_.steps(recorded);
   const bool is_ours = model::has_settings(figures.info);
   if (steps.empty() && !is_ours) {
@@ -303,6 +304,7 @@ Result<Prediction> Predictor::predict_planned(const Settings& next, const Planne
   prediction.scales_padding = after.scales_padding;
   prediction.is_another_strategy = after.is_another_strategy;
   prediction.is_link_faster = after.is_link_faster;
+  prediction.is_link_untold = is_link_untold_;
   prediction.has_other_costs = planner_.has_other_costs();
   prediction.keeps_link_of_other_ranks = keeps_link_of_other_ranks(info_, changes);
   prediction.is_of_failed_run = info_.status == model::RunStatus::kFailed;

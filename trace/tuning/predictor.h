@@ -98,6 +98,7 @@ class Predictor {
 
   model::RunInfo info_;
   std::optional<ToldSettings> told_;
+  bool is_link_untold_ = false;       // of what is known beside the run
   analysis::MeanEstimate step_ns_;    // of the steps that are measured
   std::optional<double> exposed_ns_;  // as recorded
   std::vector<analysis::RankFigures> ranks_;

@@ -463,14 +463,18 @@ void StepPlanner::add_update(const Settings& settings, double slower, StepPlan& 
   predict::add_update(update, plan.program);
 }
 
+// Of another program's trace only a GPU is told by name, for which costs can be kept.
 std::string StepPlanner::no_such_size(const predict::PlannedCall& call) const {
+  const std::string elsewhere = info_.device == "cuda"
+                                    ? "`shardlens calibrate --from FILE` keeps it for this library"
+                                    : "`shardlens predict --costs FILE` takes it";
   return "The run moved no sizes near " +
          base::format_bytes(static_cast<double>(call.bytes)).text() + " (" + call.what +
          "), so what that takes is not known. " +
          (model::has_settings(info_)
               ? "`shardlens calibrate` measures it, or name"
-              : "`shardlens calibrate -o FILE` measures it where the program runs, "
-                "`shardlens predict --costs FILE` takes it; or name") +
+              : "`shardlens calibrate -o FILE` measures it where the program runs, " + elsewhere +
+                    "; or name") +
          " a run with other buckets or units.";
 }
 

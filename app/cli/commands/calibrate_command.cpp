@@ -80,8 +80,41 @@ Result<report::CostsReport> measure(const CalibrateArguments& arguments,
   return report::CostsReport{std::move(measured.file), measured.largest_bytes, {}};
 }
 
+// What this command wrote elsewhere; none: the file is something else, or cannot be read.
+Result<std::optional<trace::predict::CostsFile>> measured_elsewhere(
+    const CalibrateArguments& arguments) {
+  auto file = trace::predict::read_costs(arguments.table);
+  if (!file) {
+    const ErrorKind kind = file.error().kind;
+    const bool is_ours = kind == ErrorKind::kDamaged || kind == ErrorKind::kOtherVersion;
+    if (is_ours) return tl::make_unexpected(file.error());
+    return std::nullopt;
+  }
+  if (arguments.function.empty() && !arguments.job.ranks) return std::move(*file);
+  return trace::base::fail(ErrorKind::kUsage,
+                           trace::base::quoted(arguments.table) +
+                               " tells its functions and ranks itself: leave out --function and "
+                               "--ranks.");
+}
+
+Result<void> check_device_name(const CalibrateArguments& arguments,
+                               const std::string& device_name) {
+  if (!device_name.empty() || !arguments.output.empty()) return {};
+  return trace::base::fail(
+      ErrorKind::kUsage,
+      trace::base::quoted(arguments.table) +
+          " does not name the one kind of GPU that it was measured on, so that no prediction "
+          "could know whether it holds: give -o FILE, and that file to `shardlens predict "
+          "--costs`.");
+}
+
 // nccl-tests run on GPUs.
 Result<report::CostsReport> read_in(const CalibrateArguments& arguments) {
+  TRY_ASSIGN(auto elsewhere, measured_elsewhere(arguments));
+  if (elsewhere) {
+    TRY(check_device_name(arguments, elsewhere->setup.device_name));
+    return report::CostsReport{.file = std::move(*elsewhere), .files = {}};
+  }
   std::optional<trace::model::CollectiveFunction> function;
   if (!arguments.function.empty()) {
     function = trace::predict::nccl_tests_function(arguments.function);
@@ -111,14 +144,7 @@ Result<report::CostsReport> read_in(const CalibrateArguments& arguments) {
   report.file.host = table.host;
   report.file.versions = table.versions;
   report.file.data_type = table.data_type;
-  if (table.device_name.empty() && arguments.output.empty()) {
-    return trace::base::fail(
-        ErrorKind::kUsage,
-        name +
-            " does not name the one kind of GPU that it was measured on, so that no prediction "
-            "could know whether it holds: give -o FILE, and that file to `shardlens predict "
-            "--costs`.");
-  }
+  TRY(check_device_name(arguments, table.device_name));
   return report;
 }
 
@@ -156,7 +182,8 @@ void add_options(CLI::App& command, CalibrateArguments& options) {
                       ->capture_default_str();
   auto* table = command
                     .add_option("--from", options.table,
-                                "Reads in what nccl-tests printed, or such columns as CSV, instead")
+                                "Reads in what nccl-tests printed, such columns as CSV, or what "
+                                "this command wrote elsewhere (-o), instead")
                     ->type_name("FILE");
   for (const char* measuring : {"SETTINGS", "--set", "--device", "--link", "--oversubscribe"}) {
     table->excludes(command.get_option(measuring));
@@ -187,11 +214,15 @@ void add_calibrate_command(CLI::App& app, Action& chosen) {
       "most),\n"
       "in random order. The result is kept in the library: predictions of runs on the same "
       "device,\n"
-      "ranks and link take sizes and functions from it that the run itself has not measured.\n\n"
+      "ranks and link take sizes and functions from it that the run itself has not measured. "
+      "Those of\n"
+      "an imported run, which tells no link, take what is kept of its GPU, whatever the link "
+      "there.\n\n"
       "Examples:\n"
       "  shardlens calibrate --ranks 2 --device cpu\n"
       "  shardlens calibrate job.yaml --link latency_us=50,gbit_per_s=1 --seconds 30\n"
       "  shardlens calibrate --from all_reduce_perf.txt\n"
+      "  shardlens calibrate --from costs.json              # -o costs.json on the cluster\n"
       "  shardlens calibrate --from table.csv --function all_reduce --ranks 8 -o a100.json");
 }
 

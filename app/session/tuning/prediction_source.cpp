@@ -22,9 +22,9 @@ constexpr int kMostRanks = 16;  // other than the run's own number
 // What is known of a run's collectives beside the run itself: `shardlens calibrate` and tables of
 // nccl-tests, kept in its library. Of the same machine, device and link, for groups of any number
 // of ranks. Error: a file that is kept is damaged or foreign, by name.
-Result<trace::predict::CollectiveCosts> known_costs(const trace::analysis::RunFigures& figures) {
+Result<trace::tuning::KnownCosts> known_costs(const trace::analysis::RunFigures& figures) {
   const auto library = trace::store::library_of(figures.info.folder);
-  trace::predict::CollectiveCosts known;
+  trace::tuning::KnownCosts known;
   std::error_code error;
   if (!std::filesystem::is_directory(library / trace::predict::kCostsFolder, error)) return known;
   std::vector<trace::model::RankInfo> ranks;
@@ -35,8 +35,10 @@ Result<trace::predict::CollectiveCosts> known_costs(const trace::analysis::RunFi
     // The run's own number first: it fills what it knows before others do.
     setup.ranks = other == 1 ? own : other;
     TRY_ASSIGN(const auto kept, trace::predict::costs_for(setup, library));
-    if (kept) known = known.filled_from(*kept);
+    if (kept) known.beside = known.beside.filled_from(*kept);
   }
+  const bool is_told = trace::model::has_settings(figures.info) || !setup.link.empty();
+  known.is_link_untold = !is_told && !known.beside.empty();
   return known;
 }
 
@@ -80,11 +82,14 @@ Result<trace::tuning::Predictor> PredictionSource::predictor_of(
     trace::predict::CollectiveCosts instead) {
   TRY(trace::tuning::check_run(figures));
   TRY(read(figures.info));
-  if (!costs) {
-    TRY_ASSIGN(costs, known_costs(figures));
+  trace::tuning::KnownCosts known;
+  if (costs) {
+    known.beside = std::move(*costs);
+  } else {
+    TRY_ASSIGN(known, known_costs(figures));
   }
-  return trace::tuning::Predictor::create(
-      figures, *recorded_, {.beside = std::move(*costs), .instead = std::move(instead)});
+  known.instead = std::move(instead);
+  return trace::tuning::Predictor::create(figures, *recorded_, known);
 }
 
 Result<std::shared_ptr<const trace::tuning::Predictor>> learn_run(

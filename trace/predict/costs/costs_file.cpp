@@ -143,21 +143,26 @@ CommunicationSetup setup_of(const model::RunInfo& info, const std::vector<model:
   std::set<std::string> hosts;
   for (const model::RankInfo& rank : ranks) hosts.insert(rank.host);
   setup.hosts = std::max(1, static_cast<int>(hosts.size()));
+  const bool is_ours = model::has_settings(info);
+  if (!is_ours && hosts == std::set<std::string>{""}) setup.hosts = 0;
   if (ranks.empty()) return setup;
   setup.device_name = ranks.front().device_name;
   setup.link = ranks.front().link;
-  setup.environment = nccl_variables(ranks.front().environment);
+  const std::string& environment = ranks.front().environment;
+  if (is_ours || !environment.empty()) setup.environment = nccl_variables(environment);
   return setup;
 }
 
 bool holds_for(const CommunicationSetup& measured, const CommunicationSetup& wanted) {
   return !measured.device_name.empty() && measured.device_name == wanted.device_name &&
          measured.device == wanted.device && measured.backend == wanted.backend &&
-         measured.ranks == wanted.ranks && measured.hosts == wanted.hosts &&
+         measured.ranks == wanted.ranks &&
+         (wanted.hosts == 0 || measured.hosts == wanted.hosts) &&
          measured.shared_gpu == wanted.shared_gpu &&
          measured.simulated_link == wanted.simulated_link &&
-         (measured.link.empty() || measured.link == wanted.link) &&
-         (!measured.environment || measured.environment == wanted.environment);
+         (measured.link.empty() || wanted.link.empty() || measured.link == wanted.link) &&
+         (!measured.environment || !wanted.environment ||
+          measured.environment == wanted.environment);
 }
 
 std::string costs_json(const CostsFile& file) {

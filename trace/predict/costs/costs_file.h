@@ -21,7 +21,7 @@ struct CommunicationSetup {
   std::string device_name;  // "NVIDIA H100 80GB HBM3"; "": not known
   std::string backend;      // "gloo", "nccl"
   int ranks = 0;            // of the job, which share a machine's cores and links
-  int hosts = 1;            // that they run on
+  int hosts = 1;            // that they run on; 0: not known
   bool shared_gpu = false;  // several ranks on one
   std::string link;         // between ranks, as RankInfo has it; "": not known
   std::optional<job::SimulatedLink> simulated_link;
@@ -31,8 +31,9 @@ struct CommunicationSetup {
 
 // Of a recorded run, as far as its launcher and its ranks tell it.
 CommunicationSetup setup_of(const model::RunInfo& info, const std::vector<model::RankInfo>& ranks);
-// Whether costs that were measured on `measured` hold for `wanted`. What a table does not tell of
-// its link and environment may be anything; another device or number of ranks never.
+// Whether costs that were measured on `measured` hold for `wanted`. What a table or another
+// program's trace does not tell of link, hosts and environment may be anything; another device or
+// number of ranks never.
 bool holds_for(const CommunicationSetup& measured, const CommunicationSetup& wanted);
 
 enum class CostsSource : std::uint8_t { kCalibration, kNcclTests };

@@ -294,6 +294,11 @@ std::vector<std::string> assumptions(const trace::tuning::Prediction& prediction
         "machines simulate_link=latency_us=…,gbit_per_s=…,nodes=N tells, or `shardlens predict "
         "--costs FILE`, measured between them.");
   }
+  if (prediction.is_link_untold) {
+    all.push_back(
+        "The run does not tell its link: what it did not move costs what is kept of its device "
+        "(`shardlens calibrate`), whatever the link there.");
+  }
   if (prediction.is_link_faster) {
     all.push_back(
         "The link that is asked for would take less than what the run measured without one: that "

@@ -13,6 +13,7 @@
 #include "tests/app/cli/called_command.h"
 #include "trace/base/file_system.h"
 #include "trace/predict/costs/costs_file.h"
+#include "trace/predict/costs/costs_library.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -146,6 +147,30 @@ TEST_F(PredictCommand, TakesOtherCostsThanTheRunMeasured) {
   const Called refused = predict({"--costs-instead", path});
   EXPECT_EQ(refused.code, kWrongUse);
   EXPECT_THAT(refused.err, HasSubstr("simulated link"));
+}
+
+TEST_F(PredictCommand, FindsCostsThatWereMeasuredElsewhereOnceTheyAreKept) {
+  const auto path = (folder_.path() / "costs.json").string();
+  trace::predict::CostsFile file;
+  file.setup.device = "cuda";
+  file.setup.device_name = "NVIDIA H100";
+  file.setup.backend = "nccl";
+  file.setup.ranks = 8;
+  file.setup.link = "NVLink, 18 links";
+  file.rows = {{{trace::model::CollectiveFunction::kAllReduce, 8}, 1024, {}, 1000, {}, {}}};
+  ASSERT_TRUE(trace::predict::write_costs(path, file));
+  const auto keep = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"calibrate", "--from", path});
+    more.insert(more.end(), {"--runs-dir", folder_.path().string()});
+    return called(std::move(more));
+  };
+  EXPECT_EQ(keep({"--ranks", "4"}).code, kWrongUse) << "it tells them itself";
+  const Called kept = keep({});
+  ASSERT_EQ(kept.code, kDone) << kept.err;
+  EXPECT_THAT(kept.out, HasSubstr("NVIDIA H100"));
+  const auto costs = trace::predict::costs_for(file.setup, folder_.path());
+  ASSERT_TRUE(costs);
+  EXPECT_TRUE(*costs);
 }
 
 TEST_F(PredictCommand, RefusesPointsThatContradictThemselves) {

@@ -182,6 +182,31 @@ TEST_F(CostsFileTest, ALibraryFindsWhatHoldsForASetup) {
   for (std::size_t i = 0; i < others.size(); ++i) EXPECT_FALSE(found(others[i])) << i;
 }
 
+// No trace of another program tells them.
+TEST_F(CostsFileTest, ALibraryFindsItsCostsForWhatDoesNotTellLinkHostsAndVariables) {
+  CostsFile file = example();
+  file.setup.device = "cuda";
+  file.setup.backend = "nccl";
+  file.setup.device_name = "NVIDIA H100";
+  file.setup.simulated_link.reset();
+  file.setup.link = "NVLink, 18 links";
+  file.setup.hosts = 2;
+  file.setup.environment = "NCCL_ALGO=Ring\n";
+  keep(file);
+  model::RunInfo info;
+  info.device = "cuda";
+  info.world_size = 2;
+  info.imported_from = "traces of torch.profiler";
+  model::RankInfo rank;
+  rank.device_name = "NVIDIA H100";
+  EXPECT_TRUE(found(setup_of(info, {rank, rank})));
+  rank.link = "PCIe";
+  EXPECT_FALSE(found(setup_of(info, {rank, rank}))) << "which is another one";
+  rank.link.clear();
+  rank.device_name = "NVIDIA A100";
+  EXPECT_FALSE(found(setup_of(info, {rank, rank})));
+}
+
 TEST_F(CostsFileTest, ANewCalibrationReplacesTheOldAndTablesFillItsGaps) {
   CostsFile file = example();
   file.setup.link = "NVLink, 18 links";
