@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "app/launch/job_request.h"
 #include "app/session/files/text_file.h"
 #include "app/session/runs/run_words.h"
 #include "app/session/tuning/prediction_source.h"
@@ -506,14 +507,31 @@ void Controller::carry_out(const ui::state::CopySettings& command) {
   baseline_.change([settings = *settings](KnobEditor& knobs) { knobs.replace(settings); });
 }
 
-void Controller::carry_out(const ui::state::CopySettingsAs& command) {
-  const auto* row = row_of(rows(), command.folder);
-  const auto format = trace::frameworks::find_export_format(command.format);
-  if (row == nullptr || !format) return notice_.say_why_not(kRunIsGone);
-  notice_.clear();
+trace::base::Result<trace::frameworks::TunedJob> Controller::tuned_job(
+    const std::string& folder) const {
+  using trace::base::ErrorKind;
+  if (folder.empty()) {
+    const auto draft = knobs_.draft(taken_names());
+    if (!draft.problems.empty()) {
+      return trace::base::fail(ErrorKind::kUsage, draft.problems.front().message);
+    }
+    const bool on_gpu = !launch::runs_on_cpu(draft.next, options_.machine.cuda);
+    return trace::frameworks::TunedJob{draft.next, "", 1, on_gpu};
+  }
+  const auto* row = row_of(rows(), folder);
+  if (row == nullptr) return trace::base::fail(ErrorKind::kMissing, kRunIsGone);
   trace::frameworks::TunedJob job{row->settings, row->name, row->nodes, row->on_gpu};
   if (row->ranks > 0) job.settings.ranks = row->ranks;
-  const auto file = trace::frameworks::framework_export(*format, job);
+  return job;
+}
+
+void Controller::carry_out(const ui::state::CopySettingsAs& command) {
+  const auto job = tuned_job(command.folder);
+  const auto format = trace::frameworks::find_export_format(command.format);
+  if (!job) return notice_.say_why_not(job.error().message);
+  if (!format) return;
+  notice_.clear();
+  const auto file = trace::frameworks::framework_export(*format, *job);
   copied_text_ = file.text;
   // The others say it in comments.
   if (format == trace::frameworks::ExportFormat::kDeepSpeed) notice_.say(copied_notice(file));

@@ -28,6 +28,8 @@
 #include "app/session/watch/run_watcher.h"
 #include "app/session/worker/free_memory.h"
 #include "app/session/worker/notice.h"
+#include "trace/base/result.h"
+#include "trace/frameworks/framework_file.h"
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 
@@ -121,6 +123,8 @@ class Controller {
   LedgerRows rows() const { return library_state_.ledger->rows; }
   // Null: it has none, or is neither on screen nor in the library.
   const trace::job::Settings* settings_of(const std::string& folder) const;
+  // To be taken home: of a run of the ledger, or with "" the next one. Error: what is wrong with it.
+  trace::base::Result<trace::frameworks::TunedJob> tuned_job(const std::string& folder) const;
   std::vector<std::string> taken_names() const;
 
   // Runs, sweeps, imports or packing, of this window: they would end with it.

@@ -4,6 +4,12 @@
 
 namespace shardlens::trace::frameworks {
 
+std::string origin_text(const TunedJob& job) {
+  if (job.run.empty()) return "as set for the next run";
+  const std::string run = "as in the run '" + job.run + "'";
+  return job.changed.empty() ? run : run + ", but " + job.changed;
+}
+
 void FrameworkFile::wrote(std::initializer_list<std::string_view> knobs) {
   written.insert(written.end(), knobs);
 }

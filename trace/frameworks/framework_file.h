@@ -17,10 +17,13 @@ namespace shardlens::trace::frameworks {
 // The settings of a run, and where it ran.
 struct TunedJob {
   job::Settings settings;
-  std::string run;         // its name, for the first line
+  std::string run;         // its name, for the first line; "": they are for the next one
   std::int64_t nodes = 1;  // `settings.ranks` are spread over them evenly; at least 1
   bool on_gpu = false;     // what `device: auto` stood for
+  std::string changed{};   // what is not as in that run: "bucket_cap_mb=4"
 };
+// "as in the run 'base', but bucket_cap_mb=4"
+std::string origin_text(const TunedJob& job);
 
 bool computes_on_gpu(const TunedJob& job);
 

@@ -108,8 +108,8 @@ class Module {
   }
 
   std::string heading(const std::string& variables, const FrameworkFile& code) const {
-    std::string text = "\"\"\"" + std::string(traits_.name) + " as in the run '" +
-                       harmless(job_.run) + "', for PyTorch 2.11. Written by Shardlens.\n\n";
+    std::string text = "\"\"\"" + std::string(traits_.name) + " " + harmless(origin_text(job_)) +
+                       ", for PyTorch 2.11. Written by Shardlens.\n\n";
     text += "    " + harmless(variables) + torchrun_words(job_) + "train.py\n\n";
     text +=
         "In train.py, with this file beside it as parallel.py:\n\n"

@@ -64,7 +64,7 @@ struct CopySettings {
   std::string folder;
 };  // the settings of that run, of the ledger or on screen, become the next run's
 struct CopySettingsAs {
-  std::string folder;
+  std::string folder;  // "": the next run's settings
   std::string format;  // "pytorch", "deepspeed" or "accelerate", as of `shardlens export`
 };                     // that run's settings as the file of another framework
 struct SelectStep {

@@ -68,6 +68,8 @@ void add_tuning_actions(std::vector<Action>& out, const state::Snapshot& snapsho
         {"Stop the sweep", "", send(state::StopSweep{}), "Stop the sweep, end the sweep", true});
   }
   out.push_back({"Reset settings to the baseline", "", send(state::ResetKnobs{})});
+  out.push_back({"Copy the next run's settings as PyTorch code", "",
+                 send(state::CopySettingsAs{"", "pytorch"}), "copy code pytorch settings"});
 }
 
 void add_replay_actions(std::vector<Action>& out, const state::Snapshot& snapshot,

@@ -34,6 +34,7 @@ using trace::base::Result;
 
 struct ExportArguments {
   std::string run;
+  std::vector<std::string> assignments;
   std::string format = "rows";
   std::filesystem::path output;
   bool overwrite = false;
@@ -115,7 +116,8 @@ std::int64_t node_count(const std::filesystem::path& run) {
   return count != nullptr ? std::max<std::int64_t>(1, *count) : 1;
 }
 
-Result<trace::frameworks::TunedJob> tuned_job(const std::filesystem::path& run) {
+Result<trace::frameworks::TunedJob> tuned_job(const ExportArguments& arguments,
+                                              const std::filesystem::path& run) {
   TRY_ASSIGN(const auto info, trace::store::read_run_info(run));
   if (!trace::model::has_settings(info)) {
     return trace::base::fail(
@@ -125,6 +127,13 @@ Result<trace::frameworks::TunedJob> tuned_job(const std::filesystem::path& run) 
   }
   trace::frameworks::TunedJob job{info.settings, info.name, node_count(run), info.device == "cuda"};
   if (info.world_size > 0) job.settings.ranks = info.world_size;
+  if (arguments.assignments.empty()) return job;
+  for (const auto& assignment : arguments.assignments) {
+    TRY(trace::job::set_assignment(job.settings, assignment));
+  }
+  TRY(trace::job::validate(job.settings));
+  if (job.settings.ranks % job.nodes != 0) job.nodes = 1;
+  job.changed = trace::base::joined(arguments.assignments);
   return job;
 }
 
@@ -160,7 +169,7 @@ report::Json settings_export_json(const ExportArguments& arguments,
 
 Result<int> export_settings(const ExportArguments& arguments, const std::filesystem::path& run,
                             trace::frameworks::ExportFormat format) {
-  TRY_ASSIGN(const auto job, tuned_job(run));
+  TRY_ASSIGN(const auto job, tuned_job(arguments, run));
   const auto file = trace::frameworks::framework_export(format, job);
   if (!arguments.output.empty()) {
     TRY(write_text(arguments, file.text, trace::frameworks::usual_file_name(format)));
@@ -187,6 +196,11 @@ Result<int> export_run(const ExportArguments& arguments) {
   if (const auto format = trace::frameworks::find_export_format(arguments.format)) {
     return export_settings(arguments, run, *format);
   }
+  if (!arguments.assignments.empty()) {
+    return trace::base::fail(trace::base::ErrorKind::kUsage,
+                             "--set is for --format pytorch, deepspeed and accelerate: what was "
+                             "recorded stays as it is.");
+  }
   if (arguments.output.empty()) {
     return trace::base::fail(
         trace::base::ErrorKind::kUsage,
@@ -210,6 +224,12 @@ void add_export_command(CLI::App& app, Action& chosen) {
                    "or as Accelerate's YAML")
       ->check(one_of({"rows", "chrome", "pytorch", "deepspeed", "accelerate"}))
       ->capture_default_str();
+  command
+      ->add_option("--set", arguments->assignments,
+                   "Of the settings one that is otherwise than in the run, as after a prediction; "
+                   "may be given several times")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
   command
       ->add_option("-o,--output", arguments->output,
                    "The file to write; settings go to standard output without one. Of a trace also "
@@ -242,6 +262,7 @@ void add_export_command(CLI::App& app, Action& chosen) {
       "files of DeepSpeed and Accelerate.\n\n"
       "Examples:\n"
       "  shardlens export baseline --format pytorch -o parallel.py\n"
+      "  shardlens export baseline --format pytorch --set bucket_cap_mb=4\n"
       "  shardlens export baseline --format deepspeed -o ds_config.json\n"
       "  shardlens export baseline --format accelerate -o accelerate.yaml\n"
       "  shardlens export baseline --format chrome --steps 10..12 -o baseline.json.gz\n"

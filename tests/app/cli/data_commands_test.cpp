@@ -117,6 +117,25 @@ TEST_F(DataCommands, ExportSettingsAsPytorchCode) {
   EXPECT_THAT(some.err, HasSubstr("--steps is for --format chrome"));
 }
 
+TEST_F(DataCommands, ExportSettingsThatWerePredictedAndNotRun) {
+  trace::model::RunInfo trained;
+  trained.name = "made";
+  trained.world_size = 2;
+  ASSERT_TRUE(trace::store::create_run(file("runs"), trained, false));
+  const auto exported = [&](const std::string& format, const std::string& assignment) {
+    return call({"export", "made", "--format", format, "--set", assignment});
+  };
+  const std::string code = exported("pytorch", "bucket_cap_mb=4").out;
+  EXPECT_THAT(code, HasSubstr("as in the run 'made', but bucket_cap_mb=4, for PyTorch"));
+  EXPECT_THAT(code, HasSubstr("    bucket_cap_mb=4,"));
+  EXPECT_THAT(exported("accelerate", "bucket_cap_mb=4").out, HasSubstr("but bucket_cap_mb=4"));
+  EXPECT_THAT(exported("pytorch", "sharding_strategy=full_shard").out, HasSubstr("fully_shard("));
+  EXPECT_THAT(exported("pytorch", "bucket_cap=4").err, HasSubstr("bucket_cap"));
+  const Called refused = exported("rows", "bucket_cap_mb=4");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--set is for"));
+}
+
 TEST_F(DataCommands, ExportNoCodeOfAProgramWhoseSettingsAreNotKnown) {
   std::ofstream(file("t.json"))
       << R"({"schemaVersion":1,"distributedInfo":{"rank":0},"traceEvents":[

@@ -122,6 +122,25 @@ TEST_F(ControllerTest, ClosingAsksFirstWhileImportsGoOn) {
   EXPECT_TRUE(controller->snapshot()->file_work.empty());
 }
 
+// As they were predicted, say.
+TEST_F(ControllerTest, TheNextRunsSettingsAreCopiedBeforeItWasRun) {
+  open();
+  controller->execute(ui::state::SetKnob{"bucket_cap_mb", "7"});
+  controller->execute(ui::state::CopySettingsAs{"", "pytorch"});
+  const auto code = controller->take_copied_text();
+  ASSERT_TRUE(code);
+  EXPECT_NE(code->find("as set for the next run"), std::string::npos);
+  EXPECT_NE(code->find("bucket_cap_mb=7,"), std::string::npos);
+  controller->execute(ui::state::SetKnob{"backward_prefetch", "none"});
+  controller->execute(ui::state::SetKnob{"sharding_strategy", "shard_grad_op"});
+  controller->execute(ui::state::SetKnob{"reshard_after_forward", "true"});
+  const auto problems = controller->snapshot()->knobs.problems;
+  ASSERT_FALSE(problems.empty());
+  controller->execute(ui::state::CopySettingsAs{"", "pytorch"});
+  EXPECT_FALSE(controller->take_copied_text());
+  EXPECT_EQ(controller->snapshot()->notice, problems.front().message);
+}
+
 TEST_F(ControllerTest, ARunsSettingsAreCopiedForOtherFrameworks) {
   const auto run = write_run("tuned", 4);
   open();

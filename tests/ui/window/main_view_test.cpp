@@ -422,6 +422,15 @@ TEST(MainView, ThePaletteOpensImportsAndExports) {
   EXPECT_TRUE(trace->as_trace);
 }
 
+TEST(MainView, ThePaletteCopiesTheNextRunsSettings) {
+  HeadlessWindow window(1600, 1000);
+  const auto commands = commanded(window, sample_snapshot(), "copy the next");
+  const auto* copied = HeadlessWindow::find<state::CopySettingsAs>(commands);
+  ASSERT_NE(copied, nullptr);
+  EXPECT_EQ(copied->folder, "");
+  EXPECT_EQ(copied->format, "pytorch");
+}
+
 TEST(MainView, ThePaletteUnfoldsWhatItShowsInTheDock) {
   const state::Snapshot snapshot = sample_snapshot();
   for (const bool is_low : {false, true}) {

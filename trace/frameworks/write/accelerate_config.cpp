@@ -341,10 +341,10 @@ class AccelerateFile {
   }
 
   std::string heading() const {
-    std::string run;
-    for (const char c : job_.run) run += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    return std::string(traits_.name) + " as in the run '" + run +
-           "', for Accelerate 1.15. Written by Shardlens.\n" + remarks_text(file_);
+    std::string origin = origin_text(job_);
+    for (char& c : origin) c = static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    return std::string(traits_.name) + " " + origin +
+           ", for Accelerate 1.15. Written by Shardlens.\n" + remarks_text(file_);
   }
 
   const TunedJob& job_;
