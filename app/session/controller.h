@@ -123,7 +123,7 @@ class Controller {
   LedgerRows rows() const { return library_state_.ledger->rows; }
   // Null: it has none, or is neither on screen nor in the library.
   const trace::job::Settings* settings_of(const std::string& folder) const;
-  // To be taken home: of a run of the ledger, or with "" the next one. Error: what is wrong with it.
+  // To be taken home: of a run of the ledger, or with "" of the next. Error: what is wrong with it.
   trace::base::Result<trace::frameworks::TunedJob> tuned_job(const std::string& folder) const;
   std::vector<std::string> taken_names() const;
 

@@ -274,6 +274,7 @@ Result<ToldSettings> told_by_units(const model::RunInfo& info, const RecordedSte
                                : habits.are_gathered_behind_gradients ? job::BackwardPrefetch::kPost
                                                                       : job::BackwardPrefetch::kPre;
   settings.forward_prefetch = habits.are_gathered_ahead_forward;
+  told.are_wrapped = habits.are_wrapped;
   told.knobs = told_knobs(info, kToldByUnits);
   // More ranks might be in other groups.
   if (habits.are_replicated) std::erase(told.knobs, job::find_knob("ranks"));

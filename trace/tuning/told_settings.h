@@ -19,6 +19,7 @@ struct ToldSettings {
   job::Settings settings;
   std::vector<const job::Knob*> knobs;       // those that are told: the run predicts other values
   std::optional<predict::FittingCaps> caps;  // none: it has units
+  bool are_wrapped = false;                  // these, by FullyShardedDataParallel
 };
 
 // Error kUsage: what of it the run does not tell, why, and how it would.

@@ -12,6 +12,7 @@
 #include "app/sweep/sweep_points.h"
 #include "trace/advice/facts/usable_memory.h"
 #include "trace/analysis/noise/noise_model.h"
+#include "trace/frameworks/pytorch_change.h"
 #include "trace/predict/costs/costs_file.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/tuning/predictable.h"
@@ -130,6 +131,24 @@ std::optional<bool> peak_fits(const trace::tuning::Prediction& prediction,
   return peak && usable_bytes > 0 ? std::optional(*peak <= usable_bytes) : std::nullopt;
 }
 
+std::vector<std::pair<const trace::job::Knob*, std::string>> changes_in_program(
+    const trace::tuning::Predictor& predictor, const trace::tuning::Prediction& prediction) {
+  std::vector<std::pair<const trace::job::Knob*, std::string>> all;
+  if (!predictor.told()) return all;
+  trace::job::Settings next = predictor.told()->settings;
+  for (const auto& change : prediction.changes) {
+    (void)trace::job::set_value(next, change.knob->name, change.after);  // it was one of its values
+  }
+  for (const auto& change : prediction.changes) {
+    std::string text =
+        trace::frameworks::pytorch_change(*change.knob, next, predictor.told()->are_wrapped);
+    const bool is_said =
+        std::ranges::any_of(all, [&](const auto& said) { return said.second == text; });
+    if (!text.empty() && !is_said) all.emplace_back(change.knob, std::move(text));
+  }
+  return all;
+}
+
 // Other knobs than those that vary stay as in `base`: a grid makes paths absolute.
 void keep_rest(const trace::job::Settings& base, sweep::SweepPoints& points) {
   for (trace::job::Settings& point : points.settings) {
@@ -210,12 +229,14 @@ Result<PredictedRun> predict_run(const std::filesystem::path& run, const AskedSe
   TRY_ASSIGN(const Asked all, asked_of(predictor, asked, std::move(named)));
   TRY_ASSIGN(auto forecast, forecast_of(predictor, all));
   const auto index = forecast.step.index;
+  auto changes = changes_in_program(predictor, forecast.prediction);
   return PredictedRun{.info = learnt.figures.info,
                       .prediction = std::move(forecast.prediction),
                       .step = std::move(forecast.step),
                       .recorded_step = predictor.recorded_step(index),
                       .apart = apart_by_chance(run, learnt.figures),
-                      .usable_bytes = trace::advice::usable_bytes(learnt.figures, all.next.ranks)};
+                      .usable_bytes = trace::advice::usable_bytes(learnt.figures, all.next.ranks),
+                      .in_program = std::move(changes)};
 }
 
 Result<PredictedPoints> predict_points(const std::filesystem::path& run, const AskedPoints& asked,

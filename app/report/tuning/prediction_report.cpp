@@ -143,6 +143,9 @@ Json prediction_json(const PredictedRun& run) {
   const auto& prediction = run.prediction;
   Json json = {{"schema", 1}, {"run", run.info.name}, {"refused", nullptr}};
   json.update(predicted_json(prediction, run.usable_bytes, run.fits()));
+  Json in_program = Json::object();
+  for (const auto& [knob, text] : run.in_program) in_program[std::string(knob->name)] = text;
+  json["in_program"] = std::move(in_program);
   json["runs_apart_ms"] = optional_number(run.apart, ms(prediction.recorded_step_ns));
   json["recorded"] = recorded_json(prediction);
   json["recorded"]["bound_by"] = ui::present::bound_text(run.recorded_step);
@@ -192,7 +195,9 @@ std::string prediction_text(const PredictedRun& run) {
           "), from its begin\n" + calls_text(run) + "\nFrom " + std::to_string(prediction.steps) +
           " recorded steps.";
   for (const std::string& note : ui::present::assumptions(prediction)) text += " " + note;
-  return text + "\n";
+  if (!run.in_program.empty()) text += "\n\nIn the program:\n";
+  for (const auto& [knob, words] : run.in_program) text += "  " + words + "\n";
+  return text + (run.in_program.empty() ? "\n" : "");
 }
 
 }  // namespace shardlens::app::report

@@ -55,6 +55,17 @@ TEST(PredictionReport, TellsByHowMuchTwoRunsDifferByChance) {
   EXPECT_THAT(prediction_text(*run), HasSubstr("± 25.0 ms"));
 }
 
+TEST(PredictionReport, NamesWhatIsChangedInAnotherProgram) {
+  auto run = predict_with({"bucket_cap_mb=4"});
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_TRUE(prediction_json(*run)["in_program"].empty()) << "it is none";
+  EXPECT_THAT(prediction_text(*run), Not(HasSubstr("In the program")));
+  run->in_program = {{trace::job::find_knob("bucket_cap_mb"), "DistributedDataParallel(…)"}};
+  EXPECT_EQ(prediction_json(*run)["in_program"]["bucket_cap_mb"], "DistributedDataParallel(…)");
+  EXPECT_THAT(prediction_text(*run),
+              testing::EndsWith("\n\nIn the program:\n  DistributedDataParallel(…)\n"));
+}
+
 TEST(PredictionReport, SaysWhatBoundsTheStepBeforeAndAfter) {
   const auto same = predict_with({});
   ASSERT_TRUE(same) << same.error().message;
