@@ -86,7 +86,9 @@ std::string micro_batch_change(const Settings& s) {
 
 std::string pytorch_change(const job::Knob& knob, const Settings& settings, bool are_wrapped) {
   const std::string value = value_text(settings, knob);
-  if (knob.name == "bucket_cap_mb" || knob.name == "first_bucket_mb") return bucket_change(settings);
+  if (knob.name == "bucket_cap_mb" || knob.name == "first_bucket_mb") {
+    return bucket_change(settings);
+  }
   if (knob.name == "communication_hook") return hook_change(value);
   if (knob.name == "sharding_strategy" || knob.name == "reshard_after_forward") {
     return sharding_change(settings, are_wrapped);

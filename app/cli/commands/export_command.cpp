@@ -123,8 +123,8 @@ Result<trace::frameworks::TunedJob> tuned_job(const ExportArguments& arguments,
     return trace::base::fail(
         trace::base::ErrorKind::kUsage,
         "The run \"" + info.name + "\" was recorded from another program (" + info.imported_from +
-            "), whose settings are not known. Name a run that Shardlens trained; what is predicted of "
-            "this one, `shardlens predict` also names as the program has it.");
+            "), whose settings are not known. Name a run that Shardlens trained; what is predicted "
+            "of this one, `shardlens predict` also names as the program has it.");
   }
   trace::frameworks::TunedJob job{info.settings, info.name, node_count(run), info.device == "cuda"};
   if (info.world_size > 0) job.settings.ranks = info.world_size;
