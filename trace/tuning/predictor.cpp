@@ -382,8 +382,8 @@ PredictedStep Predictor::step_of(StepPlan plan, std::int64_t index) const {
   const StepWork& step = steps_[place];
   PredictedStep predicted;
   predicted.index = step.index;
-  predicted.schedule = schedule_step(
-      predict::ranks_of_step(steps_, spread_, place, plan.ranks), program, slowdown_.mean);
+  predicted.schedule = schedule_step(predict::ranks_of_step(steps_, spread_, place, plan.ranks),
+                                     program, slowdown_.mean);
   predicted.program = std::move(program);
   predicted.start_ns = INT64_MAX;
   for (const auto& rank : step.ranks) {

@@ -138,14 +138,14 @@ std::string best_text(const PredictedPoints& all, const Prediction& prediction) 
 
 Json points_json(const PredictedPoints& all) {
   const Prediction* const first = first_prediction(all);
-  return {{"schema", 1},
-          {"run", all.info.name},
-          {"refused", nullptr},
-          {"recorded", first == nullptr ? Json(nullptr) : recorded_json(*first)},
-          {"runs_apart_ms", first == nullptr
-                                ? Json(nullptr)
-                                : optional_number(all.apart, ms(first->recorded_step_ns))},
-          {"points", array_of(all.ranked, predicted_point_json)}};
+  return {
+      {"schema", 1},
+      {"run", all.info.name},
+      {"refused", nullptr},
+      {"recorded", first == nullptr ? Json(nullptr) : recorded_json(*first)},
+      {"runs_apart_ms",
+       first == nullptr ? Json(nullptr) : optional_number(all.apart, ms(first->recorded_step_ns))},
+      {"points", array_of(all.ranked, predicted_point_json)}};
 }
 
 std::string points_text(const PredictedPoints& all) {

@@ -191,14 +191,14 @@ Result<void> check_set_and_varied(const std::vector<const trace::job::Knob*>& se
                                   const std::vector<const trace::job::Knob*>& varied) {
   for (const trace::job::Knob* knob : set) {
     if (std::ranges::find(varied, knob) == varied.end()) continue;
-    return trace::base::fail(trace::base::ErrorKind::kUsage,
-                             std::string(knob->name) +
-                                 " is set and varied at once: leave out one of them.");
+    return trace::base::fail(
+        trace::base::ErrorKind::kUsage,
+        std::string(knob->name) + " is set and varied at once: leave out one of them.");
   }
   return {};
 }
 
-PredictedPoint predicted_point(const LearntRun& learnt, Asked asked,
+PredictedPoint predicted_point(const LearntRun& learnt, const Asked& asked,
                                std::vector<const trace::job::Knob*> varied) {
   PredictedPoint point{.settings = asked.next, .varied = std::move(varied)};
   point.usable_bytes = trace::advice::usable_bytes(learnt.figures, asked.next.ranks);

@@ -23,7 +23,7 @@ struct PredictedRun {
   trace::tuning::PredictedStep step;           // the one with the median time
   trace::tuning::PredictedStep recorded_step;  // the same one with the recorded settings
   std::optional<double> apart{};               // NoiseModel::apart() of its job in its library
-  std::int64_t usable_bytes = 0;  // for tensors of a rank, where it ran; 0: not known
+  std::int64_t usable_bytes = 0;               // for tensors of a rank, where it ran; 0: not known
   // Of another program's run: by knob, what is changed in it.
   std::vector<std::pair<const trace::job::Knob*, std::string>> in_program{};
 

@@ -190,10 +190,9 @@ std::string prediction_text(const PredictedRun& run) {
                    size_text(static_cast<double>(*prediction.recorded_peak_bytes())),
                    size_text(static_cast<double>(*prediction.peak_bytes())), shortage_text(run)});
   }
-  text += table.text() + "\n" + bounds_text(run) +
-          "\n\nCollectives of a typical step (" + std::to_string(run.step.index) +
-          "), from its begin\n" + calls_text(run) + "\nFrom " + std::to_string(prediction.steps) +
-          " recorded steps.";
+  text += table.text() + "\n" + bounds_text(run) + "\n\nCollectives of a typical step (" +
+          std::to_string(run.step.index) + "), from its begin\n" + calls_text(run) + "\nFrom " +
+          std::to_string(prediction.steps) + " recorded steps.";
   for (const std::string& note : ui::present::assumptions(prediction)) text += " " + note;
   if (!run.in_program.empty()) text += "\n\nIn the program:\n";
   for (const auto& [knob, words] : run.in_program) text += "  " + words + "\n";

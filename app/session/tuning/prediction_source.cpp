@@ -78,8 +78,7 @@ Result<void> PredictionSource::read(const trace::model::RunInfo& info) {
 
 Result<trace::tuning::Predictor> PredictionSource::predictor_of(
     const trace::analysis::RunFigures& figures,
-    std::optional<trace::predict::CollectiveCosts> costs,
-    trace::predict::CollectiveCosts instead) {
+    std::optional<trace::predict::CollectiveCosts> costs, trace::predict::CollectiveCosts instead) {
   TRY(trace::tuning::check_run(figures));
   TRY(read(figures.info));
   trace::tuning::KnownCosts known;

@@ -94,6 +94,8 @@ class ImportedPrediction(torch_traces.TorchTracesTest):
         self.assertEqual(self.predicted('views', 'overlap_comm=false')['changed'], {'overlap_comm': 'false'})
         halved = self.predicted('default', 'communication_hook=bf16_compress')
         self.assertEqual(self.bucket_bytes(halved), [size // 2 for size in self.said['default']])
+        self.assertEqual(halved['in_program'],
+                         {'communication_hook': 'model.register_comm_hook(None, default_hooks.bf16_compress_hook)'})
         # Recorded with a hook: without it, sums are of 32 bits again.
         self.assertEqual(self.bucket_bytes(self.predicted('hook')), [size // 2 for size in self.said['hook']])
         self.assertEqual(self.bucket_bytes(self.predicted('hook', 'communication_hook=none')), self.said['default'])

@@ -28,9 +28,9 @@ TEST(PytorchChange, OfUnitsIsOfWhatShardsThem) {
             "fully_shard(unit, …, reshard_after_forward=False)");
   EXPECT_EQ(changed("sharding_strategy", "sharding_strategy=hybrid_shard_zero2", true),
             "FullyShardedDataParallel(…, sharding_strategy=ShardingStrategy._HYBRID_SHARD_ZERO2)");
-  EXPECT_EQ(changed("backward_prefetch", "sharding_strategy=full_shard backward_prefetch=post",
-                    true),
-            "FullyShardedDataParallel(…, backward_prefetch=BackwardPrefetch.BACKWARD_POST)");
+  EXPECT_EQ(
+      changed("backward_prefetch", "sharding_strategy=full_shard backward_prefetch=post", true),
+      "FullyShardedDataParallel(…, backward_prefetch=BackwardPrefetch.BACKWARD_POST)");
   EXPECT_EQ(changed("backward_prefetch", "sharding_strategy=full_shard backward_prefetch=none"), "")
       << "fully_shard has no such setting";
   EXPECT_EQ(changed("forward_prefetch", "sharding_strategy=full_shard forward_prefetch=true", true),

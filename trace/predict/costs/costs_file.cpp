@@ -156,8 +156,7 @@ CommunicationSetup setup_of(const model::RunInfo& info, const std::vector<model:
 bool holds_for(const CommunicationSetup& measured, const CommunicationSetup& wanted) {
   return !measured.device_name.empty() && measured.device_name == wanted.device_name &&
          measured.device == wanted.device && measured.backend == wanted.backend &&
-         measured.ranks == wanted.ranks &&
-         (wanted.hosts == 0 || measured.hosts == wanted.hosts) &&
+         measured.ranks == wanted.ranks && (wanted.hosts == 0 || measured.hosts == wanted.hosts) &&
          measured.shared_gpu == wanted.shared_gpu &&
          measured.simulated_link == wanted.simulated_link &&
          (measured.link.empty() || wanted.link.empty() || measured.link == wanted.link) &&

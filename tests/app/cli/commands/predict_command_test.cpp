@@ -85,8 +85,7 @@ TEST_F(PredictCommand, SortsTheValuesOfAGrid) {
 }
 
 TEST_F(PredictCommand, AsATableSaysWhichIsFirstAndHowToSeeItAlone) {
-  const Called printed =
-      predict({"--set", "bucket_cap_mb=4", "--over", "overlap_comm=false,true"});
+  const Called printed = predict({"--set", "bucket_cap_mb=4", "--over", "overlap_comm=false,true"});
   ASSERT_EQ(printed.code, kDone) << printed.err;
   EXPECT_THAT(printed.out, HasSubstr("2 points predicted from it"));
   EXPECT_LT(printed.out.find("overlap_comm=true"), printed.out.find("overlap_comm=false"));
@@ -103,8 +102,7 @@ TEST_F(PredictCommand, SaysWhyAPointIsRefused) {
   EXPECT_TRUE(points[1]["predicted"].is_null());
   const std::string why = points[1]["refused"];
   EXPECT_THAT(why, HasSubstr("another find_unused_parameters"));
-  EXPECT_THAT(predict(over).out,
-              HasSubstr("Not predicted: find_unused_parameters=true: " + why));
+  EXPECT_THAT(predict(over).out, HasSubstr("Not predicted: find_unused_parameters=true: " + why));
   const Called refused = predict({"--over", "find_unused_parameters=true"});
   EXPECT_EQ(refused.code, kWrongUse) << "there is nothing else";
   EXPECT_THAT(refused.err, HasSubstr(why));
