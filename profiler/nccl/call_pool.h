@@ -25,7 +25,7 @@ class NcclCallPool {
     std::int64_t called_ns = 0;
     bool is_in_group = false;  // until leave_group()
     // What is known of its launch by now: which it is, how it is carried out.
-    queue::CollectiveLaunch launch;
+    queue::CollectiveLaunch launch{};
     bool is_told = false;  // how
   };
 
