@@ -84,15 +84,15 @@ void KnobEditor::set_baseline(const Settings& settings, const std::string& ordin
   baseline_name_ = name;
 }
 
-// By what differs; a repetition is named after what it repeats.
+// By what differs from the baseline, which is of one's own runs whatever another program's tells;
+// a repetition is named after what it repeats.
 std::string KnobEditor::free_name(const std::vector<std::string>& taken) const {
   const auto is_taken = [&](const std::string& name) {
     return std::ranges::find(taken, name) != taken.end();
   };
-  const Settings before = baseline();
-  const bool repeats = !baseline_name_.empty() && next_ == before;
+  const bool repeats = !baseline_name_.empty() && next_ == baseline_;
   const std::string first = repeats ? std::string(ui::present::repeated_name(baseline_name_))
-                                    : trace::job::name_from_difference(before, next_);
+                                    : trace::job::name_from_difference(baseline_, next_);
   if (!repeats && !is_taken(first)) return first;
   const std::string again = first + " again";
   std::string name = again;

@@ -469,6 +469,22 @@ TEST(KnobEditor, TakesSettingsThatAreChosenWhileARunTellsOthers) {
   EXPECT_EQ(other.next().sharding_strategy, trace::job::Strategy::kZero1);
 }
 
+// It is none of the run before if only what is told is as recorded.
+TEST(KnobEditor, NamesARunBesideOnesOwnWhateverAnotherProgramTells) {
+  trace::tuning::ToldSettings told;
+  told.settings.sharding_strategy = trace::job::Strategy::kFullShard;
+  told.knobs = {trace::job::find_knob("sharding_strategy")};
+  KnobEditor knobs;
+  knobs.set_baseline({}, "run 1", "first");
+  ASSERT_TRUE(knobs.set("bucket_cap_mb", "5"));
+  ASSERT_TRUE(knobs.reset("bucket_cap_mb"));
+  EXPECT_EQ(knobs.draft({"first"}).next_name, "first again");
+  knobs.show_told("/runs/a", &told);
+  EXPECT_EQ(knobs.draft({"first"}).next_name, "full_shard");
+  ASSERT_TRUE(knobs.set("sharding_strategy", "ddp"));
+  EXPECT_EQ(knobs.draft({"first"}).next_name, "first again");
+}
+
 TEST(KnobEditor, SaysOfARepetitionThatItIsOneWhateverItIsComparedWith) {
   KnobEditor knobs;
   knobs.set_baseline({}, "run 1", "first");
