@@ -515,7 +515,10 @@ trace::base::Result<trace::frameworks::TunedJob> Controller::tuned_job(
     if (!draft.problems.empty()) {
       return trace::base::fail(ErrorKind::kUsage, draft.problems.front().message);
     }
-    const bool on_gpu = !launch::runs_on_cpu(draft.next, options_.machine.cuda);
+    // Beside another program's run they are for where that ran.
+    const auto told = predictor_.told();
+    const bool on_gpu = told ? told->info().device == "cuda"
+                             : !launch::runs_on_cpu(draft.next, options_.machine.cuda);
     return trace::frameworks::TunedJob{draft.next, "", 1, on_gpu};
   }
   const auto* row = row_of(rows(), folder);

@@ -1,8 +1,12 @@
 // What is opened, dropped on the window and copied from it.
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "tests/app/session/controller_fixture.h"
+#include "tests/trace/interop/ddp_traces.h"
+#include "trace/interop/kineto_import.h"
 
 namespace shardlens::app::session {
 namespace {
@@ -139,6 +143,29 @@ TEST_F(ControllerTest, TheNextRunsSettingsAreCopiedBeforeItWasRun) {
   controller->execute(ui::state::CopySettingsAs{"", "pytorch"});
   EXPECT_FALSE(controller->take_copied_text());
   EXPECT_EQ(controller->snapshot()->notice, problems.front().message);
+}
+
+// This machine has no GPU, the program's had some.
+TEST_F(ControllerTest, WhatIsPredictedForAnotherProgramIsCopiedForWhereItRan) {
+  trace::interop::DdpJob job;
+  for (int i = 0; i < 12; ++i) job.gradients.push_back(40'000 + 15'000 * (i % 4));
+  job.buckets = {3, 3, 2, 3, 1};  // as with 0.5 MiB
+  job.micro_batches = 2;
+  job.on_gpu = true;
+  std::vector<std::filesystem::path> files;
+  for (int rank = 0; rank < 2; ++rank) {
+    files.push_back(folder.path() / ("rank" + std::to_string(rank) + ".json"));
+    std::ofstream(files.back()) << trace::interop::DdpTraceWriter(job, rank).text();
+  }
+  const auto imported = trace::interop::import_kineto(files, runs);
+  ASSERT_TRUE(imported) << imported.error().message;
+  open([&](ControllerOptions& options) { options.run = imported->folder; });
+  ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) { return !now.knobs.told.empty(); }));
+  EXPECT_EQ(controller->snapshot()->knobs.next.gradient_accumulation_steps, 2) << "as recorded";
+  controller->execute(ui::state::CopySettingsAs{"", "pytorch"});
+  const auto code = controller->take_copied_text();
+  ASSERT_TRUE(code) << controller->snapshot()->notice;
+  EXPECT_NE(code->find("init_process_group(\"nccl"), std::string::npos);
 }
 
 TEST_F(ControllerTest, ARunsSettingsAreCopiedForOtherFrameworks) {
