@@ -80,6 +80,16 @@ std::vector<state::AddressSetting> predicted_settings(const state::Snapshot& sna
   return settings;
 }
 
+// Another program's run tells its settings only once it was learnt: what is set before is of one's
+// own, and makes way for what is told then. Of one that is refused nothing will be told.
+bool takes_settings(const state::Snapshot& snapshot) {
+  const trace::model::RunInfo& run = snapshot.run->figures.info;
+  if (run.imported_from.empty() || !snapshot.knobs.told.empty()) return true;
+  const state::PredictionView* view = snapshot.prediction.get();
+  return view != nullptr && view->folder == run.folder && !view->prediction &&
+         !view->refused.empty();
+}
+
 state::ViewAddress compared_address(const state::ComparisonView& view) {
   state::ViewAddress address;
   address.workspace = state::kCompareWorkspace;
@@ -434,7 +444,8 @@ void MainView::take_wanted(const state::Snapshot& snapshot, state::Commands& com
   const std::filesystem::path file(run.folder);
   const std::string name = file_name(wanted_->run);
   if (file.filename() != name && file.stem() != name && run.name != wanted_->run) return;
-  if (wanted_->step >= 0) commands.push_back(state::SelectStep{wanted_->step});
+  if (wanted_->step >= 0) commands.push_back(state::SelectStep{std::exchange(wanted_->step, -1)});
+  if (!wanted_->settings.empty() && !takes_settings(snapshot)) return;
   // What another program was told is not known as settings.
   if (!wanted_->settings.empty() && run.imported_from.empty()) {
     commands.push_back(state::CopySettings{run.folder});

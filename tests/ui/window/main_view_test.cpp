@@ -622,6 +622,41 @@ TEST(MainView, CopiesTheSettingsThatItPredictsWithAndSetsThemAgain) {
   EXPECT_EQ(HeadlessWindow::find<state::SetKnob>(window.take_commands()), nullptr) << "once";
 }
 
+// Before, its knobs are one's own.
+TEST(MainView, SetsWhatAnAddressAsksOfAnotherProgramsRunOnceThatTellsItsSettings) {
+  state::Snapshot snapshot = sample_snapshot();
+  auto& run = own_copy(snapshot.run);
+  run.figures.info.imported_from = "PyTorch profiler";
+  snapshot.prediction = nullptr;
+  const auto went_with = [&](const state::Snapshot& later) {
+    state::ViewAddress address;
+    address.workspace = state::kTuneWorkspace;
+    address.run = run.figures.info.name;
+    address.step = 3;
+    address.settings = {{"bucket_cap_mb", "60"}};
+    HeadlessWindow window(1600, 1000);
+    window.view().go_to(address);
+    window.frames(snapshot, 2);
+    const state::Commands early = window.take_commands();
+    EXPECT_NE(HeadlessWindow::find<state::SelectStep>(early), nullptr);
+    EXPECT_EQ(HeadlessWindow::find<state::SetKnob>(early), nullptr);
+    window.frames(later, 2);
+    const state::Commands went = window.take_commands();
+    EXPECT_EQ(HeadlessWindow::find<state::SelectStep>(went), nullptr) << "once";
+    EXPECT_EQ(HeadlessWindow::find<state::CopySettings>(went), nullptr);
+    return HeadlessWindow::find<state::SetKnob>(went) != nullptr;
+  };
+  EXPECT_FALSE(went_with(snapshot));
+  state::Snapshot told = snapshot;
+  told.knobs.told = {trace::job::find_knob("bucket_cap_mb")};
+  EXPECT_TRUE(went_with(told));
+  state::Snapshot refused = snapshot;
+  state::PredictionView view{.folder = run.figures.info.folder, .ordinal = "run 4"};
+  view.refused = "It tells nothing.";
+  refused.prediction = std::make_shared<const state::PredictionView>(view);
+  EXPECT_TRUE(went_with(refused));
+}
+
 TEST(MainView, CopiesWhichRunsItCompares) {
   state::Snapshot snapshot = sample_snapshot();
   state::ComparisonView view;
