@@ -124,7 +124,9 @@ TEST(ChangeSummary, WarnsThatSeveralEffectsCannotBeToldApart) {
 TEST(KnobRows, CompareWithWhatTheRunTells) {
   state::KnobDraft draft;
   draft.baseline_name = "run 3";
+  EXPECT_EQ(unchanged_text(draft), "as run 3");
   draft.told = {trace::job::find_knob("bucket_cap_mb")};
+  EXPECT_EQ(unchanged_text(draft), "as recorded, else as run 3");
   draft.next.bucket_cap_mb = 60;
   const auto rows = knob_rows(draft, {});
   EXPECT_EQ(find_row(rows, "bucket_cap_mb")->before, "recorded: 25");

@@ -192,4 +192,9 @@ std::string change_summary(const state::KnobDraft& draft) {
          " no effect on the step";
 }
 
+std::string unchanged_text(const state::KnobDraft& draft) {
+  const std::string baseline = draft.baseline_name.empty() ? "the defaults" : draft.baseline_name;
+  return (draft.told.empty() ? "as " : "as recorded, else as ") + baseline;
+}
+
 }  // namespace shardlens::ui::present

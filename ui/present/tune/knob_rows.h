@@ -53,5 +53,7 @@ SliderRange slider_range(const trace::job::Knob& knob);
 // "3 changes against run 3"; "" for none. Several at once: their effects cannot be told apart. What
 // the strategy does not obey is none, and what no step takes longer for is counted apart.
 std::string change_summary(const state::KnobDraft& draft);
+// Where there is none: "as run 3", and beside another program's run "as recorded, else as run 3".
+std::string unchanged_text(const state::KnobDraft& draft);
 
 }  // namespace shardlens::ui::present

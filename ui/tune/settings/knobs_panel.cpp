@@ -93,9 +93,8 @@ void draw_baseline_row(const kit::Theme& theme, state::Rect rect, const state::S
   const state::Palette& p = theme.colors();
   const std::string summary = present::change_summary(snapshot.knobs);
   if (summary.empty()) {
-    const std::string& name = snapshot.knobs.baseline_name;
     kit::text_in(theme, rect, kit::Face::kSmall, p.text_muted,
-                 name.empty() ? "as the defaults" : "as " + name);
+                 present::unchanged_text(snapshot.knobs));
     return;
   }
   state::Rect reset = rect.take_right(theme.px(kReset));
