@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/trace/advice/advised_run.h"
+#include "trace/advice/facts/what_if.h"
 
 namespace shardlens::trace::advice {
 namespace {
@@ -67,6 +68,20 @@ TEST(BucketCapRule, OfFewStepsSaysThatItIsNotKnownHowSureTheGainIs) {
   AdvisedRun overlapping;  // contention may take what it gains, which no step more would tell
   overlapping.job.steps = 9;
   EXPECT_FALSE(of_rule(overlapping.advise(), "bucket_cap"));
+}
+
+// What is for memory is said all the same, with the mean and why it is not sure, too few steps or
+// others.
+TEST(AddedGain, OfLessMemorySaysWhyItIsNotKnownHowSureItsTimeIs) {
+  AdvisedRun run;  // overlaps: contention may take what it gains
+  run.job.steps = 9;
+  Advice advice;
+  advice.aim = Aim::kMemory;
+  advice.changes = {{"bucket_cap_mb", "4"}};
+  ASSERT_TRUE(add_gain(run.facts(), advice));
+  EXPECT_FALSE(advice.gain);
+  EXPECT_THAT(advice.gain_unknown, HasSubstr("A step is predicted to take "));
+  EXPECT_THAT(advice.gain_unknown, HasSubstr("at least 14 steps to tell; this run has 9"));
 }
 
 TEST(BucketCapRule, IsSilentWhereGainsMayBeChance) {

@@ -66,7 +66,11 @@ bool add_gain(const RunFacts& run, Advice& advice) {
   }
   if (advice.aim != Aim::kMemory) return false;
   if (!prediction.difference) {
-    advice.gain_unknown = "The run has too few steps to say how sure a prediction is.";
+    const std::string why = why_unsure(prediction);
+    advice.gain_unknown =
+        why.empty() ? "A step is predicted to take as long."
+                    : "A step is predicted to take " +
+                          base::format_signed_duration(prediction.difference_ns()) + ". " + why;
     return true;
   }
   const std::string difference = base::format_signed_duration(
