@@ -35,6 +35,12 @@ class Baseline {
     if (!is_library_read_) early_changes_.emplace_back(change);
     return change(knobs_);
   }
+  // The same of one knob. Beside what another program's run tells it is kept with that run, and is
+  // no change of one's own settings.
+  template <typename Change>
+  auto change_knob(const std::string& knob, const Change& change) {
+    return knobs_.is_told(knob) ? change(knobs_) : this->change(change);
+  }
   // It may have been renamed, be gone, or be there again.
   void follow_library(LedgerRows rows);
   // What is being run is what the user wants to see.

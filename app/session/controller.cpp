@@ -312,13 +312,14 @@ void Controller::execute(const ui::state::Command& command) {
 
 void Controller::carry_out(const ui::state::SetKnob& command) {
   baseline_.begin_change(rows());
-  notice_.take(baseline_.change(
-      [command](KnobEditor& knobs) { return knobs.set(command.name, command.text); }));
+  notice_.take(baseline_.change_knob(command.name, [command](KnobEditor& knobs) {
+    return knobs.set(command.name, command.text);
+  }));
 }
 
 void Controller::carry_out(const ui::state::ResetKnob& command) {
-  notice_.take(
-      baseline_.change([command](KnobEditor& knobs) { return knobs.reset(command.name); }));
+  notice_.take(baseline_.change_knob(
+      command.name, [command](KnobEditor& knobs) { return knobs.reset(command.name); }));
 }
 
 void Controller::carry_out(const ui::state::ResetKnobs&) {

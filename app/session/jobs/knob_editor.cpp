@@ -57,6 +57,11 @@ bool KnobEditor::show_told(const std::string& folder, const trace::tuning::ToldS
   return true;
 }
 
+bool KnobEditor::is_told(const std::string& knob) const {
+  return told_ &&
+         std::ranges::find(told_->knobs, trace::job::find_knob(knob)) != told_->knobs.end();
+}
+
 void KnobEditor::hide_told() {
   if (!told_) return;
   auto& others = set_beside_[told_->folder];

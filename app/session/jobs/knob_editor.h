@@ -36,6 +36,8 @@ class KnobEditor {
   // The knobs are as before then; what was set is kept for when that run is shown again. False:
   // nothing changes.
   bool show_told(const std::string& folder, const trace::tuning::ToldSettings* told);
+  // Such a run is on screen, and what is set of the knob is set beside what that tells.
+  bool is_told(const std::string& knob) const;
 
   // `taken`: names of runs that exist or wait.
   ui::state::KnobDraft draft(const std::vector<std::string>& taken) const;

@@ -51,6 +51,27 @@ TEST_F(BaselineTest, IsNotChosenWhileNoRunHasEnded) {
   EXPECT_EQ(compared_with(), "");
 }
 
+// Which may be on screen before the library has been read.
+TEST_F(BaselineTest, WhatWasSetBesideAnotherProgramsRunIsNoChangeOfOnesOwn) {
+  trace::tuning::ToldSettings told;
+  told.settings.gradient_accumulation_steps = 4;
+  told.knobs = {trace::job::find_knob("gradient_accumulation_steps")};
+  const auto set = [&](const std::string& knob, const std::string& value) {
+    EXPECT_TRUE(baseline.change_knob(
+        knob, [knob, value](KnobEditor& editor) { return editor.set(knob, value); }));
+  };
+  knobs.show_told("/runs/a", &told);
+  set("gradient_accumulation_steps", "8");
+  set("steps", "77");
+  baseline.choose_first(std::vector<LedgerRow>{run(2)}, "");
+  knobs.show_told("/runs/a", &told);
+  EXPECT_EQ(knobs.next().gradient_accumulation_steps, 8);
+  EXPECT_EQ(knobs.next().steps, 77);
+  knobs.show_told("", nullptr);
+  EXPECT_EQ(knobs.next().gradient_accumulation_steps, 2) << "as in the run before";
+  EXPECT_EQ(knobs.next().steps, 77);
+}
+
 TEST_F(BaselineTest, ChangedSettingsAreNotReplacedByThoseOfARunThatEnds) {
   ASSERT_TRUE(knobs.set("gradient_accumulation_steps", "7"));
   baseline.keep_settings();
