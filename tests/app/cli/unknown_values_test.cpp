@@ -4,12 +4,12 @@
 
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <random>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "app/report/report_json.h"
 #include "tests/app/cli/called_command.h"
 #include "tests/app/report/synthetic_run.h"
 #include "tests/app/report/unknown_runs.h"
@@ -19,7 +19,7 @@ namespace shardlens::app::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
+using report::Json;
 using Leaves = std::map<std::string, Json>;  // by path: "ranks/0/step_ms"
 
 // Figures of a comparison come and go: their names tell which is which.

@@ -150,7 +150,9 @@ TEST_F(PredictionTest, SaysWhatBoundsTheStepAsAWholeInASmallWindow) {
       const auto lines = bound_lines();
       const std::string sentence = trace::base::joined(lines, " ");
       EXPECT_THAT(present::bound_wordings(step), Contains(sentence)) << width;
-      if (width == 1920) EXPECT_EQ(sentence, present::bound_text(step));
+      if (width == 1920) {
+        EXPECT_EQ(sentence, present::bound_text(step));
+      }
       for (const std::string& overlap : overlapping_texts_of(window_.probe())) {
         for (const std::string& line : lines) EXPECT_THAT(overlap, Not(HasSubstr(line))) << width;
       }
