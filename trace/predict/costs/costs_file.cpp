@@ -76,8 +76,10 @@ CommunicationSetup setup_from(Keys& keys) {
   if (const std::string lines = keys.text("environment"); !lines.empty()) {
     setup.environment = lines == "none" ? "" : lines;
   }
-  for (const char* key : {"device", "backend"}) {
-    if (keys.text(key).empty()) keys.damaged(key, "is missing");
+  if (setup.device.empty()) keys.damaged("device", "is missing");
+  // A library names files by it, also of those that come from elsewhere.
+  if (setup.backend != "gloo" && setup.backend != "nccl") {
+    keys.damaged("backend", "is neither gloo nor nccl");
   }
   return setup;
 }

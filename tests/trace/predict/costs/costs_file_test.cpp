@@ -108,6 +108,7 @@ TEST_F(CostsFileTest, DamageIsNamedByItsKey) {
       {"\"gbit_per_s\": 1.0", "\"gbit_per_s\": 0"},
       {"\"hosts\": 1", "\"hosts\": \"one\""},
       {"\"backend\": \"gloo\"", "\"backend\": \"\""},
+      {"\"backend\": \"gloo\"", "\"backend\": \"/tmp/../gloo\""},
       {"\"shared_gpu\": false", "\"shared_gpu\": 0"},
       {"\"source\": \"shardlens calibrate\"", "\"source\": \"a guess\""},
       {"\"version\": 1", "\"version\": \"1\""},
