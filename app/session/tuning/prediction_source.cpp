@@ -37,8 +37,7 @@ Result<trace::tuning::KnownCosts> known_costs(const trace::analysis::RunFigures&
     TRY_ASSIGN(const auto kept, trace::predict::costs_for(setup, library));
     if (kept) known.beside = known.beside.filled_from(*kept);
   }
-  const bool is_told = trace::model::has_settings(figures.info) || !setup.link.empty();
-  known.is_link_untold = !is_told && !known.beside.empty();
+  known.is_link_untold = !setup.tells_link && !known.beside.empty();
   return known;
 }
 

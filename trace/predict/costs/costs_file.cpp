@@ -150,6 +150,7 @@ CommunicationSetup setup_of(const model::RunInfo& info, const std::vector<model:
   if (ranks.empty()) return setup;
   setup.device_name = ranks.front().device_name;
   setup.link = ranks.front().link;
+  setup.tells_link = is_ours || !setup.link.empty();
   const std::string& environment = ranks.front().environment;
   if (is_ours || !environment.empty()) setup.environment = nccl_variables(environment);
   return setup;
@@ -161,7 +162,7 @@ bool holds_for(const CommunicationSetup& measured, const CommunicationSetup& wan
          measured.ranks == wanted.ranks && (wanted.hosts == 0 || measured.hosts == wanted.hosts) &&
          measured.shared_gpu == wanted.shared_gpu &&
          measured.simulated_link == wanted.simulated_link &&
-         (measured.link.empty() || wanted.link.empty() || measured.link == wanted.link) &&
+         (measured.link.empty() || !wanted.tells_link || measured.link == wanted.link) &&
          (!measured.environment || !wanted.environment ||
           measured.environment == wanted.environment);
 }

@@ -24,6 +24,7 @@ struct CommunicationSetup {
   int hosts = 1;            // that they run on; 0: not known
   bool shared_gpu = false;  // several ranks on one
   std::string link;         // between ranks, as RankInfo has it; "": not known
+  bool tells_link = true;   // else it is of another program, which may have had any
   std::optional<job::SimulatedLink> simulated_link;
   // NCCL's variables, lines "NAME=value"; none: not known.
   std::optional<std::string> environment;

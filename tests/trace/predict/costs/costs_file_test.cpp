@@ -203,6 +203,9 @@ TEST_F(CostsFileTest, ALibraryFindsItsCostsForWhatDoesNotTellLinkHostsAndVariabl
   EXPECT_TRUE(found(setup_of(info, {rank, rank})));
   rank.link = "PCIe";
   EXPECT_FALSE(found(setup_of(info, {rank, rank}))) << "which is another one";
+  CommunicationSetup ours = file.setup;
+  ours.link.clear();
+  EXPECT_FALSE(found(ours)) << "a run that was recorded here where no link was seen";
   rank.link.clear();
   rank.device_name = "NVIDIA A100";
   EXPECT_FALSE(found(setup_of(info, {rank, rank})));
