@@ -118,7 +118,7 @@ Result<trace::tuning::Predictor::Forecast> forecast_of(const trace::tuning::Pred
       std::ranges::find(named, trace::job::find_knob("first_bucket_mb")) != named.end();
   TRY_ASSIGN(auto forecast,
              predictor.predict_with_step(asked.next, trace::tuning::kTypicalStep, is_first_given));
-  if (forecast.prediction.changes.empty()) {
+  if (forecast.prediction.is_as_recorded()) {
     TRY(trace::tuning::refuse_unknown(forecast.prediction.left_out));
   }
   name_what_does_nothing(named, predictor.info(), asked.next, forecast.prediction);

@@ -142,6 +142,9 @@ TEST_F(PredictCommand, TakesOtherCostsThanTheRunMeasured) {
   EXPECT_LT(answer["exposed_ms"].get<double>(), answer["recorded"]["exposed_ms"].get<double>());
   EXPECT_NE(answer["bound_by"], answer["recorded"]["bound_by"]);
   EXPECT_THAT(answer["assumptions"].dump(), HasSubstr("the given file"));
+  const Json beside = json({"--costs-instead", path, "--set", "loss_every=2"}, "two_ranks");
+  EXPECT_EQ(beside["left_out"], Json::array({"loss_every"}));
+  EXPECT_EQ(beside["step_ms"], answer["step_ms"]) << "what is known of the rest";
   const Called refused = predict({"--costs-instead", path});
   EXPECT_EQ(refused.code, kWrongUse);
   EXPECT_THAT(refused.err, HasSubstr("simulated link"));
