@@ -12,6 +12,7 @@
 #include "app/session/runs/ledger.h"
 #include "app/session/runs/listed_runs.h"
 #include "app/settings/settings_input.h"
+#include "trace/base/spawn.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::cli {
@@ -75,6 +76,18 @@ trace::base::Result<report::AskedSettings> asked_settings(const std::filesystem:
   return asked;
 }
 
+// The command without what it predicts: the same run, library and costs.
+std::string command_words(const PredictArguments& arguments) {
+  std::string words = "shardlens predict " + trace::base::in_shell(arguments.run);
+  const auto add = [&](const char* option, const std::filesystem::path& value) {
+    words += std::string(" ") + option + " " + trace::base::in_shell(value.string());
+  };
+  if (arguments.runs_dir != PredictArguments{}.runs_dir) add("--runs-dir", arguments.runs_dir);
+  if (!arguments.costs.beside.empty()) add("--costs", arguments.costs.beside);
+  if (!arguments.costs.instead.empty()) add("--costs-instead", arguments.costs.instead);
+  return words;
+}
+
 // What is printed.
 trace::base::Result<std::string> predicted_text(const std::filesystem::path& run,
                                                 const PredictArguments& arguments) {
@@ -83,7 +96,8 @@ trace::base::Result<std::string> predicted_text(const std::filesystem::path& run
   if (arguments.has_points()) {
     TRY_ASSIGN(const auto points,
                report::predict_points(run, {asked, arguments.over}, arguments.costs));
-    return as_json ? report::dump_json(report::points_json(points)) : report::points_text(points);
+    return as_json ? report::dump_json(report::points_json(points))
+                   : report::points_text(points, command_words(arguments));
   }
   TRY_ASSIGN(const auto prediction, report::predict_run(run, asked, arguments.costs));
   return as_json ? report::dump_json(report::prediction_json(prediction))

@@ -57,10 +57,17 @@ Json predicted_point_json(const PredictedPoint& point) {
   return json;
 }
 
-// None: every point is refused.
-const Prediction* first_prediction(const PredictedPoints& all) {
-  const auto& ranked = all.ranked;
-  return ranked.empty() || !ranked.front().prediction ? nullptr : &*ranked.front().prediction;
+const Prediction& first_prediction(const PredictedPoints& all) {
+  return *all.ranked.front().prediction;
+}
+
+// "3 points of 4 predicted from it"
+std::string count_text(const PredictedPoints& all) {
+  const std::size_t count = all.ranked.size();
+  const auto predicted = static_cast<std::size_t>(std::ranges::count_if(
+      all.ranked, [](const PredictedPoint& point) { return point.prediction.has_value(); }));
+  return trace::base::counted(predicted, "point") +
+         (predicted < count ? " of " + std::to_string(count) : "") + " predicted from it";
 }
 
 std::string interval_of(const Prediction& prediction) {
@@ -123,41 +130,35 @@ std::string refusals_text(const PredictedPoints& all) {
 }
 
 // Of the point in front.
-std::string best_text(const PredictedPoints& all, const Prediction& prediction) {
+std::string best_text(const PredictedPoints& all, const std::string& command) {
   const PredictedPoint& best = all.ranked.front();
   std::string text = "The first: " + best.bound_by;
-  for (const std::string& note : ui::present::assumptions(prediction)) text += " " + note;
+  for (const std::string& note : ui::present::assumptions(*best.prediction)) text += " " + note;
   const std::string changes = changes_to_set(best);
-  if (!changes.empty()) {
-    text += "\nIn detail: shardlens predict " + trace::base::in_shell(all.info.name) + changes;
-  }
+  if (!changes.empty()) text += "\nIn detail: " + command + changes;
   return text + "\n";
 }
 
 }  // namespace
 
 Json points_json(const PredictedPoints& all) {
-  const Prediction* const first = first_prediction(all);
-  return {
-      {"schema", 1},
-      {"run", all.info.name},
-      {"refused", nullptr},
-      {"recorded", first == nullptr ? Json(nullptr) : recorded_json(*first)},
-      {"runs_apart_ms",
-       first == nullptr ? Json(nullptr) : optional_number(all.apart, ms(first->recorded_step_ns))},
-      {"points", array_of(all.ranked, predicted_point_json)}};
+  const Prediction& first = first_prediction(all);
+  return {{"schema", 1},
+          {"run", all.info.name},
+          {"refused", nullptr},
+          {"recorded", recorded_json(first)},
+          {"runs_apart_ms", optional_number(all.apart, ms(first.recorded_step_ns))},
+          {"points", array_of(all.ranked, predicted_point_json)}};
 }
 
-std::string points_text(const PredictedPoints& all) {
-  const Prediction* const first = first_prediction(all);
-  std::string text = all.info.name + ": " + trace::base::counted(all.ranked.size(), "point") +
-                     " predicted from it";
-  if (first == nullptr) return text + "\n\n" + refusals_text(all);
-  text += ", which took " + time_text(first->recorded_step_ns) + " per step\n\n";
-  text += points_table(all) + "\n" + best_text(all, *first);
+std::string points_text(const PredictedPoints& all, const std::string& command) {
+  const double recorded_ns = first_prediction(all).recorded_step_ns;
+  std::string text = all.info.name + ": " + count_text(all) + ", which took " +
+                     time_text(recorded_ns) + " per step\n\n" + points_table(all) + "\n" +
+                     best_text(all, command);
   if (all.apart) {
     text += "Two runs of the same settings differ by chance by up to " +
-            time_text(*all.apart * first->recorded_step_ns) + " (95 %).\n";
+            time_text(*all.apart * recorded_ns) + " (95 %).\n";
   }
   return text + refusals_text(all);
 }

@@ -9,6 +9,7 @@
 namespace shardlens::app::report {
 
 Json points_json(const PredictedPoints& all);
-std::string points_text(const PredictedPoints& all);
+// `command`: with which the run was named: "shardlens predict base", for the first in detail.
+std::string points_text(const PredictedPoints& all, const std::string& command);
 
 }  // namespace shardlens::app::report

@@ -12,6 +12,7 @@
 #include "app/sweep/sweep_points.h"
 #include "trace/advice/facts/usable_memory.h"
 #include "trace/analysis/noise/noise_model.h"
+#include "trace/base/text.h"
 #include "trace/frameworks/pytorch_change.h"
 #include "trace/predict/costs/costs_file.h"
 #include "trace/store/run/run_folder.h"
@@ -24,6 +25,8 @@ namespace shardlens::app::report {
 using trace::base::Result;
 
 namespace {
+
+constexpr std::size_t kSaidReasons = 4;  // where every point of many is refused for another one
 
 std::optional<double> apart_by_chance(const std::filesystem::path& run,
                                       const trace::analysis::RunFigures& figures) {
@@ -212,6 +215,16 @@ PredictedPoint predicted_point(const LearntRun& learnt, const Asked& asked,
   return point;
 }
 
+// Each reason once.
+std::string why_none(const std::vector<PredictedPoint>& points) {
+  std::vector<std::string> reasons;
+  for (const PredictedPoint& point : points) {
+    const bool is_new = std::ranges::find(reasons, point.refused) == reasons.end();
+    if (is_new && reasons.size() < kSaidReasons) reasons.push_back(point.refused);
+  }
+  return trace::base::joined(reasons, " ");
+}
+
 // The less, the further in front.
 std::tuple<int, double> rank_of(const PredictedPoint& point) {
   if (!point.prediction) return {2, 0};
@@ -258,10 +271,9 @@ Result<PredictedPoints> predict_points(const std::filesystem::path& run, const A
         predicted_point(learnt, {points.settings[i], start.named},
                         is_search ? sweep::obeyed_knobs(points, i) : points.varied));
   }
-  const bool is_refused = std::ranges::all_of(all.ranked, [&](const PredictedPoint& point) {
-    return !point.prediction && point.refused == all.ranked.front().refused;
-  });
-  if (is_refused) return trace::tuning::refuse(all.ranked.front().refused);
+  const bool is_refused = std::ranges::all_of(
+      all.ranked, [](const PredictedPoint& point) { return !point.prediction; });
+  if (is_refused) return trace::tuning::refuse(why_none(all.ranked));
   std::ranges::stable_sort(all.ranked, {}, rank_of);
   all.apart = apart_by_chance(run, learnt.figures);
   return all;

@@ -59,7 +59,8 @@ struct PredictedPoint {
 struct PredictedPoints {
   trace::model::RunInfo info;     // as recorded
   std::optional<double> apart{};  // as of PredictedRun
-  // Those that take least per token first, then those that do not fit, then those that are refused.
+  // Those that take least per token first, then those that do not fit, then those that are refused;
+  // one at least is not.
   std::vector<PredictedPoint> ranked;
 };
 
@@ -75,7 +76,7 @@ trace::base::Result<PredictedRun> predict_run(const std::filesystem::path& run,
                                               const AskedSettings& asked,
                                               const GivenCosts& costs = {});
 // The same of many, from a run that is read once. Errors: those of grid_of() or of the run, a knob
-// that is set and varied at once, or what all points are refused for.
+// that is set and varied at once, or, where all points are refused, why.
 trace::base::Result<PredictedPoints> predict_points(const std::filesystem::path& run,
                                                     const AskedPoints& asked,
                                                     const GivenCosts& costs = {});

@@ -90,7 +90,9 @@ TEST_F(PredictCommand, AsATableSaysWhichIsFirstAndHowToSeeItAlone) {
   EXPECT_THAT(printed.out, HasSubstr("2 points predicted from it"));
   EXPECT_LT(printed.out.find("overlap_comm=true"), printed.out.find("overlap_comm=false"));
   EXPECT_THAT(printed.out, HasSubstr("The first: "));
-  EXPECT_THAT(printed.out, HasSubstr(" --set bucket_cap_mb=4\n")) << "what it takes to have it";
+  EXPECT_THAT(printed.out, HasSubstr("slow_link_cap_1.shardlens --runs-dir " +
+                                     folder_.path().string() + " --set bucket_cap_mb=4\n"))
+      << "what it takes to have it, from the same run, which no library here holds";
 }
 
 TEST_F(PredictCommand, SaysWhyAPointIsRefused) {
@@ -102,10 +104,17 @@ TEST_F(PredictCommand, SaysWhyAPointIsRefused) {
   EXPECT_TRUE(points[1]["predicted"].is_null());
   const std::string why = points[1]["refused"];
   EXPECT_THAT(why, HasSubstr("another find_unused_parameters"));
-  EXPECT_THAT(predict(over).out, HasSubstr("Not predicted: find_unused_parameters=true: " + why));
+  EXPECT_THAT(predict(over).out,
+              HasSubstr("Not predicted: find_unused_parameters=true: " + why));
+  EXPECT_THAT(predict(over).out, HasSubstr("1 point of 2 predicted from it"));
   const Called refused = predict({"--over", "find_unused_parameters=true"});
   EXPECT_EQ(refused.code, kWrongUse) << "there is nothing else";
   EXPECT_THAT(refused.err, HasSubstr(why));
+  const Called all =
+      predict({"--over", "loss_every=2", "--over", "gradient_as_bucket_view=true,false"});
+  EXPECT_EQ(all.code, kWrongUse) << "each for a reason of its own";
+  EXPECT_THAT(all.err, HasSubstr("What loss_every does to"));
+  EXPECT_THAT(all.err, HasSubstr("gradient_as_bucket_view"));
 }
 
 TEST_F(PredictCommand, BestIsOfAllThatASearchTries) {
@@ -142,9 +151,9 @@ TEST_F(PredictCommand, TakesOtherCostsThanTheRunMeasured) {
   EXPECT_LT(answer["exposed_ms"].get<double>(), answer["recorded"]["exposed_ms"].get<double>());
   EXPECT_NE(answer["bound_by"], answer["recorded"]["bound_by"]);
   EXPECT_THAT(answer["assumptions"].dump(), HasSubstr("the given file"));
-  const Json beside = json({"--costs-instead", path, "--set", "loss_every=2"}, "two_ranks");
-  EXPECT_EQ(beside["left_out"], Json::array({"loss_every"}));
-  EXPECT_EQ(beside["step_ms"], answer["step_ms"]) << "what is known of the rest";
+  const Json beside =
+      json({"--costs-instead", path, "--set", "gradient_as_bucket_view=true"}, "two_ranks");
+  EXPECT_EQ(beside["left_out"], Json::array({"gradient_as_bucket_view"}));
   const Called refused = predict({"--costs-instead", path});
   EXPECT_EQ(refused.code, kWrongUse);
   EXPECT_THAT(refused.err, HasSubstr("simulated link"));
