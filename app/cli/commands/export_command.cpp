@@ -116,8 +116,7 @@ std::int64_t node_count(const std::filesystem::path& run) {
   return count != nullptr ? std::max<std::int64_t>(1, *count) : 1;
 }
 
-Result<trace::frameworks::TunedJob> tuned_job(const ExportArguments& arguments,
-                                              const std::filesystem::path& run) {
+Result<trace::frameworks::TunedJob> tuned_job(const std::filesystem::path& run) {
   TRY_ASSIGN(const auto info, trace::store::read_run_info(run));
   if (!trace::model::has_settings(info)) {
     return trace::base::fail(
@@ -128,14 +127,38 @@ Result<trace::frameworks::TunedJob> tuned_job(const ExportArguments& arguments,
   }
   trace::frameworks::TunedJob job{info.settings, info.name, node_count(run), info.device == "cuda"};
   if (info.world_size > 0) job.settings.ranks = info.world_size;
-  if (arguments.assignments.empty()) return job;
-  for (const auto& assignment : arguments.assignments) {
+  return job;
+}
+
+std::string setting_text(const trace::job::Settings& settings, const trace::job::Knob& knob) {
+  return std::string(knob.name) + "=" + trace::job::value_text(settings, knob);
+}
+
+// Sets them, and returns what the file says nothing of: of the program around it, of the recording,
+// or without effect beside the others.
+Result<std::vector<const trace::job::Knob*>> set_anew(const std::vector<std::string>& assignments,
+                                                      trace::frameworks::ExportFormat format,
+                                                      trace::frameworks::TunedJob& job) {
+  const trace::job::Settings recorded = job.settings;
+  for (const auto& assignment : assignments) {
     TRY(trace::job::set_assignment(job.settings, assignment));
   }
   TRY(trace::job::validate(job.settings));
   if (job.settings.ranks % job.nodes != 0) job.nodes = 1;
-  job.changed = trace::base::joined(arguments.assignments);
-  return job;
+  const auto all_of_file = [&](const trace::frameworks::TunedJob& of) {
+    const auto file = trace::frameworks::framework_export(format, of);
+    return file.text + trace::frameworks::remarks_text(file);
+  };
+  const std::string with_all = all_of_file(job);
+  std::vector<const trace::job::Knob*> taken, not_taken;
+  for (const auto* knob : trace::job::differing_knobs(recorded, job.settings)) {
+    trace::frameworks::TunedJob without = job;
+    trace::job::copy_value(*knob, recorded, without.settings);
+    (all_of_file(without) == with_all ? not_taken : taken).push_back(knob);
+  }
+  job.changed = trace::base::joined(
+      taken, ", ", [&](const auto* knob) { return setting_text(job.settings, *knob); });
+  return not_taken;
 }
 
 Result<void> write_text(const ExportArguments& arguments, const std::string& text,
@@ -156,7 +179,8 @@ Result<void> write_text(const ExportArguments& arguments, const std::string& tex
 }
 
 report::Json settings_export_json(const ExportArguments& arguments,
-                                  const trace::frameworks::FrameworkFile& file) {
+                                  const trace::frameworks::FrameworkFile& file,
+                                  const std::vector<const trace::job::Knob*>& not_taken) {
   report::Json left_out = report::Json::array();
   for (const auto& each : file.left_out) {
     left_out.push_back({{"setting", each.knob}, {"value", each.value}, {"reason", each.reason}});
@@ -165,24 +189,30 @@ report::Json settings_export_json(const ExportArguments& arguments,
           {"start", report::text_or_null(file.start)},
           {"left_out", std::move(left_out)},
           {"differs", file.remarks},
+          {"not_taken", report::array_of(not_taken, [](const auto* knob) { return knob->name; })},
           {"file", report::text_or_null(arguments.output.string())}};
 }
 
 Result<int> export_settings(const ExportArguments& arguments, const std::filesystem::path& run,
                             trace::frameworks::ExportFormat format) {
-  TRY_ASSIGN(const auto job, tuned_job(arguments, run));
+  TRY_ASSIGN(auto job, tuned_job(run));
+  TRY_ASSIGN(const auto not_taken, set_anew(arguments.assignments, format, job));
   const auto file = trace::frameworks::framework_export(format, job);
   if (!arguments.output.empty()) {
     TRY(write_text(arguments, file.text, trace::frameworks::usual_file_name(format)));
   }
   if (arguments.json) {
-    print_result(report::dump_json(settings_export_json(arguments, file)));
+    print_result(report::dump_json(settings_export_json(arguments, file, not_taken)));
     return kDone;
   }
   print_result(arguments.output.empty() ? file.text : arguments.output.string() + "\n");
   // JSON has no comments; the others say it themselves.
   if (format == trace::frameworks::ExportFormat::kDeepSpeed) {
     print_lines(trace::frameworks::remarks_text(file));
+  }
+  for (const auto* knob : not_taken) {
+    print_message("not taken: " + setting_text(job.settings, *knob) +
+                  " is no part of such a file, or has no effect beside the other settings");
   }
   return kDone;
 }
@@ -228,7 +258,7 @@ void add_export_command(CLI::App& app, Action& chosen) {
   command
       ->add_option("--set", arguments->assignments,
                    "Of the settings one that is otherwise than in the run, as after a prediction; "
-                   "may be given several times")
+                   "may be given several times. What the file says nothing of is named")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command

@@ -17,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 class DataCommands : public testing::Test {
  protected:
@@ -131,6 +132,18 @@ TEST_F(DataCommands, ExportSettingsThatWerePredictedAndNotRun) {
   EXPECT_THAT(exported("accelerate", "bucket_cap_mb=4").out, HasSubstr("but bucket_cap_mb=4"));
   EXPECT_THAT(exported("pytorch", "sharding_strategy=full_shard").out, HasSubstr("fully_shard("));
   EXPECT_THAT(exported("pytorch", "bucket_cap=4").err, HasSubstr("bucket_cap"));
+  for (const char* format : {"pytorch", "deepspeed", "accelerate"}) {
+    const Called some = call({"export", "made", "--format", format, "--set", "simulate_link=off",
+                              "--set", "record=none", "--set", "bucket_cap_mb=4"});
+    EXPECT_EQ(some.code, 0) << format;
+    EXPECT_THAT(some.err, HasSubstr("not taken: record=none")) << format;
+    EXPECT_THAT(some.err, Not(HasSubstr("bucket_cap_mb=4 is no part"))) << format;
+    EXPECT_THAT(some.out, Not(HasSubstr("record="))) << format;
+  }
+  EXPECT_EQ(json({"export", "made", "--format", "pytorch", "--set", "sharding_strategy=full_shard",
+                  "--set", "bucket_cap_mb=4"})["not_taken"],
+            report::Json::array({"bucket_cap_mb"}))
+      << "units have no buckets";
   const Called refused = exported("rows", "bucket_cap_mb=4");
   EXPECT_EQ(refused.code, 2);
   EXPECT_THAT(refused.err, HasSubstr("--set is for"));
