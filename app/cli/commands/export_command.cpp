@@ -139,6 +139,8 @@ std::string setting_text(const trace::job::Settings& settings, const trace::job:
 Result<std::vector<const trace::job::Knob*>> set_anew(const std::vector<std::string>& assignments,
                                                       trace::frameworks::ExportFormat format,
                                                       trace::frameworks::TunedJob& job) {
+  std::vector<const trace::job::Knob*> taken, not_taken;
+  if (assignments.empty()) return not_taken;  // as the run had them, whatever is said of that today
   const trace::job::Settings recorded = job.settings;
   for (const auto& assignment : assignments) {
     TRY(trace::job::set_assignment(job.settings, assignment));
@@ -150,7 +152,6 @@ Result<std::vector<const trace::job::Knob*>> set_anew(const std::vector<std::str
     return file.text + trace::frameworks::remarks_text(file);
   };
   const std::string with_all = all_of_file(job);
-  std::vector<const trace::job::Knob*> taken, not_taken;
   for (const auto* knob : trace::job::differing_knobs(recorded, job.settings)) {
     trace::frameworks::TunedJob without = job;
     trace::job::copy_value(*knob, recorded, without.settings);
