@@ -18,6 +18,8 @@ namespace {
 using trace::tuning::Prediction;
 
 constexpr std::size_t kNamedPoints = 4;  // where many are refused for one reason
+// What a search varies with sharded strategies is seen as a whole: points differ in any part of it.
+constexpr std::size_t kLongestSettings = 120;
 
 std::string assignment_text(const PredictedPoint& point, const trace::job::Knob& knob) {
   return std::string(knob.name) + "=" + trace::job::value_text(point.settings, knob);
@@ -84,7 +86,7 @@ std::string points_table(const PredictedPoints& all) {
   const bool has_tokens = std::ranges::any_of(all.ranked, [](const PredictedPoint& point) {
     return point.prediction && point.prediction->tokens != 1;
   });
-  std::vector<TextTable::Column> columns{{"settings", Align::kLeft, 60, true},
+  std::vector<TextTable::Column> columns{{"settings", Align::kLeft, kLongestSettings, true},
                                          {"step", Align::kRight},
                                          {"95 %", Align::kRight},
                                          {"difference", Align::kRight}};

@@ -21,6 +21,7 @@ namespace {
 using report::Json;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 class PredictCommand : public testing::Test {
  protected:
@@ -132,6 +133,7 @@ TEST_F(PredictCommand, BestIsOfAllThatASearchTries) {
   });
   ASSERT_FALSE(as_recorded.is_null()) << "what the others are held against";
   EXPECT_EQ(as_recorded["predicted"]["difference_ms"]["mean"], 0);
+  EXPECT_THAT(predict({"--best"}).out, Not(HasSubstr("…"))) << "all of what tells them apart";
 }
 
 TEST_F(PredictCommand, TakesOtherCostsThanTheRunMeasured) {
