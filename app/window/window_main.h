@@ -15,10 +15,10 @@ struct WindowOptions {
   std::filesystem::path runs_dir = "runs";
   std::vector<std::filesystem::path> runs;    // to open: folders or packed files; empty: the newest
   std::vector<std::filesystem::path> traces;  // of other programs, to import and show
-  std::optional<ui::state::ViewAddress> view;  // what to show of runs[0]
+  std::optional<ui::state::ViewAddress> view;   // what to show of runs[0]
   std::vector<std::filesystem::path> compared;  // with runs[0] as their base, where `view` compares
-  bool replay = false;                         // plays runs[0] from its start
-  double replay_speed = 0;                     // 0: as in the last replay
+  bool replay = false;                          // plays runs[0] from its start
+  double replay_speed = 0;                      // 0: as in the last replay
   // Written by the set-up script while it fetches and builds the trainer; empty: nobody does.
   std::filesystem::path trainer_status;
   std::filesystem::path

@@ -30,9 +30,10 @@ void draw_speed(const kit::Theme& theme, state::Rect box, const state::ReplaySta
   if (up.clicked) commands.push_back(state::SetReplaySpeed{faster(replay.speed)});
   kit::text_in(theme, box, kit::Face::kMono, p.text, present::format_plain(replay.speed) + " ×",
                kit::Align::kCenter);
-  kit::explain(theme, box, "Speed",
-               "Recorded time per time on the wall, 0.01 to 100 ×. Slowly, Inspect shows how a step "
-               "grows bucket by bucket");
+  kit::explain(
+      theme, box, "Speed",
+      "Recorded time per time on the wall, 0.01 to 100 ×. Slowly, Inspect shows how a step "
+      "grows bucket by bucket");
 }
 
 }  // namespace

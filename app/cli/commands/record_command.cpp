@@ -70,10 +70,9 @@ trace::base::Result<int> print_outcome(const launch::RecordedProgram& program,
       status == trace::model::RunStatus::kFailed || status == trace::model::RunStatus::kIncomplete;
   if (failed) print_message("error: " + program.run().reason);
   say_if_none_had_detail(report.figures.steps, asked.steps);
-  print_result(asked.output_to_stderr
-                   ? report::dump_json(report::report_json(report))
-                   : report::report_text(report) + kNotPredictable + program.folder().string() +
-                         "\n");
+  print_result(asked.output_to_stderr ? report::dump_json(report::report_json(report))
+                                      : report::report_text(report) + kNotPredictable +
+                                            program.folder().string() + "\n");
   return failed || !program.save_errors().empty() ? kFailed : kDone;
 }
 

@@ -14,9 +14,9 @@ namespace shardlens::app::session {
 // what is needed; of the rest, which are read, the newest few that did the same as one of the two,
 // and then the newest others, as long as not much is to be read. Where both came with the program,
 // those that came along instead of the library's.
-std::vector<LibraryRun> siblings_of(
-    const trace::analysis::RunFigures& first, const trace::analysis::RunFigures& second,
-    const std::filesystem::path& runs_dir,
-    const std::filesystem::path& examples = launch::bundled_runs());
+std::vector<LibraryRun> siblings_of(const trace::analysis::RunFigures& first,
+                                    const trace::analysis::RunFigures& second,
+                                    const std::filesystem::path& runs_dir,
+                                    const std::filesystem::path& examples = launch::bundled_runs());
 
 }  // namespace shardlens::app::session

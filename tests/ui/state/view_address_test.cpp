@@ -80,14 +80,31 @@ TEST(ViewAddress, IsTakenWithTheCommandItWasCopiedWith) {
 }
 
 TEST(ViewAddress, SaysWhatIsWrong) {
-  for (const char* text :
-       {"", "learn/a", "tune/", "inspect/a?shown_ns=9..7", "inspect/a?shown_ns=7",
-        "inspect/a?step=-1", "inspect/a?steps_of_rank=-1", "inspect/a?step=x", "inspect/a?ranks=x",
-        "inspect/a?colour=red", "tune/a?set=", "tune/a?set==4", "tune/a?set=bucket_cap_mb",
-        "tune/a?set=bucket_cap_mb=plenty", "tune/a?set=bucket_cap_mb=-1", "tune/a?set=colour=red",
-        "tune/a?set=sharding_strategy=none", "tune/a?set=data=a%0Ab", "tune/a?set=data=%FF",
-        "inspect/a?set=bucket_cap_mb=4", "compare/", "compare/a", "compare/a,,b",
-        "compare/a,b,c,d,e,f,g", "compare/a,b?set=bucket_cap_mb=4"}) {
+  for (const char* text : {"",
+                           "learn/a",
+                           "tune/",
+                           "inspect/a?shown_ns=9..7",
+                           "inspect/a?shown_ns=7",
+                           "inspect/a?step=-1",
+                           "inspect/a?steps_of_rank=-1",
+                           "inspect/a?step=x",
+                           "inspect/a?ranks=x",
+                           "inspect/a?colour=red",
+                           "tune/a?set=",
+                           "tune/a?set==4",
+                           "tune/a?set=bucket_cap_mb",
+                           "tune/a?set=bucket_cap_mb=plenty",
+                           "tune/a?set=bucket_cap_mb=-1",
+                           "tune/a?set=colour=red",
+                           "tune/a?set=sharding_strategy=none",
+                           "tune/a?set=data=a%0Ab",
+                           "tune/a?set=data=%FF",
+                           "inspect/a?set=bucket_cap_mb=4",
+                           "compare/",
+                           "compare/a",
+                           "compare/a,,b",
+                           "compare/a,b,c,d,e,f,g",
+                           "compare/a,b?set=bucket_cap_mb=4"}) {
     const auto address = parse_address(text);
     ASSERT_FALSE(address) << text;
     EXPECT_EQ(address.error().kind, trace::base::ErrorKind::kUsage);

@@ -105,8 +105,7 @@ TEST_F(PredictCommand, SaysWhyAPointIsRefused) {
   EXPECT_TRUE(points[1]["predicted"].is_null());
   const std::string why = points[1]["refused"];
   EXPECT_THAT(why, HasSubstr("another find_unused_parameters"));
-  EXPECT_THAT(predict(over).out,
-              HasSubstr("Not predicted: find_unused_parameters=true: " + why));
+  EXPECT_THAT(predict(over).out, HasSubstr("Not predicted: find_unused_parameters=true: " + why));
   EXPECT_THAT(predict(over).out, HasSubstr("1 point of 2 predicted from it"));
   const Called refused = predict({"--over", "find_unused_parameters=true"});
   EXPECT_EQ(refused.code, kWrongUse) << "there is nothing else";
