@@ -101,8 +101,8 @@ Result<std::unique_ptr<JobSession>> JobSession::start(const JobRequest& request,
   if (request.is_measured) options.rank_arguments.emplace_back("--save-nothing");
   TRY_ASSIGN(const std::int64_t steps, steps_before(request.settings));
   TRY_ASSIGN(trace::store::ClaimedRun made, create_folder(request, run));
-  std::unique_ptr<JobSession> session(new JobSession(
-      std::move(run), request.is_measured, steps, std::move(made), std::move(options)));
+  std::unique_ptr<JobSession> session(new JobSession(std::move(run), request.is_measured, steps,
+                                                     std::move(made), std::move(options)));
   session->wake_descriptor_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   session->thread_ = std::jthread([job = session.get()] { job->supervise(); });
   return session;

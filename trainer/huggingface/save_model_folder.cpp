@@ -67,9 +67,7 @@ class Saving {
   }
 
   // What is not spread over ranks, and the last: the headers, without which a file is none.
-  Result<void> finish() {
-    return work_.agree(is_first_ ? write_rest() : Result<void>());
-  }
+  Result<void> finish() { return work_.agree(is_first_ ? write_rest() : Result<void>()); }
 
   void abandon() {
     if (is_first_ && !temporary_.empty()) checkpoint::abandon_folder(temporary_);

@@ -103,8 +103,8 @@ std::unique_ptr<strategy::Strategy> build_strategy(
     const trace::job::Settings& settings, model::Model& model, comm::Communicator& communicator,
     profiler::recorder::Recorder& recorder, int local_world_size, model::ParameterSource* source,
     const std::function<void()>& after_reading) {
-  const Parts parts{settings, model,  communicator, recorder, local_world_size,
-                    source,   after_reading};
+  const Parts parts{settings,         model,  communicator, recorder,
+                    local_world_size, source, after_reading};
   switch (settings.sharding_strategy) {
     case trace::job::Strategy::kDdp:
       return build_data_parallel(parts);

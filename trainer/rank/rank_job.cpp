@@ -394,9 +394,9 @@ trace::base::Result<void> RankJob::build_replicas() {
     // Of large models some ranks read for longer than the others may wait in a collective.
     reading_.emplace(*communicator_, "model values", [this] { recorder_->progress(); });
   }
-  strategy_ = build_strategy(settings_, *model_, *communicator_, *recorder_,
-                             environment_.local_world_size, base ? &*base : nullptr,
-                             [this] { static_cast<void>(reading_->agree({})); });
+  strategy_ =
+      build_strategy(settings_, *model_, *communicator_, *recorder_, environment_.local_world_size,
+                     base ? &*base : nullptr, [this] { static_cast<void>(reading_->agree({})); });
   reading_.reset();
   // Dropout differs between ranks, as their data does.
   torch::manual_seed(static_cast<std::uint64_t>(settings_.seed + environment_.rank));

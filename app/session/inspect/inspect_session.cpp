@@ -313,8 +313,8 @@ void InspectSession::count_range(const trace::timeline::TimeRange& asked, const 
   const std::int64_t until_ns = until();
   const bool is_so_far = is_whole && until_ns < range.end_ns;
   range.end_ns = std::max(range.start_ns, std::min(range.end_ns, until_ns));
-  auto figures = read_safely(opened.run.string(),
-                             [&] { return opened.explorer->statistics(range, wanted); });
+  auto figures =
+      read_safely(opened.run.string(), [&] { return opened.explorer->statistics(range, wanted); });
   if (!figures && !wanted()) return;  // the next one is being counted
   publish(opened.generation, [&](ui::state::InspectView& view) {
     view.counting_range = false;

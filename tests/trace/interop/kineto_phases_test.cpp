@@ -145,11 +145,11 @@ TEST_F(KinetoPhasesTest, AllForwardPassesThatBackwardGoesThroughAreForward) {
   add(node(1310, 1700, "AddmmBackward0"));
   add(node_of(1320, 1110));
   add(node_of(1330, 210));
-  EXPECT_THAT(phases(), ElementsAre(std::tuple(Phase::kForward, 110, 200),
-                                    std::tuple(Phase::kForward, 210, 300),
-                                    std::tuple(Phase::kBackward, 310, 700),
-                                    std::tuple(Phase::kForward, 1110, 1200),
-                                    std::tuple(Phase::kBackward, 1310, 1700)));
+  EXPECT_THAT(
+      phases(),
+      ElementsAre(std::tuple(Phase::kForward, 110, 200), std::tuple(Phase::kForward, 210, 300),
+                  std::tuple(Phase::kBackward, 310, 700), std::tuple(Phase::kForward, 1110, 1200),
+                  std::tuple(Phase::kBackward, 1310, 1700)));
 }
 
 // Its operators have no numbers, or that of the next node, which another makes.

@@ -369,8 +369,7 @@ TEST(SharedWork, AFailureIsToldToAllHoweverLongTheyAreAtWork) {
         const int rank = communicator.rank();
         SharedWork work(communicator, "test");
         for (const int failing : {0, 2}) {
-          const auto end =
-              std::chrono::steady_clock::now() + rank * std::chrono::milliseconds(400);
+          const auto end = std::chrono::steady_clock::now() + rank * std::chrono::milliseconds(400);
           while (std::chrono::steady_clock::now() < end) {
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
             work.piece_done();

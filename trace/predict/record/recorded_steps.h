@@ -167,12 +167,12 @@ class RecordedSteps {
   std::vector<std::int64_t> first_calls_ns_;  // of rank 0: when bucket 0 was asked for
   std::map<int, model::Unit> units_;          // of rank 0, by index
   bool are_wrapped_ = false;                  // the units, by FullyShardedDataParallel
-  struct MarkedUnit {  // none: it marks none
+  struct MarkedUnit {                         // none: it marks none
     std::optional<UnitMark> mark{};
     std::optional<UnitWorkMark> work{};
   };
   std::map<std::pair<int, model::StringId>, MarkedUnit> unit_marks_;  // by rank and name of a span
-  std::map<std::pair<int, std::int64_t>, model::Step> steps_;  // by rank and step
+  std::map<std::pair<int, std::int64_t>, model::Step> steps_;         // by rank and step
   std::map<int, Rank> by_rank_;
   MatchedCalls calls_;
   mutable std::map<int, FinishedRank> finished_;  // of by_rank_; empty: more was told since

@@ -120,8 +120,8 @@ const SizedParameter& ModelSizes::sized(int parameter) const {
   if (parameter < one_block.first) return parameters[static_cast<std::size_t>(parameter)];
   const std::int64_t index = block_of(parameter);
   const std::int64_t before = index < 0 ? layers - 1 : index;
-  return parameters[static_cast<std::size_t>(
-      parameter - before * static_cast<std::int64_t>(block.size()))];
+  return parameters[static_cast<std::size_t>(parameter -
+                                             before * static_cast<std::int64_t>(block.size()))];
 }
 
 std::int64_t ModelSizes::trained(int parameter) const {

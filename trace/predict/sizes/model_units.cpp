@@ -155,8 +155,7 @@ class UnitList {
       unit.has_backward = flow.comes_to(unit.parameters);
       unit.passes_gradient = flow.goes_on_from(unit.parameters.first);
       // Of a block that needs no gradient the trainer computes nothing again.
-      unit.is_recomputed =
-          unit.is_recomputed && flow.comes_to(sizes_.block_parameters(unit.block));
+      unit.is_recomputed = unit.is_recomputed && flow.comes_to(sizes_.block_parameters(unit.block));
     }
   }
 

@@ -16,10 +16,10 @@ TEST(RangeNames, KnowAStepHoweverItIsWritten) {
 }
 
 TEST(RangeNames, DoNotTakeAnythingElseForAStep) {
-  for (const char* name : {"optimizer.step", "Optimizer step", "timestep embedding", "stepwise",
-                           "iterator", "batch 3", "", "forward step", "DeepSpeedEngine.step",
-                           "model_engine.step()", "GradScaler.step", "scheduler.step()",
-                           "scheduler step", "prof.step()"}) {
+  for (const char* name :
+       {"optimizer.step", "Optimizer step", "timestep embedding", "stepwise", "iterator", "batch 3",
+        "", "forward step", "DeepSpeedEngine.step", "model_engine.step()", "GradScaler.step",
+        "scheduler.step()", "scheduler step", "prof.step()"}) {
     EXPECT_FALSE(names_a_step(name)) << name;
   }
 }

@@ -62,8 +62,8 @@ Names works_and_deeds(const StepProgram& program, std::size_t micro_batch = 0) {
   for (const Action& action : program.micro_batches.at(micro_batch).actions) {
     const bool computes = action.what == Action::What::kCompute;
     if (computes && action.until != Until::kOwnWork) continue;
-    const std::string what = computes ? std::to_string(std::lround(action.ns))
-                                      : program.calls.at(action.place).what;
+    const std::string what =
+        computes ? std::to_string(std::lround(action.ns)) : program.calls.at(action.place).what;
     names.push_back(action.what == Action::What::kWait ? "(" + what + ")" : what);
   }
   return names;
@@ -75,12 +75,27 @@ TEST(UnitProgram, HasWhatTheHostDoesForACallBesideIt) {
   plan.units[1].before_gather_ns = 5;
   plan.units[1].behind_gather_ns = 6;
   plan.units[1].reduce_work_ns = 7;
-  EXPECT_EQ(works_and_deeds(unit_program(plan)),
-            (Names{"r forward gather", "(r forward gather)", "5", "a forward gather",
-                   "(a forward gather)", "6", "b forward gather", "(b forward gather)",
-                   "b backward gather", "(b backward gather)", "b reduce", "(b reduce)", "5",
-                   "a backward gather", "(a backward gather)", "6", "7", "a reduce", "(a reduce)",
-                   "r reduce", "(r reduce)"}));
+  EXPECT_EQ(works_and_deeds(unit_program(plan)), (Names{"r forward gather",
+                                                        "(r forward gather)",
+                                                        "5",
+                                                        "a forward gather",
+                                                        "(a forward gather)",
+                                                        "6",
+                                                        "b forward gather",
+                                                        "(b forward gather)",
+                                                        "b backward gather",
+                                                        "(b backward gather)",
+                                                        "b reduce",
+                                                        "(b reduce)",
+                                                        "5",
+                                                        "a backward gather",
+                                                        "(a backward gather)",
+                                                        "6",
+                                                        "7",
+                                                        "a reduce",
+                                                        "(a reduce)",
+                                                        "r reduce",
+                                                        "(r reduce)"}));
   plan.micro_batches = 2;
   const auto sums = [&] {
     const Names names = works_and_deeds(unit_program(plan));

@@ -293,9 +293,9 @@ TEST(FullySharded, GathersWhatIsPredictedBesideAdapters) {
       training.settings.activation_checkpointing = recompute;
       training.settings.lora_rank = 4;
       training.settings.lora_target_modules = targets;
-      const auto recordings =
-          comm::on_ranks(training.ranks, [&](comm::Communicator& communicator,
-                                             profiler::recorder::Recorder& recorder) {
+      const auto recordings = comm::on_ranks(
+          training.ranks,
+          [&](comm::Communicator& communicator, profiler::recorder::Recorder& recorder) {
             train_rank(training, communicator, recorder, [](strategy::Strategy&) {});
           });
       EXPECT_EQ(gathered_bytes(recordings.at(0)), predicted_bytes(training))
