@@ -64,6 +64,19 @@ Result<void> check_resume(const JobRequest& request) {
                                   trace::job::leaves_model(settings) && !request.is_measured);
 }
 
+// What a rank on a CPU takes before it has a model, less what processes share: 90 MB measured.
+constexpr std::int64_t kLeastBytesOfARank = 80'000'000;
+
+// Another program's run may have had far more ranks than this machine can hold.
+Result<void> check_ranks_fit(std::int64_t ranks) {
+  const std::int64_t memory = trace::base::memory_bytes();
+  if (memory == 0 || ranks <= memory / kLeastBytesOfARank) return {};
+  return trace::base::fail(ErrorKind::kUsage,
+                           trace::base::counted(ranks, "rank") +
+                               " on the CPU need more memory than this machine has, even without "
+                               "a model. Use fewer ranks.");
+}
+
 bool lies_in(const fs::path& path, const fs::path& folder) {
   std::error_code error;
   const fs::path inner = fs::weakly_canonical(path, error);
@@ -132,6 +145,9 @@ Result<trace::model::RunInfo> check_job(const JobRequest& request, const CudaPro
   TRY(check_replaced(request));
   trace::model::RunInfo info;
   TRY_ASSIGN(info.device, resolve_device(request.settings, cuda));
+  if (info.device == "cpu") {
+    TRY(check_ranks_fit(request.settings.ranks));
+  }
   trace::job::Settings resolved = request.settings;
   resolved.device = trace::job::device_choice(info.device);  // what needs a GPU is known only now
   TRY(trace::job::validate(resolved));

@@ -7,6 +7,7 @@
 
 #include "app/launch/rank_environment.h"
 #include "tests/files.h"
+#include "trace/base/this_machine.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::launch {
@@ -72,6 +73,16 @@ TEST(ResolveDevice, RefusesMoreRanksThanGpusUnlessTheyMayShare) {
   EXPECT_NE(refused.error().message.find("with oversubscribe"), std::string::npos);
   crowded.oversubscribe = true;
   EXPECT_EQ(resolve_device(crowded, gpus(2)).value(), "cuda");
+}
+
+TEST(CheckJob, RefusesMoreRanksThanTheMemoryHolds) {
+  JobRequest job;
+  EXPECT_TRUE(check_job(job, gpus(0)));
+  job.settings.ranks = 1024;
+  if (trace::base::memory_bytes() > 60'000'000'000) GTEST_SKIP() << "this machine may hold them";
+  const auto refused = check_job(job, gpus(0));
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("Use fewer ranks"), std::string::npos);
 }
 
 TEST(CheckJob, MarksSharedGpusAndSimulations) {
