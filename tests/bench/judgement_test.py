@@ -9,6 +9,7 @@ import predict
 
 QUIET = {'base': [100, 101, 99], 'cap 2': [80, 81, 79]}
 NOISY = {'base': [100, 160, 40], 'cap 2': [80, 130, 30]}
+DRIFTING = ['base', 'cap 2', 'cap 4', 'base', 'cap 2', 'base']
 
 
 def judged(rows):
@@ -16,9 +17,11 @@ def judged(rows):
     return {row['what']: row['met'] for row in rows if row.get('met') is not None}
 
 
-def of_points(measured, difference):
+def of_points(measured, predicted):
+    """`predicted`: in parts of the base, as what was measured of the other is there."""
     points = {'base': {}, 'cap 2': {'bucket_cap_mb': '2'}}
-    return judged(predict.rows_of(points, measured, {'base': [0, 0, 0], 'cap 2': [difference] * 3}))
+    parts = measured | {'cap 2': [time / 100 for time in measured['cap 2']]}
+    return judged(predict.rows_of(points, parts, {'base': [], 'cap 2': [predicted] * 3}))
 
 
 def of_traces(measured, forth, back):
@@ -27,16 +30,21 @@ def of_traces(measured, forth, back):
 
 class Judgement(unittest.TestCase):
     def test_what_lies_near_is_met_and_what_does_not_is_missed(self):
-        self.assertEqual(list(of_points(QUIET, -20).values()), [True, True])
-        self.assertEqual(list(of_points(QUIET, -10).values()), [False, True])
-        self.assertEqual(list(of_points(QUIET, 10).values()), [False, False])
+        self.assertEqual(list(of_points(QUIET, 0.8).values()), [True, True])
+        self.assertEqual(list(of_points(QUIET, 0.9).values()), [False, True])
+        self.assertEqual(list(of_points(QUIET, 1.1).values()), [False, False])
 
     def test_points_that_differ_by_chance_alone_have_no_order(self):
         same = QUIET | {'cap 2': [100, 101, 99]}
-        self.assertEqual(of_points(same, 0), {'cap 2': True})
+        self.assertEqual(of_points(same, 1), {'cap 2': True})
+
+    def test_a_run_is_held_against_those_of_its_origin_around_it(self):
+        self.assertEqual(predict.neighbours(DRIFTING, 1, 'base'), [0, 3])
+        self.assertEqual(predict.neighbours(DRIFTING, 4, 'base'), [3, 5])
+        self.assertEqual(predict.neighbours(DRIFTING[:2], 1, 'base'), [0])
 
     def test_where_runs_lie_far_apart_nothing_is_met(self):
-        self.assertEqual(of_points(NOISY, -20), {})
+        self.assertEqual(of_points(NOISY, 0.8), {})
         self.assertEqual(of_traces(NOISY, [-20], [20]), {})
 
     def test_what_is_refused_meets_nothing(self):

@@ -47,7 +47,8 @@ bool has_any(const std::vector<Word>& words, std::initializer_list<std::string_v
 std::string_view method_of(std::string_view range) {
   if (range.ends_with("()")) range.remove_suffix(2);
   const std::size_t dot = range.rfind('.');
-  const bool has_object = dot != range.npos && dot > 0 && !is_digit(range[dot - 1]);
+  const bool has_object =
+      dot != range.npos && dot > 0 && dot + 1 < range.size() && !is_digit(range[dot + 1]);
   return has_object ? range.substr(dot + 1) : std::string_view();
 }
 

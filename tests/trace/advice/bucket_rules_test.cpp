@@ -73,8 +73,9 @@ TEST(BucketCapRule, OfFewStepsSaysThatItIsNotKnownHowSureTheGainIs) {
 // What is for memory is said all the same, with the mean and why it is not sure, too few steps or
 // others.
 TEST(AddedGain, OfLessMemorySaysWhyItIsNotKnownHowSureItsTimeIs) {
-  AdvisedRun run;  // overlaps: contention may take what it gains
+  AdvisedRun run = four_where_one_would_do();
   run.job.steps = 9;
+  run.job.transfer_ns = {{kMib, 10 * kMs}, {4 * kMib, 60 * kMs}};  // slower in one
   Advice advice;
   advice.aim = Aim::kMemory;
   advice.changes = {{"bucket_cap_mb", "4"}};
