@@ -51,20 +51,30 @@ std::string named_sentence(const kit::Theme& theme, float width, const std::stri
   return kit::fitting_name(theme, kit::Face::kStrong, name, left) + ": " + sentence;
 }
 
-// In the largest letters in which all of it can be read, on two lines if need be.
-void draw_sentence(const kit::Theme& theme, const state::Rect& row, const std::string& text) {
+struct SentenceRow {
+  state::Rect box;
+  std::string text;
+};
+
+bool fits_as_title(const kit::Theme& theme, const SentenceRow& row) {
+  return row.box.h >= theme.px(kLowSentence) &&
+         kit::text_width(theme, kit::Face::kTitle, row.text) <= row.box.w;
+}
+
+// In letters in which all of it can be read, on two lines if need be.
+void draw_sentence(const kit::Theme& theme, const SentenceRow& row, bool as_title) {
   const state::Rgb ink = theme.colors().text;
-  const bool is_low = row.h < theme.px(kLowSentence);
-  if (!is_low && kit::text_width(theme, kit::Face::kTitle, text) <= row.w) {
-    kit::text_in(theme, row, kit::Face::kTitle, ink, text);
+  const auto& [box, text] = row;
+  if (as_title) {
+    kit::text_in(theme, box, kit::Face::kTitle, ink, text);
     return;
   }
-  const float height = kit::wrapped_height(theme, kit::Face::kSmall, row.w, text);
-  if (height > row.h || kit::text_width(theme, kit::Face::kStrong, text) <= row.w) {
-    kit::text_in(theme, row, kit::Face::kStrong, ink, text);
+  const float height = kit::wrapped_height(theme, kit::Face::kSmall, box.w, text);
+  if (height > box.h || kit::text_width(theme, kit::Face::kStrong, text) <= box.w) {
+    kit::text_in(theme, box, kit::Face::kStrong, ink, text);
     return;
   }
-  const state::Rect lines{row.x, std::round(row.center_y() - height / 2), row.w, height};
+  const state::Rect lines{box.x, std::round(box.center_y() - height / 2), box.w, height};
   kit::text_wrapped(theme, lines, kit::Face::kSmall, ink, text);
 }
 
@@ -158,6 +168,7 @@ void RunsTab::draw_sentences(const kit::Theme& theme, const CompareLayout& layou
   const state::Palette& p = theme.colors();
   state::Rect rest = layout.sentences;
   const bool several = view.differences.size() > 1;
+  std::vector<SentenceRow> rows;
   for (std::size_t i = 1; i < view.runs.size(); ++i) {
     state::Rect row = rest.take_top(layout.sentence_height);
     if (several) {
@@ -184,10 +195,14 @@ void RunsTab::draw_sentences(const kit::Theme& theme, const CompareLayout& layou
     if (const auto& difference = view.differences[i - 1]) {
       draw_settings(theme, row, present::settings_text(difference->comparison), text);
     }
-    draw_sentence(theme, row, text);
     kit::explain(theme, row, view.runs[i].name + ": " + sentence.text,
                  sentence.caveat.empty() ? view.runs[i].problem : sentence.caveat);
+    rows.push_back({row, text});
   }
+  // None is more of a title than the others.
+  const bool as_titles =
+      std::ranges::all_of(rows, [&](const SentenceRow& row) { return fits_as_title(theme, row); });
+  for (const SentenceRow& row : rows) draw_sentence(theme, row, as_titles);
   if (layout.caveat.empty()) return;
   state::Rect caveat = layout.caveat;
   caveat.take_left(theme.px(54));
