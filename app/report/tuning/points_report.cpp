@@ -10,6 +10,7 @@
 #include "trace/base/spawn.h"
 #include "trace/base/text.h"
 #include "trace/timeline/words/interval_text.h"
+#include "trace/tuning/prediction.h"
 #include "ui/present/tune/prediction_text.h"
 
 namespace shardlens::app::report {
@@ -135,6 +136,8 @@ std::string refusals_text(const PredictedPoints& all) {
 std::string best_text(const PredictedPoints& all, const std::string& command) {
   const PredictedPoint& best = all.ranked.front();
   std::string text = "The first: " + best.bound_by;
+  const std::string unsure = trace::tuning::why_unsure(*best.prediction);
+  if (!unsure.empty()) text += " " + unsure;
   for (const std::string& note : ui::present::assumptions(*best.prediction)) text += " " + note;
   const std::string changes = changes_to_set(best);
   if (!changes.empty()) text += "\nIn detail: " + command + changes;

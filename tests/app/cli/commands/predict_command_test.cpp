@@ -133,6 +133,9 @@ TEST_F(PredictCommand, BestIsOfAllThatASearchTries) {
   ASSERT_FALSE(as_recorded.is_null()) << "what the others are held against";
   EXPECT_EQ(as_recorded["predicted"]["difference_ms"]["mean"], 0);
   EXPECT_THAT(predict({"--best"}).out, Not(HasSubstr("…"))) << "all of what tells them apart";
+  EXPECT_THAT(predict({"--best"}, "h200_full_shard").out,
+              HasSubstr("at least 14 steps to tell; this run has 13"))
+      << "of points without an interval";
 }
 
 TEST_F(PredictCommand, TakesOtherCostsThanTheRunMeasured) {
