@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "app/report/comparison_report.h"
 #include "ui/present/compare/comparison_text.h"
 
@@ -93,7 +95,9 @@ Json figure_json(const trace::analysis::FigureDifference& figure) {
 Json shares_json(const std::vector<trace::analysis::ShareDifference>& shares) {
   if (shares.empty()) return nullptr;
   return array_of(shares, [](const auto& share) {
-    return difference_json(share, share.difference(), FigureUnit::kNanoseconds);
+    Json json = {{"what", share.name}, {"difference_ms", ms(share.difference())}};
+    json.update(difference_json(share, share.difference(), FigureUnit::kNanoseconds));
+    return json;
   });
 }
 
@@ -153,6 +157,45 @@ Json pair_json(const RunFigures& first, const RunFigures& second, const RunDiffe
           {"scaling", scaling_json(comparison.scaling)}};
 }
 
+const Json* find_named(const Json& list, const Json& name) {
+  const auto found =
+      std::ranges::find_if(list, [&](const Json& each) { return each["name"] == name; });
+  return found == list.end() ? nullptr : &*found;
+}
+
+// Of all runs; of a pair that does not tell it null.
+void add_values(Json& figures, const Json& pairs) {
+  for (Json& figure : figures) {
+    Json values = Json::array({figure["first"]});
+    for (const Json& pair : pairs) {
+      const Json* found = find_named(pair["figures"], figure["name"]);
+      values.push_back(found == nullptr ? Json(nullptr) : (*found)["second"]);
+    }
+    figure["values"] = std::move(values);
+  }
+}
+
+// In which any run differs from the first, with what each has; null where some are not known.
+Json settings_of_all(const Json& pairs) {
+  Json all = Json::array();
+  for (const Json& pair : pairs) {
+    if (pair["settings"].is_null()) return nullptr;
+    for (const Json& setting : pair["settings"]) {
+      if (find_named(all, setting["name"]) != nullptr) continue;
+      Json values = Json::array({setting["first"]});
+      for (const Json& other : pairs) {
+        const Json* found = find_named(other["settings"], setting["name"]);
+        values.push_back(found == nullptr ? setting["first"] : (*found)["second"]);
+      }
+      all.push_back({{"name", setting["name"]},
+                     {"first", values[0]},
+                     {"second", values[1]},
+                     {"values", std::move(values)}});
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 // The first pair stands at the top, as it did when two runs were all that could be compared.
@@ -162,7 +205,11 @@ Json comparison_json(const ComparedRuns& compared) {
     pairs.push_back(pair_json(compared.runs[0], compared.runs[i + 1], compared.differences[i]));
   }
   Json json = {{"schema", 1}, {"runs", array_of(compared.runs, side_json)}};
-  if (!pairs.empty()) json.update(pairs[0]);
+  if (!pairs.empty()) {
+    json.update(pairs[0]);
+    json["settings"] = settings_of_all(pairs);
+    add_values(json["figures"], pairs);
+  }
   json["comparisons"] = std::move(pairs);
   return json;
 }

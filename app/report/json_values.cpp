@@ -16,6 +16,10 @@ Json optional_number(const std::optional<double>& value, double factor) {
   return value ? number_or_null(*value * factor) : Json(nullptr);
 }
 
+Json optional_bytes(const std::optional<double>& bytes) {
+  return bytes ? Json(std::llround(*bytes)) : Json(nullptr);
+}
+
 Json text_or_null(std::string_view text) { return known(!text.empty(), text); }
 
 Json estimate_ms(const std::optional<double>& mean_ns,

@@ -28,7 +28,8 @@ Json number_or_null(double value);
 Json ms(double ns);  // likewise, in milliseconds
 Json optional_ms(const std::optional<double>& ns);
 Json optional_number(const std::optional<double>& value, double factor = 1);
-Json text_or_null(std::string_view text);  // null: ""
+Json optional_bytes(const std::optional<double>& bytes);  // whole ones
+Json text_or_null(std::string_view text);                 // null: ""
 
 // {"mean", "low", "high"}
 Json estimate_ms(const std::optional<double>& mean_ns,

@@ -6,6 +6,7 @@
 
 #include "app/report/text_table.h"
 #include "app/search/search_words.h"
+#include "trace/base/median.h"
 #include "trace/base/spawn.h"
 
 namespace shardlens::app::report {
@@ -61,6 +62,7 @@ Json side_json(const SearchReport& report, std::size_t point, const std::optiona
   }
   return {{"settings", varied_settings(report, point)},
           {"value", optional_number(in_units(cost, report.goal()))},
+          {"step_ms", report.goal() == Goal::kStepTime ? optional_ms(cost) : Json(nullptr)},
           {"runs", std::move(runs)}};
 }
 
@@ -68,6 +70,12 @@ std::optional<double> measured_cost(const SearchReport& report, const sweep::Slo
   const auto found = report.results.find(slot);
   if (found == report.results.end() || !found->second.measure) return std::nullopt;
   return search::cost_of(*found->second.measure, report.goal());
+}
+
+std::optional<trace::tuning::Interval> around(const std::optional<double>& mean,
+                                              const std::optional<double>& half_width) {
+  if (!mean || !half_width) return std::nullopt;
+  return trace::tuning::Interval{*mean - *half_width, *mean + *half_width};
 }
 
 Json run_json(const SearchReport& report, const search::SearchRun& run) {
@@ -83,6 +91,54 @@ Json run_json(const SearchReport& report, const search::SearchRun& run) {
           {"predicted", optional_number(predicted)},
           {"measured", optional_number(in_units(measured_cost(report, run.slot), report.goal()))},
           {"failure", has_failed ? Json(found->second.failure) : Json(nullptr)}};
+}
+
+// Of what ran the best first, as points of a sweep: of another goal what steps took is a mean of
+// which nothing is told how sure it is.
+Json tried_json(const SearchReport& report) {
+  const bool is_of_steps = report.goal() == Goal::kStepTime;
+  Json tried = Json::array();
+  for (const std::size_t point : search::best_first(report.standing.beliefs)) {
+    const search::Belief& belief = report.standing.beliefs[point];
+    if (belief.runs == 0 && !belief.has_failed) continue;
+    Json names = Json::array();
+    std::vector<double> steps_ns;
+    std::optional<double> peak_bytes;
+    for (const auto& [slot, result] : report.results) {
+      if (slot.point != point || !result.measure) continue;
+      names.push_back(result.run);
+      steps_ns.push_back(result.measure->step_ns);
+      const auto& peak = result.measure->peak_memory_bytes;
+      if (peak) peak_bytes = std::max(*peak, peak_bytes.value_or(0));
+    }
+    std::optional<double> step_ns;
+    if (!steps_ns.empty()) step_ns = trace::base::mean_of(steps_ns);
+    Json predicted = nullptr;
+    if (is_of_steps && belief.predicted) {
+      const auto& [cost, half_width] = *belief.predicted;
+      predicted = estimate_ms(cost, around(cost, half_width));
+    }
+    const auto half_width = is_of_steps ? belief.half_width : std::nullopt;
+    tried.push_back({{"settings", varied_settings(report, point)},
+                     {"runs", std::move(names)},
+                     {"step_ms", estimate_ms(step_ns, around(step_ns, half_width))},
+                     {"peak_memory_bytes", optional_bytes(peak_bytes)},
+                     {"predicted_ms", std::move(predicted)},
+                     {"stopped_early", false}});
+  }
+  return tried;
+}
+
+// Of a step; null of other goals.
+Json gain_json(const SearchReport& report) {
+  const auto& outcome = report.standing.outcome;
+  if (!outcome || !outcome->change || !outcome->base_cost || report.goal() != Goal::kStepTime) {
+    return estimate_ms({}, {});
+  }
+  const double gain_ns = -*outcome->change * *outcome->base_cost;
+  std::optional<double> half_ns;
+  if (outcome->half_width) half_ns = *outcome->half_width * *outcome->base_cost;
+  return estimate_ms(gain_ns, around(gain_ns, half_ns));
 }
 
 Json change_json(const std::optional<search::Outcome>& outcome) {
@@ -177,11 +233,14 @@ Json search_json(const SearchReport& report) {
           {"start", side_json(report, search::kStart,
                               outcome ? outcome->base_cost : std::optional<double>())},
           {"best", outcome ? side_json(report, outcome->best, outcome->best_cost) : Json(nullptr)},
+          {"gain_ms", gain_json(report)},
           {"change_of", changed_name(report.goal())},
           {"change_percent", change_json(outcome)},
           {"is_sure", outcome && outcome->is_sure()},
           {"verdict", search::verdict_text(report.plan, report.results, report.standing.outcome)},
           {"apply", outcome ? Json(assignments(report, outcome->chosen())) : Json(nullptr)},
+          {"tried", tried_json(report)},
+          {"stopped_because", report.reason},
           {"runs", array_of(report.runs, [&](const auto& run) { return run_json(report, run); })},
           {"not_tried", std::move(not_tried)},
           {"seconds", report.seconds},

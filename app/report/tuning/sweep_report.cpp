@@ -42,10 +42,6 @@ Json slower_json(const PointVerdict& point) {
   return estimate_percent(point.slower_by, low, high);
 }
 
-Json bytes_json(const std::optional<double>& bytes) {
-  return bytes ? Json(static_cast<std::int64_t>(*bytes)) : Json(nullptr);
-}
-
 Json point_json(const SweepReport& report, std::size_t i) {
   const PointVerdict& point = report.verdict.points[i];
   Json json;
@@ -54,8 +50,8 @@ Json point_json(const SweepReport& report, std::size_t i) {
   json["step_ms"] = point_step_json(point);
   json["exposed_ms"] = optional_ms(point.exposed_ns);
   json["tokens_per_s"] = optional_number(point.tokens_per_s);
-  json["peak_memory_bytes"] = bytes_json(point.peak_memory_bytes);
-  json["peak_tensor_bytes"] = bytes_json(point.peak_tensor_bytes);
+  json["peak_memory_bytes"] = optional_bytes(point.peak_memory_bytes);
+  json["peak_tensor_bytes"] = optional_bytes(point.peak_tensor_bytes);
   json["on_front"] = point.is_on_front;
   const auto& predicted = report.predictions.points.at(i);
   json["predicted_ms"] =

@@ -296,6 +296,18 @@ TEST_F(ReportText, ComparingNamesTheSettingThatDiffersAndSignsDifferences) {
   const Json json = comparison_json(compared);
   EXPECT_EQ(json["settings"].size(), 1u);
   EXPECT_EQ(json["settings"][0]["second"], "4");
+  auto c = *a;
+  c.info.settings.batch_per_rank += 1;
+  const Json three = comparison_json({{*a, *b, c},
+                                      {trace::analysis::difference_between({*a}, {*b}),
+                                       trace::analysis::difference_between({*a}, {c})}});
+  const Json caps = Json::array({json["settings"][0]["first"], "4", json["settings"][0]["first"]});
+  ASSERT_EQ(three["settings"].size(), 2u) << "in which any differs";
+  EXPECT_EQ(three["settings"][0]["values"], caps);
+  EXPECT_EQ(three["settings"][1]["name"], "batch_per_rank");
+  EXPECT_EQ(three["figures"][0]["values"].size(), 3u);
+  EXPECT_EQ(three["figures"][0]["values"][1], json["figures"][0]["second"]);
+  EXPECT_EQ(json["explained_by"][0]["difference_ms"], json["explained_by"][0]["difference"]);
   for (const auto& figure : json["figures"]) {
     EXPECT_NEAR(figure["difference"].get<double>(),
                 figure["second"].get<double>() - figure["first"].get<double>(), 1e-9)

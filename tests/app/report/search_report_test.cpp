@@ -110,6 +110,7 @@ TEST(SearchReport, OfTokensPerSecondSaysWhatItIsThatFalls) {
   EXPECT_THAT(search_text(rates), HasSubstr("1.20 k tokens/s instead of 1.00 k tokens/s, −16.7 % ± "
                                             "1.0 % of the time per token (95 %"));
   EXPECT_EQ(search_json(rates)["change_of"], "time_per_token");
+  EXPECT_TRUE(search_json(rates)["gain_ms"]["mean"].is_null()) << "nor is it of a step";
   EXPECT_EQ(search_json(report)["change_of"], "time_per_step");
 }
 
@@ -169,6 +170,19 @@ TEST(SearchReport, IsTheContractAsJson) {
   EXPECT_TRUE(json["runs"][2]["why"].is_null());
   ASSERT_EQ(json["not_tried"].size(), 1u);
   EXPECT_EQ(json["not_tried"][0]["settings"]["bucket_cap_mb"], 3);
+  EXPECT_DOUBLE_EQ(json["best"]["step_ms"], 80.5);
+  EXPECT_NEAR(json["gain_ms"]["mean"].get<double>(), 19.5, 1e-9);
+  EXPECT_LT(json["gain_ms"]["low"], json["gain_ms"]["mean"]);
+  EXPECT_EQ(json["stopped_because"], "Ended.");
+  ASSERT_EQ(json["tried"].size(), 2u);
+  const Json& best = json["tried"][0];
+  EXPECT_EQ(best["settings"]["bucket_cap_mb"], 2);
+  EXPECT_EQ(best["runs"].size(), 3u);
+  EXPECT_DOUBLE_EQ(best["step_ms"]["mean"], 80) << "of all its runs";
+  EXPECT_LT(best["step_ms"]["high"], json["tried"][1]["step_ms"]["low"]);
+  EXPECT_DOUBLE_EQ(best["predicted_ms"]["mean"], 81);
+  EXPECT_EQ(best["stopped_early"], false);
+  EXPECT_TRUE(json["tried"][1]["predicted_ms"].is_null());
 }
 
 TEST(SearchReport, OfNothingBetterSaysSo) {
