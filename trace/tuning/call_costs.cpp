@@ -161,7 +161,7 @@ auto CallCosts::of(const Conditions& next, CollectiveFunction function, Group gr
   if (next.casts != recorded_.casts && backend_ == Backend::kGloo) {
     const double fp32_bytes = 4 * bytes / static_cast<double>(next.value_bytes);
     const double more = (next.casts ? 1 : -1) * kCastingNsPerByte * fp32_bytes;
-    cost.transfer.ns = std::max(0.0, cost.transfer.ns + more);
+    cost.transfer.ns = std::max(after, cost.transfer.ns + more);
   }
   return cost;
 }

@@ -211,6 +211,15 @@ TEST(CallCosts, OfCompressedGradientsHoldTheCastOnlyWhereItIsNew) {
   EXPECT_DOUBLE_EQ(less->transfer.ns, 3e6 - 0.2 * 1e6);
 }
 
+// Of the 8.3 ms that were measured on a link the cast's 0.2 would leave less than the link's 8.2.
+TEST(CallCosts, TakeNoLessThanTheirLinkWithoutACast) {
+  job::Settings settings = on_link("latency_us=200,gbit_per_s=1");
+  const job::Settings next = settings;
+  settings.communication_hook = job::CommunicationHook::kBf16Compress;
+  const CallCosts costs(settings, measured({{kAllReduce, {{1e6, {8.3e6}}}}}));
+  EXPECT_DOUBLE_EQ(reduction(costs, next, 1e6)->transfer.ns, 8.2e6);
+}
+
 // NCCL's reduce-scatter moves half of what an all-reduce does.
 TEST(CallCosts, OfNcclAreDerivedByWhatItMoves) {
   const CallCosts costs({}, measured({{kAllReduce, {{1e6, {3e6, 3e6}}, {8e6, {10e6}}}}}),
