@@ -138,7 +138,9 @@ auto CallCosts::of(const Conditions& next, CollectiveFunction function, Group gr
   if (is_same) measured.are_replicas = group.are_replicas;
   const double before = whole_link_ns(recorded_, source->function, measured, bytes);
   const double after = whole_link_ns(next, function, group, bytes);
-  Cost cost{.transfer = source->cost, .link_ns = busy_link_ns(next, function, group, bytes)};
+  Cost cost{.transfer = source->cost,
+            .link_ns = busy_link_ns(next, function, group, bytes),
+            .least_ns = after};
   // A simulated link's time is a lower bound: what a transfer took beyond it stays.
   // On a CPU that is computation, too. What all ranks of such a job moved was measured on its share
   // of the cores; of a group of them it was when fewer or more shared these.

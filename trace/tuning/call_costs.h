@@ -26,6 +26,7 @@ class CallCosts {
     predict::TransferCosts::Cost transfer;
     double working_ns = 0;  // of it, that takes cores from computation
     double link_ns = 0;     // of it, that it has a simulated link to itself
+    double least_ns = 0;    // of it, that such a link takes in any case, latency included
     // The link that is asked for would take less than what was measured without one, which holds.
     bool is_link_faster = false;
   };

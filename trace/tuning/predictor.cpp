@@ -10,6 +10,7 @@
 #include "trace/analysis/noise/student_t.h"
 #include "trace/base/median.h"
 #include "trace/job/shape/strategy.h"
+#include "trace/predict/schedule/shortened_schedule.h"
 #include "trace/tuning/call_costs.h"
 #include "trace/tuning/contention.h"
 #include "trace/tuning/predictable.h"
@@ -42,23 +43,6 @@ std::int64_t total_ns(const StepWork& step) {
 
 double half_interval(const analysis::MeanEstimate& estimate) {
   return analysis::student_t_quantile(kMiss, estimate.degrees_of_freedom) * estimate.standard_error;
-}
-
-// As much nearer to `from_ns`.
-void shorten(StepSchedule& schedule, std::int64_t from_ns, double to) {
-  const auto move = [&](std::int64_t& time_ns) {
-    time_ns = from_ns + std::llround(to * static_cast<double>(time_ns - from_ns));
-  };
-  for (auto& call : schedule.calls) {
-    for (auto* time_ns : {&call.ready_ns, &call.start_ns, &call.end_ns}) move(*time_ns);
-  }
-  for (auto& wait : schedule.waits) {
-    for (auto* time_ns : {&wait.start_ns, &wait.end_ns}) move(*time_ns);
-  }
-  for (auto* time_ns : {&schedule.start_ns, &schedule.backward_end_ns, &schedule.end_ns}) {
-    move(*time_ns);
-  }
-  for (auto* ns : {&schedule.mean_ns, &schedule.exposed_ns, &schedule.contended_ns}) *ns *= to;
 }
 
 // Of fewer than kLeastSteps, and what to do.
@@ -382,8 +366,11 @@ PredictedStep Predictor::step_of(StepPlan plan, std::int64_t index) const {
   const StepWork& step = steps_[place];
   PredictedStep predicted;
   predicted.index = step.index;
-  predicted.schedule = schedule_step(predict::ranks_of_step(steps_, spread_, place, plan.ranks),
-                                     program, slowdown_.mean);
+  const auto schedule = [&](const predict::StepProgram& each, std::size_t ranks) {
+    return schedule_step(predict::ranks_of_step(steps_, spread_, place, ranks), each,
+                         slowdown_.mean);
+  };
+  predicted.schedule = schedule(program, plan.ranks);
   predicted.program = std::move(program);
   predicted.start_ns = INT64_MAX;
   for (const auto& rank : step.ranks) {
@@ -391,12 +378,14 @@ PredictedStep Predictor::step_of(StepPlan plan, std::int64_t index) const {
     predicted.recorded_end_ns = std::max(predicted.recorded_end_ns, rank.end_ns);
   }
   // What a step has beyond its schedule stays as recorded. Where it was over sooner, because its
-  // own transfers took less than others of their size, so is what it would be, in proportion.
-  const std::int64_t start_ns = predicted.start_ns;
+  // own transfers took less than others of their size, so is what it would be, in proportion, but
+  // for what no transfer can take less than on its link.
   const std::int64_t rest_ns = predicted.recorded_end_ns - recorded_[place].likeliest.end_ns;
   if (rest_ns < 0) {
-    const auto took = static_cast<double>(predicted.recorded_end_ns - start_ns);
-    shorten(predicted.schedule, start_ns, took / (took - static_cast<double>(rest_ns)));
+    const predict::StepProgram& before = recorded_plan_.program;
+    const auto by = predict::shortening_to(before, schedule(before, recorded_plan_.ranks),
+                                           predicted.start_ns, predicted.recorded_end_ns);
+    predict::shorten(predicted.program, predicted.start_ns, by, predicted.schedule);
   }
   predicted.end_ns = predicted.schedule.end_ns + std::max<std::int64_t>(rest_ns, 0);
   return predicted;

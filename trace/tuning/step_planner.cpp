@@ -492,6 +492,7 @@ Result<void> StepPlanner::add_costs(const CallCosts& costs, const Settings& sett
     call.transfer_ns = planned(cost->transfer.ns);
     call.working_ns = planned(cost->working_ns);
     call.link_ns = planned(cost->link_ns);
+    call.least_ns = planned(cost->least_ns);
     call.unsure_ns = planned(cost->transfer.unsure_ns);
     plan.spread_ns = std::max(plan.spread_ns, cost->transfer.spread_ns);
     plan.is_extrapolated = plan.is_extrapolated || cost->transfer.is_extrapolated;

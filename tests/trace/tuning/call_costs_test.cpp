@@ -118,6 +118,17 @@ TEST(CallCosts, TellForHowLongTheyHaveALinkToThemselves) {
   EXPECT_DOUBLE_EQ(CallCosts::link_ns({}, kAllReduce, 1e6), 0);
 }
 
+TEST(CallCosts, TellWhatALinkTakesInAnyCase) {
+  const auto recorded = on_link("latency_us=200,gbit_per_s=1");
+  const CallCosts costs(recorded, measured({{kAllReduce, {{1e6, {8.3e6}}}}}));
+  const auto least_ns = [&](const char* link) {
+    return reduction(costs, on_link(link), 1e6)->least_ns;
+  };
+  EXPECT_DOUBLE_EQ(least_ns("latency_us=200,gbit_per_s=1"), 8.2e6);
+  EXPECT_DOUBLE_EQ(least_ns("latency_us=400,gbit_per_s=2"), 4.4e6);
+  EXPECT_DOUBLE_EQ(least_ns(""), 0);
+}
+
 // Four ranks on two nodes: a byte of an all-gather between two ranks is half a byte on the link.
 CallCosts::Conditions on_nodes(const char* link, std::int64_t ranks = 4) {
   job::Settings settings = on_link(link);

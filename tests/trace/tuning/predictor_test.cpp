@@ -504,6 +504,37 @@ TEST(Predictor, ShowsTheStepThatIsAskedFor) {
   EXPECT_LE(other->step.index, 20) << "the typical one stands for a step that tells nothing";
 }
 
+// A call of a MiB takes 10 ms, in the last of 20 steps 30, so that the schedule of any other step,
+// with their mean of 11 ms, is 4 ms longer than the step was. One of 4 MiB takes 34 ms, of which
+// the link has 33.75, and not less in a step that is drawn as much shorter.
+TEST(Predictor, DrawsNoTransferShorterThanItsLink) {
+  RecordedJob job;
+  job.figures.info.settings.overlap_comm = false;
+  job.figures.info.settings.simulate_link = "latency_us=200,gbit_per_s=1";
+  job.transfer_ns = {{kMib, 10 * kMs}, {4 * kMib, 34 * kMs}};
+  job.held_up_ns = 20 * kMs;
+  job.optimizer_ns = {38 * kMs, 38 * kMs};
+  const Predictor predictor = predictor_of(job);
+  const auto link_ns = [](std::int64_t bytes) { return kMs / 5 + 8 * bytes; };
+  const auto was = predictor.recorded_step(10);
+  ASSERT_EQ(was.recorded_end_ns, begin_of_step(10) + 180 * kMs);
+  EXPECT_EQ(was.end_ns, was.recorded_end_ns);
+  EXPECT_EQ(was.schedule.end_ns, was.recorded_end_ns) << "it is drawn shorter";
+  ASSERT_EQ(was.schedule.calls.size(), 4u);
+  for (const auto& call : was.schedule.calls) {
+    EXPECT_GE(call.end_ns - call.start_ns, link_ns(kMib));
+    EXPECT_LT(call.end_ns - call.start_ns, 11 * kMs);
+  }
+  const auto is = predictor.predict_step(with_cap(job, 4), 10);
+  ASSERT_TRUE(is) << is.error().message;
+  ASSERT_EQ(is->schedule.calls.size(), 1u);
+  const auto& call = is->schedule.calls.front();
+  EXPECT_GE(call.end_ns - call.start_ns, link_ns(4 * kMib));
+  EXPECT_LT(call.end_ns - call.start_ns, 34 * kMs);
+  EXPECT_EQ(is->end_ns, is->schedule.end_ns);
+  EXPECT_LT(is->end_ns, begin_of_step(10) + (102 + 34 + 38) * kMs);
+}
+
 TEST(Predictor, SaysThatTheRunFailed) {
   RecordedJob job;
   EXPECT_FALSE(predictor_of(job).predict(with_cap(job, 4))->is_of_failed_run);

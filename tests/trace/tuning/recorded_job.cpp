@@ -167,7 +167,8 @@ predict::RecordedSteps RecordedJob::record() {
   for (int rank : {0, 1}) recorded.learn(first_rows(rank));
   for (std::int64_t step = 0; step <= steps; ++step) {
     const std::int64_t bytes = step == 0 ? 4 * kMib : kMib;
-    const auto calls = reductions_of(step, settings.overlap_comm, bytes, transfer_ns.at(bytes));
+    const std::int64_t took_ns = transfer_ns.at(bytes) + (step == steps ? held_up_ns : 0);
+    const auto calls = reductions_of(step, settings.overlap_comm, bytes, took_ns);
     analysis::StepFigures figure;
     figure.index = step;
     figure.complete = true;

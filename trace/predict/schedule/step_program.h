@@ -41,6 +41,8 @@ struct PlannedCall {
   // For so long it has the link that calls of all lanes pass to itself, from its begin or from when
   // the one launched before leaves it: so much longer it takes then. 0: it passes none.
   std::int64_t link_ns = 0;
+  // Of what it takes, what a simulated link needs in any case, latency included.
+  std::int64_t least_ns = 0;
   std::int64_t unsure_ns = 0;  // it may take so much less or more
 };
 
