@@ -118,7 +118,8 @@ Json tried_json(const SearchReport& report) {
       const auto& [cost, half_width] = *belief.predicted;
       predicted = estimate_ms(cost, around(cost, half_width));
     }
-    const auto half_width = is_of_steps ? belief.half_width : std::nullopt;
+    std::optional<double> half_width;
+    if (is_of_steps) half_width = belief.half_width;
     tried.push_back({{"settings", varied_settings(report, point)},
                      {"runs", std::move(names)},
                      {"step_ms", estimate_ms(step_ns, around(step_ns, half_width))},

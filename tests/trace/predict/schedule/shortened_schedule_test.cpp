@@ -6,11 +6,11 @@ namespace shardlens::trace::predict {
 namespace {
 
 // Of a step from 1000 to 1300.
-struct Drawn {
+struct ShortenedStep {
   StepProgram program;
   StepSchedule schedule;
 
-  Drawn() {
+  ShortenedStep() {
     schedule.start_ns = 1000;
     schedule.backward_end_ns = 1200;
     schedule.end_ns = 1300;
@@ -29,7 +29,7 @@ struct Drawn {
 };
 
 TEST(ShortenedSchedule, IsAsMuchShorterEverywhere) {
-  Drawn drawn;
+  ShortenedStep drawn;
   drawn.add(1100, 1200, 0);
   drawn.schedule.waits = {{1110, 1200, 0}};
   drawn.schedule.exposed_ns = 90;
@@ -46,7 +46,7 @@ TEST(ShortenedSchedule, IsAsMuchShorterEverywhere) {
 
 // The link needs 60 of the 300: the other 240 become 120.
 TEST(ShortenedSchedule, KeepsWhatALinkTakes) {
-  Drawn drawn;
+  ShortenedStep drawn;
   drawn.add(1100, 1200, 60);
   drawn.schedule.waits = {{1110, 1200, 0}};
   drawn.end_at(1180);
@@ -59,7 +59,7 @@ TEST(ShortenedSchedule, KeepsWhatALinkTakes) {
 
 // Each but a nanosecond beside what it needs: 2 of the 300 are left, and half of them.
 TEST(ShortenedSchedule, HasNoCallShorterThanItsLink) {
-  Drawn drawn;
+  ShortenedStep drawn;
   drawn.add(1000, 1149, 149);
   drawn.add(1150, 1299, 149);
   drawn.end_at(1299);
@@ -70,7 +70,7 @@ TEST(ShortenedSchedule, HasNoCallShorterThanItsLink) {
 
 // From 1100 to 1220 one or both pass it.
 TEST(ShortenedSchedule, CountsWhatPassesALinkTogetherOnce) {
-  Drawn drawn;
+  ShortenedStep drawn;
   drawn.add(1100, 1200, 100);
   drawn.add(1150, 1220, 60);
   drawn.end_at(1210);
@@ -80,7 +80,7 @@ TEST(ShortenedSchedule, CountsWhatPassesALinkTogetherOnce) {
 }
 
 TEST(ShortenedSchedule, KeepsNothingOfALinkThatTheStepContradicts) {
-  Drawn drawn;
+  ShortenedStep drawn;
   drawn.add(1100, 1300, 200);
   drawn.end_at(1150);
   EXPECT_EQ(drawn.schedule.calls[0], (CallTime{0, 1045, 1050, 1150}));
