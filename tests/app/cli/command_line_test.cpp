@@ -268,7 +268,14 @@ TEST_F(CommandLine, ComparesTwoRuns) {
   EXPECT_TRUE(json["spread_within_run_only"].get<bool>());
   EXPECT_THAT(json["caveat"].get<std::string>(), HasSubstr("not known"));
   EXPECT_EQ(json["buckets_not_compared"], 0);
-  for (const auto& [key, value] : json["comparisons"][0].items()) EXPECT_EQ(json[key], value);
+  for (const auto& [key, value] : json["comparisons"][0].items()) {
+    report::Json top = json[key];
+    if (key == "settings" || key == "figures") {
+      for (auto& each : top) EXPECT_EQ(each["values"].size(), 2u);
+      for (auto& each : top) each.erase("values");
+    }
+    EXPECT_EQ(top, value) << key;
+  }
   EXPECT_THAT(text.out, HasSubstr("cap 4: " + json["sentence"].get<std::string>()));
   refused(kFailed, {"compare", "made up", "absent"});
 }
