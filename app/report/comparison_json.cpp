@@ -175,18 +175,24 @@ void add_values(Json& figures, const Json& pairs) {
   }
 }
 
-// In which any run differs from the first, with what each has; null where some are not known.
+// Of the second run of a pair, which has what the first has where the pair does not differ.
+Json second_value(const Json& pair, const Json& setting) {
+  if (pair["settings"].is_null()) return nullptr;
+  const Json* found = find_named(pair["settings"], setting["name"]);
+  return found == nullptr ? setting["first"] : (*found)["second"];
+}
+
+// In which any run differs from the first, with what each has: null of a run that does not tell
+// it. Null where none but the first tells any, or that one does not.
 Json settings_of_all(const Json& pairs) {
+  const auto is_unknown = [](const Json& pair) { return pair["settings"].is_null(); };
+  if (std::ranges::all_of(pairs, is_unknown)) return nullptr;
   Json all = Json::array();
   for (const Json& pair : pairs) {
-    if (pair["settings"].is_null()) return nullptr;
     for (const Json& setting : pair["settings"]) {
       if (find_named(all, setting["name"]) != nullptr) continue;
       Json values = Json::array({setting["first"]});
-      for (const Json& other : pairs) {
-        const Json* found = find_named(other["settings"], setting["name"]);
-        values.push_back(found == nullptr ? setting["first"] : (*found)["second"]);
-      }
+      for (const Json& other : pairs) values.push_back(second_value(other, setting));
       all.push_back({{"name", setting["name"]},
                      {"first", values[0]},
                      {"second", values[1]},

@@ -308,6 +308,13 @@ TEST_F(ReportText, ComparingNamesTheSettingThatDiffersAndSignsDifferences) {
   EXPECT_EQ(three["figures"][0]["values"].size(), 3u);
   EXPECT_EQ(three["figures"][0]["values"][1], json["figures"][0]["second"]);
   EXPECT_EQ(json["explained_by"][0]["difference_ms"], json["explained_by"][0]["difference"]);
+  c.info.imported_from = "torch.profiler";
+  const Json imported = comparison_json({{*a, *b, c},
+                                         {trace::analysis::difference_between({*a}, {*b}),
+                                          trace::analysis::difference_between({*a}, {c})}});
+  ASSERT_EQ(imported["settings"].size(), 1u) << "another program's run hides none of the others";
+  EXPECT_EQ(imported["settings"][0]["second"], "4");
+  EXPECT_TRUE(imported["settings"][0]["values"][2].is_null()) << "it tells none";
   for (const auto& figure : json["figures"]) {
     EXPECT_NEAR(figure["difference"].get<double>(),
                 figure["second"].get<double>() - figure["first"].get<double>(), 1e-9)
