@@ -115,8 +115,9 @@ Json tried_json(const SearchReport& report) {
     if (!steps_ns.empty()) step_ns = trace::base::mean_of(steps_ns);
     Json predicted = nullptr;
     if (is_of_steps && belief.predicted) {
-      const auto& [cost, half_width] = *belief.predicted;
-      predicted = estimate_ms(cost, around(cost, half_width));
+      std::optional<double> half_width;
+      if (belief.predicted->is_sure()) half_width = belief.predicted->half_width;
+      predicted = estimate_ms(belief.predicted->cost, around(belief.predicted->cost, half_width));
     }
     std::optional<double> half_width;
     if (is_of_steps) half_width = belief.half_width;

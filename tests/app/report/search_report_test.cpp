@@ -181,8 +181,18 @@ TEST(SearchReport, IsTheContractAsJson) {
   EXPECT_DOUBLE_EQ(best["step_ms"]["mean"], 80) << "of all its runs";
   EXPECT_LT(best["step_ms"]["high"], json["tried"][1]["step_ms"]["low"]);
   EXPECT_DOUBLE_EQ(best["predicted_ms"]["mean"], 81);
+  EXPECT_DOUBLE_EQ(best["predicted_ms"]["low"], 79);
   EXPECT_EQ(best["stopped_early"], false);
   EXPECT_TRUE(json["tried"][1]["predicted_ms"].is_null());
+}
+
+TEST(SearchReport, HasNoIntervalInJsonOfAPredictionThatIsNotSure) {
+  SearchReport report = made_up_report();
+  report.standing.beliefs[1].predicted = sweep::PredictedCost{81e6, 90e6};
+  const Json predicted = search_json(report)["tried"][0]["predicted_ms"];
+  EXPECT_DOUBLE_EQ(predicted["mean"], 81);
+  EXPECT_TRUE(predicted["low"].is_null()) << "it would begin below 0";
+  EXPECT_TRUE(predicted["high"].is_null());
 }
 
 TEST(SearchReport, OfNothingBetterSaysSo) {
