@@ -132,12 +132,20 @@ std::string refusals_text(const PredictedPoints& all) {
   return text;
 }
 
+// Of the differences in the table that have no interval. All are of one run, whose steps tell why.
+std::string unsure_text(const PredictedPoints& all) {
+  for (const PredictedPoint& point : all.ranked) {
+    if (!point.prediction) continue;
+    const std::string why = trace::tuning::why_unsure(*point.prediction);
+    if (!why.empty()) return why + "\n";
+  }
+  return "";
+}
+
 // Of the point in front.
 std::string best_text(const PredictedPoints& all, const std::string& command) {
   const PredictedPoint& best = all.ranked.front();
   std::string text = "The first: " + best.bound_by;
-  const std::string unsure = trace::tuning::why_unsure(*best.prediction);
-  if (!unsure.empty()) text += " " + unsure;
   for (const std::string& note : ui::present::assumptions(*best.prediction)) text += " " + note;
   const std::string changes = changes_to_set(best);
   if (!changes.empty()) text += "\nIn detail: " + command + changes;
@@ -160,7 +168,7 @@ std::string points_text(const PredictedPoints& all, const std::string& command) 
   const double recorded_ns = first_prediction(all).recorded_step_ns;
   std::string text = all.info.name + ": " + count_text(all) + ", which took " +
                      time_text(recorded_ns) + " per step\n\n" + points_table(all) + "\n" +
-                     best_text(all, command);
+                     unsure_text(all) + best_text(all, command);
   if (all.apart) {
     text += "Two runs of the same settings differ by chance by up to " +
             time_text(*all.apart * recorded_ns) + " (95 %).\n";
