@@ -1,7 +1,7 @@
 // What NCCL's events mean for the recorder: which host call a kernel carries out, and how. NCCL's
-// threads; never blocks, and allocates only when a communicator, or the lane of calls whose kernels
-// nothing reports, is first used, where a group has more calls or launches than any before on its
-// thread, and while a CUDA graph is captured.
+// threads; waits for a few instructions of another one at most, and allocates only when a
+// communicator, or the lane of calls whose kernels nothing reports, is first used, where a group
+// has more calls or launches than any before on its thread, and while a CUDA graph is captured.
 #pragma once
 
 #include <array>

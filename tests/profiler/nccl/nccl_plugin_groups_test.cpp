@@ -263,6 +263,30 @@ TEST_F(NcclPluginTest, AHostFunctionTellsOfOneCommunicatorWhileAnotherIsToldAtOn
   EXPECT_TRUE(content.rows.lost.empty());
 }
 
+TEST_F(NcclPluginTest, OfEachCommunicatorsKernelAHostFunctionTellsWhoseItIs) {
+  attach();
+  FakeNccl first(0x1, 2, 0), second(0x2, 2, 0);
+  void* group = first.start(FakeNccl::of_type(nccl::kGroupCall));
+  void* reduce = first.call("AllReduce", 64, "ncclFloat32");
+  void* gather = second.call("AllGather", 64, "ncclFloat32");
+  first.launch();
+  second.launch();
+  std::thread([&] { second.carry_out(gather); }).join();
+  first.stop(group);
+  std::thread([&] { first.carry_out(reduce); }).join();
+  ASSERT_EQ(FakeMarks::told.size(), 2u);
+  end_launch(FakeMarks::told[0], 100, 200);
+  end_launch(FakeMarks::told[1], 300, 400);
+  const auto content = finish();
+  std::map<CollectiveFunction, std::int64_t> ends;
+  for (const trace::model::Collective& row : content.rows.collectives)
+    ends[row.function] = row.end_ns;
+  EXPECT_EQ(ends,
+            (std::map<CollectiveFunction, std::int64_t>{{CollectiveFunction::kAllReduce, 200},
+                                                        {CollectiveFunction::kAllGather, 400}}));
+  EXPECT_TRUE(content.rows.lost.empty());
+}
+
 TEST_F(NcclPluginTest, AGroupWhoseStopIsMissingEndsWithTheNext) {
   attach();
   FakeNccl nccl(0xabc, 2, 0);
