@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "trace/base/number_text.h"
@@ -125,10 +126,6 @@ std::vector<std::string> wait_wordings(const PredictedStep& step) {
           rank + " waits " + waited + share + " for " + most + "."};
 }
 
-}  // namespace
-
-namespace {
-
 std::string names_of(const std::vector<const trace::job::Knob*>& knobs) {
   return trace::base::joined(knobs, ", ", &trace::job::Knob::name);
 }
@@ -248,6 +245,39 @@ std::string kept_units_text(const trace::tuning::KeptUnits& kept) {
          " gathered for backward, as in the recorded run, while other units are gathered again.";
 }
 
+// What holds of a prediction where that member is set.
+constexpr std::pair<bool Prediction::*, std::string_view> kAssumptions[]{
+    {&Prediction::is_extrapolated,
+     "Some collectives are of kinds, sizes or types that the run did not have: what they take "
+     "is extrapolated, and the interval holds a tenth of the change for that."},
+    {&Prediction::keeps_link_of_other_ranks,
+     "So many ranks are taken to be all on one machine, over the link that was recorded: of N "
+     "machines simulate_link=latency_us=…,gbit_per_s=…,nodes=N tells, or `shardlens predict "
+     "--costs FILE`, measured between them."},
+    {&Prediction::is_link_untold,
+     "The run does not tell its link: what it did not move costs what is kept of its device "
+     "(`shardlens calibrate`), whatever the link there."},
+    {&Prediction::is_link_faster,
+     "The link that is asked for would take less than what the run measured without one: that "
+     "stays, as nothing tells how much less a faster link takes. `shardlens predict "
+     "--costs-instead FILE` takes what was measured on one."},
+    {&Prediction::has_other_costs,
+     "Collectives cost what the given file says, as if nothing was computed beside them; what "
+     "it has not within a factor of two costs what the run measured."},
+    {&Prediction::is_another_strategy,
+     "What the other strategy copies and administers itself is not known; the interval holds "
+     "3 % of the step for that."},
+    {&Prediction::scales_computation,
+     "A micro-batch is taken to compute in proportion to its tokens and to what it computes "
+     "again; the interval holds a tenth of the change for that."},
+    {&Prediction::scales_sequences,
+     "With the length of sequences attention is taken to grow between in proportion and with "
+     "its square; the interval holds both."},
+    {&Prediction::scales_padding,
+     "Texts are padded to the longest of their batch, and how long that is in another batch is "
+     "not known: the interval spans what is possible."},
+};
+
 }  // namespace
 
 std::vector<std::string> assumptions(const trace::tuning::Prediction& prediction) {
@@ -282,53 +312,8 @@ std::vector<std::string> assumptions(const trace::tuning::Prediction& prediction
         "How much communication's work slows computation beside it is hardly told by this run: the "
         "interval spans what is possible.");
   }
-  if (prediction.is_extrapolated) {
-    all.push_back(
-        "Some collectives are of kinds, sizes or types that the run did not have: what they take "
-        "is "
-        "extrapolated, and the interval holds a tenth of the change for that.");
-  }
-  if (prediction.keeps_link_of_other_ranks) {
-    all.push_back(
-        "So many ranks are taken to be all on one machine, over the link that was recorded: of N "
-        "machines simulate_link=latency_us=…,gbit_per_s=…,nodes=N tells, or `shardlens predict "
-        "--costs FILE`, measured between them.");
-  }
-  if (prediction.is_link_untold) {
-    all.push_back(
-        "The run does not tell its link: what it did not move costs what is kept of its device "
-        "(`shardlens calibrate`), whatever the link there.");
-  }
-  if (prediction.is_link_faster) {
-    all.push_back(
-        "The link that is asked for would take less than what the run measured without one: that "
-        "stays, as nothing tells how much less a faster link takes. `shardlens predict "
-        "--costs-instead FILE` takes what was measured on one.");
-  }
-  if (prediction.has_other_costs) {
-    all.push_back(
-        "Collectives cost what the given file says, as if nothing was computed beside them; what "
-        "it has not within a factor of two costs what the run measured.");
-  }
-  if (prediction.is_another_strategy) {
-    all.push_back(
-        "What the other strategy copies and administers itself is not known; the interval holds "
-        "3 % of the step for that.");
-  }
-  if (prediction.scales_computation) {
-    all.push_back(
-        "A micro-batch is taken to compute in proportion to its tokens and to what it computes "
-        "again; the interval holds a tenth of the change for that.");
-  }
-  if (prediction.scales_sequences) {
-    all.push_back(
-        "With the length of sequences attention is taken to grow between in proportion and with "
-        "its square; the interval holds both.");
-  }
-  if (prediction.scales_padding) {
-    all.push_back(
-        "Texts are padded to the longest of their batch, and how long that is in another batch is "
-        "not known: the interval spans what is possible.");
+  for (const auto& [is_made, words] : kAssumptions) {
+    if (prediction.*is_made) all.emplace_back(words);
   }
   return all;
 }
