@@ -123,6 +123,30 @@ trace::base::Result<int> predict(const PredictArguments& arguments) {
   return kDone;
 }
 
+constexpr const char* kPredictFooter =
+    "Up to 64 of the recorded steps are gone through again with the other settings, the first\n"
+    "with full detail after skip_steps, fewer of a large run: ranks compute what they\n"
+    "computed, buckets and units are gathered and reduced when the trainer would, at what the\n"
+    "run measured for such sizes, or `shardlens calibrate` before. Can be changed: ranks,\n"
+    "batch, length of sequences, accumulation, recomputation, buckets, overlap,\n"
+    "communication hook, strategy, units and their prefetch, the type of reductions,\n"
+    "simulated link, in any combination. Settings whose effect is not known are left out and\n"
+    "named; with nothing else there is no prediction.\n"
+    "Of many settings (--over, --best) those that take least per token come first, then what\n"
+    "does not fit where the run trained, then why others cannot be predicted. Nothing is run.\n"
+    "Of an imported run (PyTorch's profiler, all ranks, record_shapes=True): link, accumulation\n"
+    "and, on GPUs, ranks; of DDP also buckets, overlap and hook; of fully_shard and\n"
+    "FullyShardedDataParallel the sharding_strategy and prefetches.\n\n"
+    "Examples:\n"
+    "  shardlens predict base --set bucket_cap_mb=4\n"
+    "  shardlens predict base --set sharding_strategy=full_shard --set forward_prefetch=true "
+    "--json\n"
+    "  shardlens predict base --over bucket_cap_mb=1,4,25 --over overlap_comm=true,false\n"
+    "  shardlens predict base --best\n"
+    "  shardlens predict base ds_config.json\n"
+    "  shardlens run --set bucket_cap_mb=4 --predict-from base\n"
+    "  shardlens predict --history";
+
 }  // namespace
 
 void add_predict_command(CLI::App& app, Action& chosen) {
@@ -170,29 +194,7 @@ void add_predict_command(CLI::App& app, Action& chosen) {
       ->type_name("FILE");
   add_format(*command, arguments->format, {"text", "json"});
   add_runs_dir(*command, arguments->runs_dir);
-  command->footer(
-      "Up to 64 of the recorded steps are gone through again with the other settings, the first\n"
-      "with full detail after skip_steps, fewer of a large run: ranks compute what they\n"
-      "computed, buckets and units are gathered and reduced when the trainer would, at what the\n"
-      "run measured for such sizes, or `shardlens calibrate` before. Can be changed: ranks,\n"
-      "batch, length of sequences, accumulation, recomputation, buckets, overlap,\n"
-      "communication hook, strategy, units and their prefetch, the type of reductions,\n"
-      "simulated link, in any combination. Settings whose effect is not known are left out and\n"
-      "named; with nothing else there is no prediction.\n"
-      "Of many settings (--over, --best) those that take least per token come first, then what\n"
-      "does not fit where the run trained, then why others cannot be predicted. Nothing is run.\n"
-      "Of an imported run (PyTorch's profiler, all ranks, record_shapes=True): link, accumulation\n"
-      "and, on GPUs, ranks; of DDP also buckets, overlap and hook; of fully_shard and\n"
-      "FullyShardedDataParallel the sharding_strategy and prefetches.\n\n"
-      "Examples:\n"
-      "  shardlens predict base --set bucket_cap_mb=4\n"
-      "  shardlens predict base --set sharding_strategy=full_shard --set forward_prefetch=true "
-      "--json\n"
-      "  shardlens predict base --over bucket_cap_mb=1,4,25 --over overlap_comm=true,false\n"
-      "  shardlens predict base --best\n"
-      "  shardlens predict base ds_config.json\n"
-      "  shardlens run --set bucket_cap_mb=4 --predict-from base\n"
-      "  shardlens predict --history");
+  command->footer(kPredictFooter);
 }
 
 }  // namespace shardlens::app::cli
