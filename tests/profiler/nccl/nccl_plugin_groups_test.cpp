@@ -16,6 +16,18 @@ namespace {
 
 using trace::model::CollectiveFunction;
 
+// Of one collective of each function, of which none was lost.
+void expect_ends(const RecordedRun::Content& content, std::int64_t all_reduce_ns,
+                 std::int64_t all_gather_ns) {
+  std::map<CollectiveFunction, std::int64_t> ends;
+  for (const trace::model::Collective& row : content.rows.collectives)
+    ends[row.function] = row.end_ns;
+  EXPECT_EQ(ends, (std::map<CollectiveFunction, std::int64_t>{
+                      {CollectiveFunction::kAllReduce, all_reduce_ns},
+                      {CollectiveFunction::kAllGather, all_gather_ns}}));
+  EXPECT_TRUE(content.rows.lost.empty());
+}
+
 TEST_F(NcclPluginTest, GivesAllOfAGroupTheTimesOfTheirCommonKernel) {
   attach();
   FakeNccl nccl(0xabc, 2, 0);
@@ -253,14 +265,7 @@ TEST_F(NcclPluginTest, AHostFunctionTellsOfOneCommunicatorWhileAnotherIsToldAtOn
   ASSERT_EQ(FakeMarks::told.size(), 2u);
   end_launch(FakeMarks::told[0], 100, 200);
   end_launch(FakeMarks::told[1], 300, 400);
-  const auto content = finish();
-  std::map<CollectiveFunction, std::int64_t> ends;
-  for (const trace::model::Collective& row : content.rows.collectives)
-    ends[row.function] = row.end_ns;
-  EXPECT_EQ(ends,
-            (std::map<CollectiveFunction, std::int64_t>{{CollectiveFunction::kAllReduce, 200},
-                                                        {CollectiveFunction::kAllGather, 400}}));
-  EXPECT_TRUE(content.rows.lost.empty());
+  expect_ends(finish(), 200, 400);
 }
 
 TEST_F(NcclPluginTest, OfEachCommunicatorsKernelAHostFunctionTellsWhoseItIs) {
@@ -277,14 +282,7 @@ TEST_F(NcclPluginTest, OfEachCommunicatorsKernelAHostFunctionTellsWhoseItIs) {
   ASSERT_EQ(FakeMarks::told.size(), 2u);
   end_launch(FakeMarks::told[0], 100, 200);
   end_launch(FakeMarks::told[1], 300, 400);
-  const auto content = finish();
-  std::map<CollectiveFunction, std::int64_t> ends;
-  for (const trace::model::Collective& row : content.rows.collectives)
-    ends[row.function] = row.end_ns;
-  EXPECT_EQ(ends,
-            (std::map<CollectiveFunction, std::int64_t>{{CollectiveFunction::kAllReduce, 200},
-                                                        {CollectiveFunction::kAllGather, 400}}));
-  EXPECT_TRUE(content.rows.lost.empty());
+  expect_ends(finish(), 200, 400);
 }
 
 TEST_F(NcclPluginTest, AGroupWhoseStopIsMissingEndsWithTheNext) {
