@@ -14,16 +14,19 @@ fs::path program_folder() {
   return error ? fs::current_path(error) : program.parent_path();
 }
 
-fs::path bundled_runs() {
+fs::path bundled_folder(std::string_view name) {
   std::error_code error;
   auto folder = program_folder();
-  const auto installed = folder / "../share/shardlens/runs";
+  const auto installed = folder / "../share/shardlens" / name;
   if (fs::is_directory(installed, error)) return installed;
   for (int up = 0; up < 4; ++up, folder = folder.parent_path()) {
-    if (fs::is_directory(folder / "assets/runs", error)) return folder / "assets/runs";
+    const auto built = folder / "assets" / name;
+    if (fs::is_directory(built, error)) return built;
   }
   return {};
 }
+
+fs::path bundled_runs() { return bundled_folder("runs"); }
 
 trace::base::Result<fs::path> find_rank_program() {
   const fs::path program = program_folder() / kRankProgram;

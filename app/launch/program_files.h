@@ -13,9 +13,10 @@ inline constexpr std::string_view kRecordLibrary = "libshardlens-record.so";
 
 // The folder of the running executable.
 std::filesystem::path program_folder();
-// The recorded runs that came with the program: beside the source tree of a build folder, or where
-// an installation puts them; "": none.
-std::filesystem::path bundled_runs();
+// What came with the program, of `assets`: beside the source tree of a build folder, or where an
+// installation puts it; "": it is not there.
+std::filesystem::path bundled_folder(std::string_view name);
+std::filesystem::path bundled_runs();  // recorded ones
 // Error kMissing says how to build it.
 trace::base::Result<std::filesystem::path> find_rank_program();
 // What records a program from inside. As above.

@@ -4,10 +4,12 @@
 
 #include <cstdint>
 
+#include "ui/state/replay_speed.h"
+
 namespace shardlens::app::session {
 
-inline constexpr double kSlowestReplay = 0.01;  // one step, bucket by bucket
-inline constexpr double kFastestReplay = 100;
+using ui::state::kFastestReplay;
+using ui::state::kSlowestReplay;
 
 class ReplayClock {
  public:
