@@ -18,6 +18,7 @@ if(SHARDLENS_UI)
   find_package(glfw3 3.3 REQUIRED)
   find_package(OpenGL REQUIRED)
   pkg_check_modules(imgui REQUIRED IMPORTED_TARGET imgui)
+  pkg_check_modules(cmark REQUIRED IMPORTED_TARGET libcmark)
 endif()
 
 if(SHARDLENS_TESTS)

@@ -12,7 +12,7 @@ LOG=$ROOT/build/setup.log
 mkdir -p "$ROOT/build" "$DEPS"
 
 VIEWER_PACKAGES="g++ lld cmake ninja-build ccache pkg-config libsqlite3-dev libxxhash-dev libzstd-dev zlib1g-dev
-  libsimdjson-dev libre2-dev libexpected-dev libyaml-cpp-dev libcli11-dev nlohmann-json3-dev libglfw3-dev libgl-dev libimgui-dev libstb-dev
+  libsimdjson-dev libre2-dev libexpected-dev libyaml-cpp-dev libcli11-dev nlohmann-json3-dev libcmark-dev libglfw3-dev libgl-dev libimgui-dev libstb-dev
   libfreetype-dev
   libgl1-mesa-dri fonts-inter fonts-jetbrains-mono"
 TRAINER_PACKAGES="python3 python3-venv"

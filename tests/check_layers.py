@@ -55,10 +55,11 @@ RULES = {
     'ui/state': (ADVICE, ''),
     'app': (APP, 'CLI/ nlohmann/'),
     'app/cli': (f'{APP} profiler/nvml', 'CLI/ nlohmann/'),
+    'app/lessons': (f'{STORE} ui/state app/launch', 'cmark'),
     'app/window': (APP, 'imgui GLFW/ GL/ stb yaml-cpp/'),
 }
 GUARDED = re.compile(r'tl/|sqlite3|xxhash|zstd|simdjson|zlib|re2/|yaml-cpp/|torch/|ATen/|c10/|cupti|cuda|nccl|imgui|GLFW/|GL/|stb'
-                     r'|CLI/|nlohmann/')
+                     r'|CLI/|nlohmann/|cmark')
 
 
 def rule_of(path):
