@@ -150,6 +150,7 @@ void add_commands(CLI::App& app, Action& chosen, const Surroundings& surrounding
   add_report_command(app, chosen);
   add_compare_command(app, chosen);
   add_replay_command(app, chosen, surroundings);
+  add_learn_command(app, chosen, surroundings);
   add_screenshot_command(app, chosen);
   add_query_command(app, chosen);
   add_pack_command(app, chosen);

@@ -31,6 +31,7 @@ void add_runs_command(CLI::App& app, Action& chosen);
 void add_report_command(CLI::App& app, Action& chosen);
 void add_compare_command(CLI::App& app, Action& chosen);
 void add_replay_command(CLI::App& app, Action& chosen, const Surroundings& surroundings);
+void add_learn_command(CLI::App& app, Action& chosen, const Surroundings& surroundings);
 void add_screenshot_command(CLI::App& app, Action& chosen);
 void add_query_command(CLI::App& app, Action& chosen);
 void add_verify_command(CLI::App& app, Action& chosen);

@@ -16,6 +16,7 @@ namespace {
 struct ScreenshotArguments {
   std::vector<std::string> runs;
   std::string size = "1600x1000";
+  int lesson = 1, page = 1;  // counted from 1
   window::ScreenshotOptions picture;
 };
 
@@ -34,6 +35,7 @@ trace::base::Result<void> parse_size(const std::string& text, int& width, int& h
 }
 
 constexpr const char* kSweepTab = "Sweep";
+constexpr const char* kLearnWorkspace = "learn";
 
 // The window stands over a run, also where it shows a sweep.
 trace::base::Result<std::filesystem::path> first_run_of(const std::string& sweep,
@@ -50,6 +52,17 @@ trace::base::Result<std::filesystem::path> first_run_of(const std::string& sweep
 trace::base::Result<int> screenshot(const ScreenshotArguments& options) {
   auto picture = options.picture;
   TRY(parse_size(options.size, picture.width, picture.height));
+  if (picture.workspace == kLearnWorkspace) {
+    picture.lesson = options.lesson - 1;
+    picture.page = options.page - 1;
+    picture.lessons.assign(options.runs.begin(), options.runs.end());
+    return window::take_screenshot(picture).map([] { return kDone; });
+  }
+  if (options.runs.empty()) {
+    return trace::base::fail(trace::base::ErrorKind::kUsage,
+                             "Name the run to show: shardlens screenshot RUN -o FILE.png. "
+                             "`shardlens runs` lists them.");
+  }
   if (picture.workspace == "compare" && picture.tab == kSweepTab) {
     picture.sweep = options.runs.front();
     TRY_ASSIGN(picture.run, first_run_of(picture.sweep, picture.runs_dir));
@@ -69,19 +82,25 @@ trace::base::Result<int> screenshot(const ScreenshotArguments& options) {
 // What is to be seen.
 void add_content_options(CLI::App& command, ScreenshotArguments& options) {
   auto& picture = options.picture;
-  command
-      .add_option(
-          "RUN", options.runs,
-          "A run's name or number, its folder or a packed file; Compare takes several, its tab\n"
-          "Sweep a sweep's name")
-      ->required();
+  command.add_option(
+      "RUN", options.runs,
+      "A run's name or number, its folder or a packed file; Compare takes several, its tab\n"
+      "Sweep a sweep's name, Learn files of lessons or none for those that came along");
   command.add_option("--workspace", picture.workspace, "What the window shows")
-      ->check(one_of({"tune", "inspect", "compare"}))
+      ->check(one_of({"tune", "inspect", "compare", kLearnWorkspace}))
       ->capture_default_str();
   command.add_option("--tab", picture.tab, "Of the Inspect workspace, or of Compare: Runs, Sweep")
       ->transform(one_of({"Kernels", "Operators", "Collectives", "Copies", "Launches", "Memory",
                           "Steps", "Stragglers", "SQL", "Recording", "Log", "Runs", kSweepTab},
                          true))
+      ->capture_default_str();
+  command.add_option("--lesson", options.lesson, "Of Learn, counted from 1")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--page", options.page, "Of that lesson, counted from 1")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command
       .add_option("--step", picture.step,

@@ -1,0 +1,226 @@
+// `shardlens learn`: lessons beside views of recorded runs, in the window, as text, or checked.
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/cli/command_line.h"
+#include "app/cli/commands.h"
+#include "app/cli/commands/add_command.h"
+#include "app/cli/terminal/lesson_text.h"
+#include "app/cli/terminal/output.h"
+#include "app/lessons/lesson_file.h"
+#include "app/report/report_json.h"
+#include "app/session/runs/listed_runs.h"
+#include "app/window/window_main.h"
+#include "trace/base/printable.h"
+#include "trace/base/text.h"
+#include "trace/store/run/run_folder.h"
+#include "ui/state/view_address.h"
+
+namespace shardlens::app::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using ui::state::Lesson;
+using ui::state::LessonPage;
+using ui::state::LessonShelf;
+
+struct LearnArguments {
+  std::vector<std::string> files;
+  int lesson = 0, page = 0;  // counted from 1; 0: not given
+  bool list = false, check = false;
+  std::string format;
+  fs::path runs_dir = "runs";
+  Surroundings surroundings;
+};
+
+std::vector<fs::path> files_of(const LearnArguments& options) {
+  if (options.files.empty()) return {lessons::bundled_lessons()};
+  return std::vector<fs::path>(options.files.begin(), options.files.end());
+}
+
+trace::base::Result<void> check_place(const LearnArguments& options, const LessonShelf& shelf) {
+  const auto beyond = [](const std::string& option, int number, std::size_t count,
+                         const std::string& what) {
+    return trace::base::fail(trace::base::ErrorKind::kUsage,
+                             option + " " + std::to_string(number) + ": there are " +
+                                 std::to_string(count) + what + "; --list shows them");
+  };
+  const auto lesson = static_cast<std::size_t>(options.lesson);
+  if (lesson > shelf.lessons.size()) {
+    return beyond("--lesson", options.lesson, shelf.lessons.size(), " lessons");
+  }
+  if (options.page == 0) return {};
+  const std::size_t pages = shelf.lessons[lesson - 1].pages.size();
+  if (static_cast<std::size_t>(options.page) <= pages) return {};
+  return beyond("--page", options.page, pages, " pages in this lesson");
+}
+
+report::Json page_json(const LessonPage& page) {
+  return {{"title", page.title},
+          {"view", page.view ? report::Json(address_text(*page.view)) : report::Json(nullptr)},
+          {"replay_speed", report::known(page.replay_speed > 0, page.replay_speed)},
+          {"question", report::text_or_null(page.question)}};
+}
+
+report::Json lesson_json(const Lesson& lesson) {
+  return {{"title", lesson.title},
+          {"file", lesson.file},
+          {"pages", report::array_of(lesson.pages, page_json)}};
+}
+
+std::string list_text(const LessonShelf& shelf) {
+  std::string text;
+  for (std::size_t i = 0; i < shelf.lessons.size(); ++i) {
+    const Lesson& lesson = shelf.lessons[i];
+    text += std::to_string(i + 1) + ". " + lesson.title + "\n";
+    for (std::size_t page = 0; page < lesson.pages.size(); ++page) {
+      text += "     " + std::to_string(page + 1) + ". " + lesson.pages[page].title + "\n";
+    }
+  }
+  return text;
+}
+
+int list(const LearnArguments& options, const LessonShelf& shelf) {
+  if (options.format == "json") {
+    print_result(report::dump_json(report::array_of(shelf.lessons, lesson_json)));
+  } else {
+    print_result(list_text(shelf));
+  }
+  for (const std::string& problem : shelf.problems) print_message("error: " + problem);
+  return shelf.problems.empty() ? kDone : kFailed;
+}
+
+// Beside the lesson first: both are sent as one folder.
+trace::base::Result<fs::path> find_named_run(const std::string& name, const Lesson& lesson,
+                                             const fs::path& runs_dir) {
+  auto beside = trace::store::find_run(name, fs::path(lesson.file).parent_path());
+  return beside ? beside : session::find_listed_run(name, runs_dir);
+}
+
+// What is wrong with the view of one page.
+std::vector<std::string> problems_of(const Lesson& lesson, std::size_t number,
+                                     const fs::path& runs_dir) {
+  const LessonPage& page = lesson.pages[number];
+  std::vector<std::string> problems;
+  if (!page.view) return problems;
+  std::vector<std::string> runs = page.view->others;
+  runs.insert(runs.begin(), page.view->run);
+  for (const std::string& name : runs) {
+    const auto run = find_named_run(name, lesson, runs_dir).and_then(trace::store::read_run_info);
+    if (run) continue;
+    problems.push_back(fs::path(lesson.file).filename().string() + ", page " +
+                       std::to_string(number + 1) + ", \"" + page.title +
+                       "\": " + run.error().message);
+  }
+  return problems;
+}
+
+int check(const LearnArguments& options, const LessonShelf& shelf) {
+  std::vector<std::string> problems = shelf.problems;
+  std::size_t pages = 0;
+  for (const Lesson& lesson : shelf.lessons) {
+    pages += lesson.pages.size();
+    for (std::size_t i = 0; i < lesson.pages.size(); ++i) {
+      for (auto& problem : problems_of(lesson, i, options.runs_dir)) {
+        problems.push_back(std::move(problem));
+      }
+    }
+  }
+  if (options.format == "json") {
+    print_result(report::dump_json({{"intact", problems.empty()},
+                                    {"lessons", shelf.lessons.size()},
+                                    {"pages", pages},
+                                    {"problems", problems}}));
+    return problems.empty() ? kDone : kFailed;
+  }
+  for (const std::string& problem : problems) {
+    print_result(trace::base::printable_line(problem) + "\n");
+  }
+  if (problems.empty()) {
+    print_result("Intact: " + std::to_string(shelf.lessons.size()) + " lessons with " +
+                 std::to_string(pages) + " pages; every run that they name is there\n");
+  }
+  return problems.empty() ? kDone : kFailed;
+}
+
+void print_lessons(const LearnArguments& options, const LessonShelf& shelf) {
+  if (options.page > 0) {
+    const auto page = static_cast<std::size_t>(options.page);
+    const Lesson& lesson = shelf.lessons[static_cast<std::size_t>(options.lesson) - 1];
+    return print_result(page_text(lesson.pages[page - 1], page));
+  }
+  for (std::size_t i = 0; i < shelf.lessons.size(); ++i) {
+    const bool is_asked_for =
+        options.lesson == 0 || static_cast<std::size_t>(options.lesson) == i + 1;
+    if (!is_asked_for) continue;
+    print_result((i > 0 && options.lesson == 0 ? "\n\n" : "") + lesson_text(shelf.lessons[i]));
+  }
+}
+
+trace::base::Result<int> open_window(const LearnArguments& options, std::vector<fs::path> files) {
+  window::WindowOptions window;
+  window.runs_dir = options.runs_dir;
+  window.preferences = options.surroundings.preferences;
+  window.home = options.surroundings.home;
+  window.learns = true;
+  window.lessons = std::move(files);
+  window.lesson = options.lesson > 0 ? options.lesson - 1 : 0;
+  window.page = options.page > 0 ? options.page - 1 : 0;
+  return window::run_window(window).map([] { return kDone; });
+}
+
+trace::base::Result<int> learn(const LearnArguments& options) {
+  auto files = files_of(options);
+  const LessonShelf shelf = lessons::read_lessons(files);
+  if (options.check) return check(options, shelf);
+  if (options.list || options.format == "json") return list(options, shelf);
+  if (shelf.lessons.empty()) {
+    return trace::base::fail(trace::base::ErrorKind::kFailed,
+                             trace::base::joined(shelf.problems, ". "));
+  }
+  TRY(check_place(options, shelf));
+  if (options.surroundings.has_display) return open_window(options, std::move(files));
+  print_lessons(options, shelf);
+  for (const std::string& problem : shelf.problems) print_message("error: " + problem);
+  return shelf.problems.empty() ? kDone : kFailed;
+}
+
+}  // namespace
+
+void add_learn_command(CLI::App& app, Action& chosen, const Surroundings& surroundings) {
+  const auto [command, options] = add_command(
+      app, chosen, "learn", "Lessons on how it works, beside views of recorded runs", learn);
+  options->surroundings = surroundings;
+  command->add_option("FILE", options->files,
+                      "Lessons: Markdown files, or folders of them; those that came with the\n"
+                      "program if none is given");
+  auto* const lesson =
+      command->add_option("--lesson", options->lesson, "Begins with this one, counted from 1")
+          ->type_name("N")
+          ->check(CLI::PositiveNumber);
+  command->add_option("--page", options->page, "Of that lesson, counted from 1")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber)
+      ->needs(lesson);
+  auto* const lists = command->add_flag("--list", options->list, "Prints their titles and pages");
+  command
+      ->add_flag("--check", options->check,
+                 "Whether they can be shown: how they are written, and that the runs are there\n"
+                 "that they name. The exit code is 1 if anything is wrong")
+      ->excludes(lists);
+  add_format(*command, options->format, {"text", "json"});
+  add_runs_dir(*command, options->runs_dir);
+  command->footer(
+      "With no display it prints them as text, with the commands that open their views. Runs are\n"
+      "looked for beside the lesson's file first, then in the library and among those that came\n"
+      "with the program. How a lesson is written: assets/lessons/README.md.\n\n"
+      "Examples:\n"
+      "  shardlens learn\n"
+      "  shardlens learn --lesson 3 --page 2\n"
+      "  shardlens learn workshop/ --check");
+}
+
+}  // namespace shardlens::app::cli
