@@ -58,6 +58,13 @@ std::optional<std::string> question_in(std::string_view html) {
   return question;
 }
 
+// Numbers are no bullets: they stay as text in front of what they number.
+void put_number(std::vector<StyledText>& runs, int number) {
+  const bool has_plain = !runs.empty() && runs.front().style == TextStyle::kPlain;
+  if (!has_plain) runs.insert(runs.begin(), StyledText());
+  runs.front().text.insert(0, std::to_string(number) + ". ");
+}
+
 class LessonReader {
  public:
   explicit LessonReader(std::string_view markdown) : lines_(trace::base::split(markdown, '\n')) {}
@@ -144,7 +151,6 @@ Result<void> LessonReader::take_paragraph(cmark_node* paragraph) {
   return {};
 }
 
-// Numbers are no bullets: they stay as text in front of what they number.
 Result<void> LessonReader::take_list(cmark_node* list) {
   TRY_ASSIGN(auto* const place, place_at(cmark_node_get_start_line(list)));
   const bool is_numbered = cmark_node_get_list_type(list) == CMARK_ORDERED_LIST;
@@ -158,9 +164,7 @@ Result<void> LessonReader::take_list(cmark_node* list) {
                       "an entry of a list is one paragraph: no other list, code or heading in it");
     }
     TRY_ASSIGN(auto runs, styled_text(text));
-    if (is_numbered) {
-      runs.insert(runs.begin(), StyledText{TextStyle::kPlain, std::to_string(number++) + ". "});
-    }
+    if (is_numbered) put_number(runs, number++);
     using Kind = LessonParagraph::Kind;
     place->push_back({is_numbered ? Kind::kText : Kind::kBullet, std::move(runs)});
   }
