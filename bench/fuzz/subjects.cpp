@@ -12,6 +12,7 @@ std::vector<std::unique_ptr<Subject>> all_subjects() {
   subjects.push_back(text_subject());
   subjects.push_back(cache_subject());
   subjects.push_back(costs_subject());
+  subjects.push_back(lesson_subject());
   return subjects;
 }
 

@@ -16,6 +16,7 @@ std::unique_ptr<Subject> model_folder_subject();  // configuration, tokenizer, t
 std::unique_ptr<Subject> text_subject();          // what is learnt from
 std::unique_ptr<Subject> cache_subject();         // of tokens, of figures, of the library
 std::unique_ptr<Subject> costs_subject();         // of collectives, and tables of nccl-tests
+std::unique_ptr<Subject> lesson_subject();        // Markdown
 
 std::vector<std::unique_ptr<Subject>> all_subjects();
 
