@@ -267,6 +267,7 @@ Claims of_gather_use_free() {
           {"311 MiB", mib(held_bytes(sharded, kParameters))},
           {"1.22 GiB", gib(held_bytes(ddp, kOptimizer))},
           {"622 MiB", mib(held_bytes(sharded, kOptimizer))},
+          {"622 MiB", mib(held_bytes(ddp, kCommunication))},
           {"4.01 GiB", gib(held_bytes(ddp, kActivations))}};
 }
 
