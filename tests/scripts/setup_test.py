@@ -93,6 +93,7 @@ class Run(Setup):
         for line in ('reprot a', 'x.shardlens', '--runs-dir d report a', '--view inspect/a', 'report run', '--version', '-h',
                      'run --help', '--viewer run'):
             self.assertEqual(self.run_with(*line.split()), line.removeprefix('--viewer ') + '\n')
+        self.assertEqual(self.run_with('learn', DISPLAY=':7'), 'learn\n')
 
     def test_with_a_display_the_window_opens_before_the_trainer_is_there(self):
         for line in ('', 'a', '--view inspect/a'):

@@ -77,6 +77,7 @@ TEST_F(CommandLine, RefusesWrongUseOfItself) {
   wrong_use({"report"});
   wrong_use({"report", "x", "--format", "html"});
   wrong_use({"screenshot", "x"});
+  EXPECT_THAT(wrong_use({"screenshot", "-o", "x.png"}), HasSubstr("Name the run to show"));
   wrong_use({"bench", "no such benchmark"});
   wrong_use({"settings", "bucket_cap"});
   EXPECT_THAT(wrong_use({"reprot", "x"}), HasSubstr("reprot"));
@@ -386,7 +387,7 @@ TEST_F(CommandLine, DoctorSpeaksJson) {
 
 TEST_F(CommandLine, EveryCommandHasHelpWithAnExample) {
   for (const auto* command : {"run", "report", "compare", "replay", "screenshot", "query", "pack",
-                              "settings", "bench", "doctor"}) {
+                              "settings", "bench", "doctor", "learn"}) {
     const Called help = call({command, "--help"}, false);
     EXPECT_EQ(help.code, kDone) << command;
     EXPECT_THAT(help.out, HasSubstr("Example")) << command;
