@@ -15,6 +15,7 @@
 #include "trace/timeline/values/step_memory.h"
 #include "ui/state/geometry.h"
 #include "ui/state/sweep_view.h"
+#include "ui/state/view_address.h"
 
 namespace shardlens::ui::state {
 
@@ -162,6 +163,15 @@ struct ResumeSweep {
 struct ShowSweep {
   std::string name;
 };
+// Of the Learn workspace.
+struct EnterLessons {};  // it is on screen: what its pages change there is to be had back
+struct LeaveLessons {};  // by this
+// What a page shows; the newest counts. Its answer is Snapshot::gone_to.
+struct GoToView {
+  ViewAddress address;
+  double replay_speed = 0;  // times as fast as the run was, from its start; 0: it is not played
+  std::string lesson_file;  // runs in its folder come first, and a problem names it
+};
 // Asks first while something would end; asked again, it closes.
 struct Quit {};
 // The answer to that.
@@ -176,7 +186,7 @@ using Command =
                  SelectRange, ClearRange, PickEvent, DropEvent, FindNames, ClearFind, GoToHit,
                  GoToEvent, GoToNeighbour, ChangeBookmark, ShowMemory, RunSql, StopSql, OpenFiles,
                  ExportRun, OpenSweepCard, CloseSweepCard, EditSweep, StartSweep, StopSweep,
-                 ResumeSweep, ShowSweep, Quit, KeepOpen>;
+                 ResumeSweep, ShowSweep, EnterLessons, LeaveLessons, GoToView, Quit, KeepOpen>;
 using Commands = std::vector<Command>;
 
 }  // namespace shardlens::ui::state

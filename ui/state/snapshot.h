@@ -16,8 +16,10 @@
 #include "trace/timeline/values/step_picture.h"
 #include "ui/state/advice_view.h"
 #include "ui/state/inspect_view.h"
+#include "ui/state/lesson.h"
 #include "ui/state/prediction_view.h"
 #include "ui/state/sweep_view.h"
+#include "ui/state/view_address.h"
 
 namespace shardlens::ui::state {
 
@@ -177,6 +179,10 @@ struct Snapshot {
   std::shared_ptr<const PlanCard> plan;              // null: the card is closed
   std::shared_ptr<const SweepView> sweep;            // null: nobody asked for one
   std::shared_ptr<const ComparisonView> comparison;  // null: no runs were chosen to be compared
+  std::shared_ptr<const LessonShelf> lessons;        // null: Learn was not opened, or being read
+  // Of the GoToView that was done last: its runs, which are on their way to the screen, by the
+  // names of their files. Another pointer each time; null: none was.
+  std::shared_ptr<const ViewAddress> gone_to;
   JobState job;
   TrainerSetup trainer;
   ReplayState replay;

@@ -10,6 +10,7 @@ namespace shardlens::ui::state {
 inline constexpr const char* kTuneWorkspace = "tune";
 inline constexpr const char* kInspectWorkspace = "inspect";
 inline constexpr const char* kCompareWorkspace = "compare";
+inline constexpr const char* kLearnWorkspace = "learn";  // one of the others, beside a lesson
 
 struct PanelFolds {
   bool knobs = false, dock = false;

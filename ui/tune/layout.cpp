@@ -58,7 +58,8 @@ void share_right_column(TuneLayout& out, const LayoutInput& input, const auto& p
 TuneLayout tune_layout(const LayoutInput& input) {
   const float s = input.scale;
   const auto px = [s](float length) { return std::round(length * s); };
-  const float width = input.width / s, height = input.height / s;
+  const float lesson = input.lesson_width > 0 ? input.lesson_width + px(kPanelGap) : 0;
+  const float width = (input.width - lesson) / s, height = input.height / s;
 
   TuneLayout out;
   state::Rect rest{0, 0, input.width, input.height};
@@ -66,6 +67,7 @@ TuneLayout tune_layout(const LayoutInput& input) {
   rest = rest.inset(px(kPanelGap), 0);
   rest.take_top(px(kPanelGap));
   rest.take_bottom(px(kPanelGap));
+  if (lesson > 0) out.lesson = rest.take_left(input.lesson_width, px(kPanelGap));
   if (input.messages_height > 0) out.messages = rest.take_top(input.messages_height, px(kPanelGap));
   if (input.replay) out.replay = rest.take_top(px(kReplayHeight), px(kPanelGap));
   if (!input.fold_knobs) {

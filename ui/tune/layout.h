@@ -9,6 +9,7 @@ struct LayoutInput {
   float width = 0, height = 0;  // pixels
   float scale = 1;
   float messages_height = 0;  // pixels: of banners and notices
+  float lesson_width = 0;     // pixels: of the column of Learn, beside which all else lies; 0: none
   int dock_rows = -1;  // of the ledger: a short one leaves its room to the timeline; -1: many
   bool replay = false;
   bool learns = false;        // the run has losses to draw
@@ -20,7 +21,7 @@ struct LayoutInput {
 
 // Empty rectangles are not drawn.
 struct TuneLayout {
-  state::Rect top_bar, messages, replay, knobs, steps, timeline, memory, dock;
+  state::Rect top_bar, lesson, messages, replay, knobs, steps, timeline, memory, dock;
   state::Rect advice;    // under memory, where the window is high enough for both
   state::Rect learning;  // beside the step times, where both have room
   bool dock_folded = false;

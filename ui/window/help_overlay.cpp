@@ -6,17 +6,19 @@
 
 #include "ui/kit/overlay.h"
 #include "ui/kit/widgets.h"
+#include "ui/state/view_preferences.h"
 
 namespace shardlens::ui::window {
 
 namespace {
 
-constexpr std::array<KeyHint, 24> kHints{
+constexpr std::array<KeyHint, 25> kHints{
     KeyHint{"Ctrl+Enter", "Start, or queue while a run goes on"},
     KeyHint{"Ctrl+K", "Every command and setting"},
     KeyHint{"Ctrl+1", "Tune"},
     KeyHint{"Ctrl+2", "Inspect"},
     KeyHint{"Ctrl+3", "Compare"},
+    KeyHint{"Ctrl+4", "Learn"},
     KeyHint{"Space", "Follow live; play or pause a replay"},
     KeyHint{"← →", "Previous and next step"},
     KeyHint{"Scroll, W S", "Zoom the timeline"},
@@ -41,7 +43,7 @@ constexpr std::array<KeyHint, 24> kHints{
 constexpr std::array<KeyHint, 27> kInspectHints{
     KeyHint{"Ctrl+F", "Find names; Enter: next, Shift+Enter: back"},
     KeyHint{"Ctrl+K", "Every command and setting"},
-    KeyHint{"Ctrl+1 2 3", "Tune, Inspect, Compare"},
+    KeyHint{"Ctrl+1 2 3 4", "Tune, Inspect, Compare, Learn"},
     KeyHint{"Tab, Shift+F10", "From control to control; a row's menu"},
     KeyHint{"Scroll, W S", "Zoom at the mouse"},
     KeyHint{"Drag, A D", "Pan"},
@@ -71,7 +73,7 @@ constexpr std::array<KeyHint, 27> kInspectHints{
 constexpr std::array<KeyHint, 16> kCompareHints{
     KeyHint{"Ctrl+Enter", "Start, or queue while a run goes on"},
     KeyHint{"Ctrl+K", "Every command and setting"},
-    KeyHint{"Ctrl+1 2 3", "Tune, Inspect, Compare"},
+    KeyHint{"Ctrl+1 2 3 4", "Tune, Inspect, Compare, Learn"},
     KeyHint{"← →", "Previous and next step of all runs"},
     KeyHint{"Scroll, W S", "Zoom the timelines"},
     KeyHint{"Drag, A D", "Pan the timelines"},
@@ -86,6 +88,9 @@ constexpr std::array<KeyHint, 16> kCompareHints{
     KeyHint{"F11", "Present mode"},
     KeyHint{"?", "These keys"},
 };
+
+constexpr KeyHint kPages{"PageDown/Up", "Next and previous page of the lesson"};
+constexpr KeyHint kPresenterPages{"PageDown/Up", "pages"};
 
 constexpr std::array<KeyHint, 8> kPresenterHints{
     KeyHint{"Space", "follow, pause"},
@@ -110,9 +115,14 @@ float draw_key_cap(const kit::Theme& theme, const state::Rect& row, std::string_
 
 }  // namespace
 
-std::span<const KeyHint> key_hints() { return kHints; }
-std::span<const KeyHint> inspect_key_hints() { return kInspectHints; }
-std::span<const KeyHint> compare_key_hints() { return kCompareHints; }
+std::vector<KeyHint> key_hints(std::string_view workspace, bool learns) {
+  std::span<const KeyHint> own = kHints;
+  if (workspace == state::kInspectWorkspace) own = kInspectHints;
+  if (workspace == state::kCompareWorkspace) own = kCompareHints;
+  std::vector<KeyHint> hints(own.begin(), own.end());
+  if (learns) hints.insert(hints.begin(), kPages);
+  return hints;
+}
 
 bool draw_help_overlay(const kit::Theme& theme, const state::Rect& window,
                        std::span<const KeyHint> hints) {
@@ -138,9 +148,11 @@ bool draw_help_overlay(const kit::Theme& theme, const state::Rect& window,
   return overlay.wants_to_close();
 }
 
-void draw_key_line(const kit::Theme& theme, const state::Rect& rect) {
+void draw_key_line(const kit::Theme& theme, const state::Rect& rect, bool learns) {
   state::Rect rest = rect;
-  for (const KeyHint& hint : kPresenterHints) {
+  std::vector<KeyHint> hints(kPresenterHints.begin(), kPresenterHints.end());
+  if (learns) hints.insert(hints.begin(), kPresenterPages);
+  for (const KeyHint& hint : hints) {
     const float cap = kit::text_width(theme, kit::Face::kMonoSmall, hint.keys) + theme.px(12);
     const float label = kit::text_width(theme, kit::Face::kSmall, hint.what);
     if (cap + theme.px(6) + label > rest.w) return;

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "ui/kit/theme.h"
 
@@ -11,14 +12,13 @@ namespace shardlens::ui::window {
 struct KeyHint {
   std::string_view keys, what;
 };
-std::span<const KeyHint> key_hints();          // of Tune
-std::span<const KeyHint> inspect_key_hints();  // of Inspect
-std::span<const KeyHint> compare_key_hints();  // of Compare
+// Of a workspace; `learns`: it stands beside a lesson.
+std::vector<KeyHint> key_hints(std::string_view workspace, bool learns);
 
 // Returns true when it was closed.
 bool draw_help_overlay(const kit::Theme& theme, const state::Rect& window,
                        std::span<const KeyHint> hints);
 // One line with the keys that a presenter needs.
-void draw_key_line(const kit::Theme& theme, const state::Rect& rect);
+void draw_key_line(const kit::Theme& theme, const state::Rect& rect, bool learns);
 
 }  // namespace shardlens::ui::window

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <string>
 #include <utility>
 
@@ -23,6 +22,7 @@
 #include "ui/window/message_strips.h"
 #include "ui/window/session_actions.h"
 #include "ui/window/top_bar.h"
+#include "ui/window/view_addresses.h"
 
 namespace shardlens::ui::window {
 
@@ -51,7 +51,8 @@ constexpr float kScaleStep = 0.125f;
 constexpr std::pair<kit::Key, const char*> kWorkspaceKeys[] = {
     {kit::Key::kOne, state::kTuneWorkspace},
     {kit::Key::kTwo, state::kInspectWorkspace},
-    {kit::Key::kThree, state::kCompareWorkspace}};
+    {kit::Key::kThree, state::kCompareWorkspace},
+    {kit::Key::kFour, state::kLearnWorkspace}};
 
 bool has_sweep_card(const state::Snapshot& snapshot) {
   return snapshot.sweep && snapshot.sweep->card;
@@ -60,44 +61,6 @@ bool has_sweep_card(const state::Snapshot& snapshot) {
 void add_timeline_actions(std::vector<Action>& out, inspect::TimelineState& state) {
   out.push_back({"Fit the timeline", "F", [&state] { state.shown_window().fit(); }});
   out.push_back({"Measure on the timeline", "M", [&state] { inspect::toggle_measure(state); }});
-}
-
-std::string file_name(const std::string& path) {
-  return std::filesystem::path(path).filename().string();
-}
-
-// What the step that is drawn under the measured one is predicted with.
-std::vector<state::AddressSetting> predicted_settings(const state::Snapshot& snapshot) {
-  std::vector<state::AddressSetting> settings;
-  const state::PredictionView* view = snapshot.prediction.get();
-  if (view == nullptr || !view->prediction) return settings;
-  if (view->folder != snapshot.run->figures.info.folder) return settings;
-  for (const trace::tuning::Change& change : view->prediction->changes) {
-    if (change.is_implied) continue;
-    settings.push_back({std::string(change.knob->name),
-                        trace::job::value_text(snapshot.knobs.next, *change.knob)});
-  }
-  return settings;
-}
-
-// Another program's run tells its settings only once it was learnt: what is set before is of one's
-// own, and makes way for what is told then. Of one that is refused nothing will be told.
-bool takes_settings(const state::Snapshot& snapshot) {
-  const trace::model::RunInfo& run = snapshot.run->figures.info;
-  if (run.imported_from.empty() || !snapshot.knobs.told.empty()) return true;
-  const state::PredictionView* view = snapshot.prediction.get();
-  return view != nullptr && view->folder == run.folder && !view->prediction &&
-         !view->refused.empty();
-}
-
-state::ViewAddress compared_address(const state::ComparisonView& view) {
-  state::ViewAddress address;
-  address.workspace = state::kCompareWorkspace;
-  for (const state::ComparedRun& run : view.runs) address.others.push_back(file_name(run.folder));
-  address.run = std::move(address.others.front());
-  address.others.erase(address.others.begin());
-  address.step = view.step;
-  return address;
 }
 
 }  // namespace
@@ -174,7 +137,8 @@ void MainView::draw_workspace(const kit::Theme& theme, const tune::TuneLayout& l
   }
   const state::Rect& above = layout.messages.empty() ? layout.top_bar : layout.messages;
   const float top = above.bottom() + theme.px(8);
-  const state::Rect below{area.x, top, area.w, area.bottom() - top};
+  const float left = layout.lesson.empty() ? area.x : layout.lesson.right();
+  const state::Rect below{left, top, area.right() - left, area.bottom() - top};
   if (inspects()) return draw_inspect(theme, below, snapshot, commands);
   state::Rect rest = below.inset(theme.px(8), 0);
   rest.take_bottom(theme.px(8));
@@ -186,22 +150,24 @@ void MainView::show_answers(std::size_t first, const state::Commands& commands) 
   for (std::size_t i = first; i < commands.size(); ++i) {
     const bool compares_runs = std::holds_alternative<state::CompareRuns>(commands[i]);
     if (!compares_runs && !std::holds_alternative<state::StartSweep>(commands[i])) continue;
-    preferences_.workspace = state::kCompareWorkspace;
+    shown_workspace() = state::kCompareWorkspace;
     compare_.show(compares_runs ? "Runs" : "Sweep");
   }
 }
 
-void MainView::draw_window(const kit::Theme& theme, const state::Rect& window,
-                           const state::Snapshot& snapshot, state::Commands& commands) {
-  state::Rect area = window;
-  state::Rect keys;
-  if (theme.present) keys = area.take_bottom(theme.px(kKeyLineHeight));
+tune::LayoutInput MainView::layout_input(const kit::Theme& theme, const state::Rect& area,
+                                         const state::Snapshot& snapshot,
+                                         const std::vector<present::Message>& messages) {
   tune::LayoutInput input;
   input.width = area.w;
   input.height = area.h;
   input.scale = theme.scale;
-  const std::vector<present::Message> messages = present::messages(snapshot, inspects());
-  input.messages_height = messages_height(theme, area.w - theme.px(2 * tune::kPanelGap), messages);
+  float words = area.w - theme.px(2 * tune::kPanelGap);
+  if (learns()) {
+    input.lesson_width = lesson::LearnWorkspace::column_width(theme, area.w);
+    words -= input.lesson_width + theme.px(tune::kPanelGap);
+  }
+  input.messages_height = messages_height(theme, words, messages);
   if (snapshot.ledger) input.dock_rows = static_cast<int>(snapshot.ledger->rows.size());
   input.replay = snapshot.replay.active;
   input.learns = snapshot.run && learn::has_learning(snapshot.run->figures);
@@ -209,7 +175,16 @@ void MainView::draw_window(const kit::Theme& theme, const state::Rect& window,
   input.fold_knobs = folds().knobs;
   input.fold_dock = folds().dock;
   input.open_dock = workspace_.opens_dock();
-  const tune::TuneLayout layout = tune::tune_layout(input);
+  return input;
+}
+
+void MainView::draw_window(const kit::Theme& theme, const state::Rect& window,
+                           const state::Snapshot& snapshot, state::Commands& commands) {
+  state::Rect area = window;
+  state::Rect keys;
+  if (theme.present) keys = area.take_bottom(theme.px(kKeyLineHeight));
+  const std::vector<present::Message> messages = present::messages(snapshot, inspects());
+  const tune::TuneLayout layout = tune::tune_layout(layout_input(theme, area, snapshot, messages));
 
   const TopBarResult bar =
       draw_top_bar(theme, layout.top_bar,
@@ -217,9 +192,10 @@ void MainView::draw_window(const kit::Theme& theme, const state::Rect& window,
   if (bar.toggle_theme) choose_other_theme();
   if (bar.toggle_help) help_ = !help_;
   if (!layout.messages.empty()) draw_messages(theme, layout.messages, messages);
+  if (learns()) learn_.draw(theme, layout.lesson, snapshot, commands);
   draw_workspace(theme, layout, area, snapshot, commands);
   if (!bar.workspace.empty()) preferences_.workspace = bar.workspace;
-  if (theme.present) draw_key_line(theme, keys.inset(theme.px(16), 0));
+  if (theme.present) draw_key_line(theme, keys.inset(theme.px(16), 0), learns());
 }
 
 void MainView::draw(const state::Snapshot& snapshot, state::Commands& commands) {
@@ -248,7 +224,7 @@ void MainView::draw(const state::Snapshot& snapshot, state::Commands& commands) 
   ImGui::PopFont();
   ImGui::End();
 
-  take_wanted(snapshot, commands);
+  tune_wish_.fulfil(snapshot, commands);
   if (snapshot.asks_to_close) {
     draw_close_card(theme, window, snapshot, commands);
   } else {
@@ -256,6 +232,7 @@ void MainView::draw(const state::Snapshot& snapshot, state::Commands& commands) 
   }
   focus_.end_frame(theme);
   show_answers(first_command, commands);
+  follow_lessons(snapshot, commands);
   start_by_key(snapshot, keeps_enter, first_command, commands);
 }
 
@@ -263,15 +240,14 @@ void MainView::draw_overlays(const kit::Theme& theme, const state::Rect& window,
                              const state::Snapshot& snapshot, state::Commands& commands) {
   plan_.draw(theme, window, snapshot, commands);
   sweep::draw_sweep_card(theme, window, snapshot, commands);
-  const auto hints = inspects()   ? inspect_key_hints()
-                     : compares() ? compare_key_hints()
-                                  : key_hints();
-  if (help_ && draw_help_overlay(theme, window, hints)) help_ = false;
+  const bool closes_help =
+      help_ && draw_help_overlay(theme, window, key_hints(shown_workspace(), learns()));
+  if (closes_help) help_ = false;
   palette_.draw(
       theme, window, actions(snapshot, commands),
       [this](std::string_view knob) {
         folds().knobs = false;
-        preferences_.workspace = state::kTuneWorkspace;
+        shown_workspace() = state::kTuneWorkspace;
         workspace_.knobs().reveal(knob);
       },
       commands);
@@ -339,7 +315,9 @@ void MainView::handle_keys(const state::Snapshot& snapshot, state::Commands& com
     commands.push_back(snapshot.plan ? state::Command(state::ClosePlan{})
                                      : state::Command(state::OpenPlan{}));
   }
-  if (!keys_are_free(snapshot) || compares()) return;  // what Tune shows is not on screen there
+  if (!keys_are_free(snapshot)) return;
+  if (learns()) learn_.use_keys();
+  if (compares()) return;  // what Tune shows is not on screen there
   if (kit::key_pressed(kit::Key::kSpace, false)) follow_or_pause(snapshot, commands);
   if (inspects()) return;  // its other keys are obeyed where it draws
   for (const auto& [key, direction] :
@@ -394,6 +372,16 @@ void MainView::add_inspect_actions(std::vector<Action>& out) {
   }
 }
 
+void MainView::add_lesson_actions(std::vector<Action>& out) {
+  lesson::LessonReader& reader = learn_.reader();
+  out.push_back({"All lessons", "", [&reader] { reader.go_to_shelf(); }});
+  if (reader.page() == nullptr) return;
+  out.push_back({"Next page of the lesson", "PageDown", [&reader] { reader.go_on(); }});
+  out.push_back({"Previous page of the lesson", "PageUp", [&reader] { reader.go_back(); }});
+  if (!reader.has_view()) return;
+  out.push_back({"Show this page's view again", "", [&reader] { reader.show_view_again(); }});
+}
+
 void MainView::add_view_actions(std::vector<Action>& out) {
   if (inspects()) {
     add_inspect_actions(out);
@@ -407,9 +395,11 @@ void MainView::add_view_actions(std::vector<Action>& out) {
   out.push_back({"Workspace: Inspect", "Ctrl+2", go_to(state::kInspectWorkspace)});
   out.push_back(
       {"Workspace: Compare", "Ctrl+3", go_to(state::kCompareWorkspace), "compare runs difference"});
+  out.push_back({"Workspace: Learn", "Ctrl+4", go_to(state::kLearnWorkspace), "learn lessons"});
+  if (learns()) add_lesson_actions(out);
   out.push_back({"Show: Sweeps", "",
                  [this] {
-                   preferences_.workspace = state::kCompareWorkspace;
+                   shown_workspace() = state::kCompareWorkspace;
                    compare_.show("Sweep");
                  },
                  "sweeps curve heat map pareto"});
@@ -428,8 +418,19 @@ void MainView::add_view_actions(std::vector<Action>& out) {
 
 void MainView::go_to(const state::ViewAddress& address) {
   preferences_.workspace = address.workspace;
+  open(address);
+}
+
+void MainView::open_lesson(std::size_t lesson, std::size_t page) {
+  preferences_.workspace = state::kLearnWorkspace;
+  learn_.reader().open(lesson, page);
+}
+
+void MainView::open(const state::ViewAddress& address) {
+  shown_workspace() = address.workspace;
+  tune_wish_.drop();
   if (address.workspace == state::kTuneWorkspace) {
-    wanted_ = address;
+    tune_wish_.ask(address, learns());
   } else if (address.workspace == state::kCompareWorkspace) {
     compare_.show("Runs");
   } else {
@@ -437,23 +438,17 @@ void MainView::go_to(const state::ViewAddress& address) {
   }
 }
 
-void MainView::take_wanted(const state::Snapshot& snapshot, state::Commands& commands) {
-  if (!wanted_ || !snapshot.run) return;
-  const trace::model::RunInfo& run = snapshot.run->figures.info;
-  // By the name of its file or its own, as commands take it.
-  const std::filesystem::path file(run.folder);
-  const std::string name = file_name(wanted_->run);
-  if (file.filename() != name && file.stem() != name && run.name != wanted_->run) return;
-  if (wanted_->step >= 0) commands.push_back(state::SelectStep{std::exchange(wanted_->step, -1)});
-  if (!wanted_->settings.empty() && !takes_settings(snapshot)) return;
-  // What another program was told is not known as settings.
-  if (!wanted_->settings.empty() && run.imported_from.empty()) {
-    commands.push_back(state::CopySettings{run.folder});
+void MainView::follow_lessons(const state::Snapshot& snapshot, state::Commands& commands) {
+  const auto turn = learn_.follow(preferences_.workspace, snapshot, commands);
+  if (turn.entered) {
+    before_lessons_.reset();
+    if (snapshot.inspect) before_lessons_ = inspect_.address(*snapshot.inspect);
   }
-  for (const auto& [knob, value] : wanted_->settings) {
-    commands.push_back(state::SetKnob{knob, value});
+  if (turn.left) {
+    tune_wish_.drop();
+    if (before_lessons_) inspect_.go_to(*before_lessons_);
   }
-  wanted_.reset();
+  if (turn.arrived) open(*turn.arrived);
 }
 
 bool MainView::has_address(const state::Snapshot& snapshot) const {
@@ -467,15 +462,7 @@ bool MainView::has_address(const state::Snapshot& snapshot) const {
 state::ViewAddress MainView::address(const state::Snapshot& snapshot) const {
   if (compares()) return compared_address(*snapshot.comparison);
   if (inspects() && snapshot.inspect) return inspect_.address(*snapshot.inspect);
-  state::ViewAddress address;
-  address.workspace = state::kTuneWorkspace;
-  const state::RunView& run = *snapshot.run;
-  address.run = file_name(run.figures.info.folder);
-  // Of a run that goes on the latest; of any other a typical one would be chosen.
-  const bool goes_on = run.follows_live && run.is_live && !snapshot.replay.active;
-  if (!goes_on) address.step = run.selected_step;
-  address.settings = predicted_settings(snapshot);
-  return address;
+  return tune_address(snapshot);
 }
 
 void MainView::add_file_actions(std::vector<Action>& out, const state::Snapshot& snapshot,

@@ -4,20 +4,26 @@
 //   ImGui::NewFrame();  view.draw(snapshot, commands);  ImGui::Render();
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "ui/compare/compare_workspace.h"
 #include "ui/inspect/inspect_workspace.h"
 #include "ui/kit/focus_ring.h"
 #include "ui/kit/theme.h"
+#include "ui/lesson/learn_workspace.h"
 #include "ui/plan/plan_card.h"
+#include "ui/present/job_text.h"
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 #include "ui/state/view_preferences.h"
+#include "ui/tune/layout.h"
 #include "ui/tune/workspace.h"
 #include "ui/window/command_palette.h"
 #include "ui/window/top_bar.h"
+#include "ui/window/view_addresses.h"
 
 namespace shardlens::ui::window {
 
@@ -37,6 +43,8 @@ class MainView {
   void show_in_dock(tune::DockPanel::Tab tab) { workspace_.show_in_dock(tab, folds().dock); }
   // Opens what the text names, once the run is there. Which runs are compared the caller says.
   void go_to(const state::ViewAddress& address);
+  // In Learn; also before the lessons have been read.
+  void open_lesson(std::size_t lesson, std::size_t page);
 
   const state::ViewPreferences& preferences() const { return preferences_; }
   void set_preferences(state::ViewPreferences preferences);
@@ -46,16 +54,27 @@ class MainView {
   inspect::InspectWorkspace& inspect() { return inspect_; }
   const kit::FocusRing& focus() const { return focus_; }
   compare::CompareWorkspace& compare() { return compare_; }
-  bool inspects() const { return preferences_.workspace == state::kInspectWorkspace; }
-  bool compares() const { return preferences_.workspace == state::kCompareWorkspace; }
+  lesson::LearnWorkspace& lessons() { return learn_; }
+  bool learns() const { return preferences_.workspace == state::kLearnWorkspace; }
+  // Whether it is to be seen, also beside a lesson.
+  bool inspects() const { return shown_workspace() == state::kInspectWorkspace; }
+  bool compares() const { return shown_workspace() == state::kCompareWorkspace; }
 
  private:
+  // Tune, Inspect or Compare, whichever is to be seen: in Learn the one beside the lesson, which
+  // changes without leaving it.
+  std::string& shown_workspace() { return learns() ? learn_.shown() : preferences_.workspace; }
+  const std::string& shown_workspace() const {
+    return learns() ? learn_.shown() : preferences_.workspace;
+  }
   float effective_scale() const;
   kit::Theme make_look();
   void choose_other_theme();
   void change_scale(float factor);
-  // While presenting all is folded until it is asked for, which no preference keeps.
+  // Beside a lesson, and while presenting, all is folded until it is asked for, which no preference
+  // keeps.
   state::PanelFolds& folds() {
+    if (learns()) return learn_.folds();
     return preferences_.present_mode ? present_folds_ : preferences_.folds;
   }
   void present(bool presents);
@@ -68,14 +87,18 @@ class MainView {
   void follow_or_pause(const state::Snapshot& snapshot, state::Commands& commands);
   bool has_address(const state::Snapshot& snapshot) const;
   state::ViewAddress address(const state::Snapshot& snapshot) const;
-  // What go_to() asked for of a run in Tune, once that is on screen.
-  void take_wanted(const state::Snapshot& snapshot, state::Commands& commands);
+  void open(const state::ViewAddress& address);  // without leaving Learn
+  void follow_lessons(const state::Snapshot& snapshot, state::Commands& commands);
   std::vector<Action> actions(const state::Snapshot& snapshot, state::Commands& commands);
   void add_file_actions(std::vector<Action>& out, const state::Snapshot& snapshot,
                         state::Commands& commands);
   void add_tune_actions(std::vector<Action>& out);
   void add_inspect_actions(std::vector<Action>& out);
+  void add_lesson_actions(std::vector<Action>& out);
   void add_view_actions(std::vector<Action>& out);  // what changes only the look
+  tune::LayoutInput layout_input(const kit::Theme& theme, const state::Rect& area,
+                                 const state::Snapshot& snapshot,
+                                 const std::vector<present::Message>& messages);
   void draw_window(const kit::Theme& theme, const state::Rect& window,
                    const state::Snapshot& snapshot, state::Commands& commands);
   void draw_inspect(const kit::Theme& theme, const state::Rect& area,
@@ -97,11 +120,13 @@ class MainView {
   tune::TuneWorkspace workspace_;
   inspect::InspectWorkspace inspect_;
   compare::CompareWorkspace compare_;
+  lesson::LearnWorkspace learn_;
   TopBarFigures top_figures_;
   CommandPalette palette_;
   plan::PlanCardView plan_;
   kit::FocusRing focus_;
-  std::optional<state::ViewAddress> wanted_;  // in Tune: its step and settings
+  TuneWish tune_wish_;
+  std::optional<state::ViewAddress> before_lessons_;  // what Inspect showed
   kit::Fonts fonts_{};
   float fonts_scale_ = 0;
   state::PanelFolds present_folds_{.knobs = true, .dock = true};

@@ -269,14 +269,14 @@ struct WorkspaceTab {
   const char* id;
   std::string_view label, explanation, keys;
 };
-constexpr std::array<WorkspaceTab, 3> kWorkspaces{
+constexpr std::array<WorkspaceTab, 4> kWorkspaces{
     WorkspaceTab{state::kTuneWorkspace, "Tune", "What did this knob do, what would that one do?",
                  "Ctrl+1"},
     WorkspaceTab{state::kInspectWorkspace, "Inspect", "Where did the time go?", "Ctrl+2"},
-    WorkspaceTab{state::kCompareWorkspace, "Compare", "Which is better, and is it real?",
-                 "Ctrl+3"}};
-constexpr float kWidthForWideTabs = 1400;  // below it they are small
-constexpr float kWidthForTabRow = 1000;    // below it they lie one above the other
+    WorkspaceTab{state::kCompareWorkspace, "Compare", "Which is better, and is it real?", "Ctrl+3"},
+    WorkspaceTab{state::kLearnWorkspace, "Learn", "How does it work?", "Ctrl+4"}};
+// Below it they are small, and two lie one above the other: figures need the room.
+constexpr float kWidthForTabRow = 1400;
 
 void draw_workspace_tab(const kit::Theme& theme, const state::Rect& box, const WorkspaceTab& tab,
                         bool active, bool small, TopBarResult& result) {
@@ -297,7 +297,7 @@ void draw_workspace_tab(const kit::Theme& theme, const state::Rect& box, const W
 // Takes its room from `rest`.
 void draw_workspaces(const kit::Theme& theme, state::Rect& rest, float unit, std::string_view shown,
                      TopBarResult& result) {
-  const bool stacked = unit < kWidthForTabRow, small = unit < kWidthForWideTabs;
+  const bool small = unit < kWidthForTabRow;
   const kit::Face face = small ? kit::Face::kSmall : kit::Face::kStrong;
   const float padding = theme.px(small ? 8 : 12);
   float widest = 0;
@@ -308,13 +308,12 @@ void draw_workspaces(const kit::Theme& theme, state::Rect& rest, float unit, std
   for (std::size_t i = 0; i < kWorkspaces.size(); ++i) {
     const WorkspaceTab& tab = kWorkspaces[i];
     state::Rect box;
-    if (stacked) {  // two in a column
+    if (small) {  // two in a column
       if (i % 2 == 0) column = rest.take_left(widest + 2 * padding, theme.px(4));
       box = column.take_top(i % 2 == 0 ? column.h / 2 : column.h);
     } else {
       const float width = std::ceil(kit::text_width(theme, face, tab.label)) + 2 * padding;
-      box = rest.take_left(width, theme.px(small ? 2 : 4))
-                .inset(0, std::round((rest.h - theme.px(28)) / 2));
+      box = rest.take_left(width, theme.px(4)).inset(0, std::round((rest.h - theme.px(28)) / 2));
     }
     draw_workspace_tab(theme, box, tab, shown == tab.id, small, result);
   }

@@ -1,0 +1,132 @@
+#include "ui/lesson/lesson_page.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+#include "ui/kit/panel.h"
+#include "ui/kit/widgets.h"
+#include "ui/lesson/text_draw.h"
+
+namespace shardlens::ui::lesson {
+
+namespace {
+
+constexpr float kAgainRow = 24, kTurnRow = 32, kPageGap = 8;
+constexpr float kPageDot = 8, kPageDotRoom = 16;
+constexpr float kScrollBarRoom = 12;
+constexpr float kAnyHeight = 1e6f;  // what does not fit is scrolled to
+
+// Takes its room from `rest`.
+void draw_question(const kit::Theme& theme, state::Rect& rest, LessonReader& reader,
+                   state::Commands& commands) {
+  const state::Palette& p = theme.colors();
+  const state::LessonPage& page = *reader.page();
+  if (page.question.empty()) return;
+  const float y = rest.take_top(theme.px(kPageGap), theme.px(kPageGap)).bottom();
+  kit::line(rest.x, y, rest.right(), y, kit::color(p.panel_edge));
+  rest.take_top(kit::text_wrapped(theme, rest, kit::Face::kStrong, p.text, page.question),
+                theme.px(kPageGap));
+  const char* label = reader.shows_answer() ? "Hide answer" : "Show answer";
+  const state::Rect row = rest.take_top(theme.px(28), theme.px(kPageGap));
+  const state::Rect box{row.x, row.y, std::min(kit::button_width(theme, label), row.w), row.h};
+  const bool is_pressed = kit::button(theme, "lesson/answer", box, kit::ButtonKind::kQuiet, label);
+  if (reader.shows_answer()) {
+    rest.take_top(
+        draw_paragraphs(theme, rest, page.answer, p.text_secondary, "lesson/answer", commands));
+  }
+  if (is_pressed) reader.show_answer(!reader.shows_answer());
+}
+
+void draw_page_text(const kit::Theme& theme, const state::Rect& area, LessonReader& reader,
+                    state::Commands& commands) {
+  const state::Palette& p = theme.colors();
+  const state::LessonPage& page = *reader.page();
+  // Each page begins at its top, and keeps where it was scrolled to.
+  const std::string id = "##lesson " + std::to_string(reader.lesson_index()) + " " +
+                         std::to_string(reader.page_index());
+  const kit::Panel panel(theme, id.c_str(), area,
+                         {.title = {}, .note = {}, .scrolls = true, .plain = true});
+  state::Rect rest = panel.body;
+  rest.w = std::max(1.0f, rest.w - theme.px(kScrollBarRoom));
+  rest.h = kAnyHeight;
+  rest.take_top(
+      kit::text_wrapped(theme, rest, kit::Face::kSmall, p.text_muted, reader.lesson()->title),
+      theme.px(4));
+  rest.take_top(kit::text_wrapped(theme, rest, kit::Face::kTitle, p.text, page.title),
+                theme.px(kPageGap));
+  rest.take_top(draw_paragraphs(theme, rest, page.text, p.text, "lesson", commands));
+  draw_question(theme, rest, reader, commands);
+  panel.content_height(rest.y - panel.body.y + theme.px(kPageGap));
+}
+
+// Each a way to its page, where there is room for all.
+void draw_page_dots(const kit::Theme& theme, const state::Rect& area, LessonReader& reader) {
+  const std::size_t pages = reader.lesson()->pages.size(), shown = reader.page_index();
+  const float width = theme.px(kPageDotRoom) * static_cast<float>(pages);
+  if (pages < 2 || width > area.w) return;
+  state::Rect rest{area.center_x() - width / 2, area.y, width, area.h};
+  for (std::size_t i = 0; i < pages; ++i) {
+    const state::Rect box =
+        rest.take_left(theme.px(kPageDotRoom)).inset(0, (area.h - theme.px(kPageDotRoom)) / 2);
+    const kit::Hit hit = kit::hit_area(theme, "lesson/page " + std::to_string(i + 1), box);
+    const state::Palette& p = theme.colors();
+    const state::Rgb ink = i == shown ? p.accent : hit.hovered ? p.text : p.text_muted;
+    kit::shape(kit::Shape::kDot, box.center_x(), box.center_y(),
+               theme.px(i == shown ? kPageDot : kPageDot - 2), kit::color(ink));
+    if (hit.hovered) kit::tooltip(theme, reader.lesson()->pages[i].title, "");
+    if (hit.clicked) reader.turn_to(i);
+  }
+}
+
+void draw_turns(const kit::Theme& theme, state::Rect row, LessonReader& reader) {
+  const char* on = !reader.is_last_page()     ? "Next ›"
+                   : reader.has_next_lesson() ? "Next lesson ›"
+                                              : "All lessons";
+  const float on_width =
+      std::min(kit::button_width(theme, on, kit::ButtonKind::kPrimary), row.w / 2);
+  const state::Rect back =
+      row.take_left(std::min(kit::button_width(theme, "‹ Back"), row.w / 2), theme.px(kPageGap));
+  const state::Rect next = row.take_right(on_width, theme.px(kPageGap));
+  const bool goes_back = kit::button(theme, "lesson/back", back, kit::ButtonKind::kQuiet, "‹ Back");
+  kit::explain(theme, back, "The page before", "Before the first one are all lessons", "PageUp");
+  draw_page_dots(theme, row, reader);
+  const bool goes_on = kit::button(theme, "lesson/next", next, kit::ButtonKind::kPrimary, on);
+  kit::explain(theme, next, "On", "Also by a presenter's remote control", "PageDown");
+  if (goes_back) return reader.go_back();
+  if (goes_on) reader.go_on();
+}
+
+}  // namespace
+
+void draw_lesson_page(const kit::Theme& theme, const state::Rect& rect, LessonReader& reader,
+                      state::Commands& commands) {
+  const state::Palette& p = theme.colors();
+  state::Rect rest = rect.inset(theme.px(kit::kPanelPadding), 0);
+  state::Rect header = rest.take_top(kit::panel_header_height(theme), theme.px(4));
+  const std::string count = std::to_string(reader.page_index() + 1) + " / " +
+                            std::to_string(reader.lesson()->pages.size());
+  const float width =
+      kit::label_in(theme, header, kit::Face::kMonoSmall, p.text_muted, count, kit::Align::kRight);
+  header.take_right(width, theme.px(kPageGap));
+  const state::Rect all =
+      header.take_left(kit::button_width(theme, "‹ Lessons", kit::ButtonKind::kGhost));
+  const bool goes_to_shelf = kit::button(theme, "lesson/all", all.inset(0, theme.px(4)),
+                                         kit::ButtonKind::kGhost, "‹ Lessons");
+
+  rest.take_bottom(theme.px(kPageGap));
+  const state::Rect turns = rest.take_bottom(theme.px(kTurnRow), theme.px(kPageGap));
+  state::Rect again = rest.take_bottom(theme.px(kAgainRow), theme.px(kPageGap));
+  draw_page_text(theme, rest, reader, commands);
+  constexpr const char* kAgain = "Show this view again";
+  if (reader.has_view()) {
+    again = again.take_left(kit::button_width(theme, kAgain, kit::ButtonKind::kGhost));
+    if (kit::button(theme, "lesson/again", again, kit::ButtonKind::kGhost, kAgain)) {
+      reader.show_view_again();
+    }
+  }
+  if (goes_to_shelf) return reader.go_to_shelf();
+  draw_turns(theme, turns, reader);
+}
+
+}  // namespace shardlens::ui::lesson
