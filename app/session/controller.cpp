@@ -77,6 +77,7 @@ Controller::Controller(ControllerOptions options, std::function<void()> wake)
       predictor_(wake),
       comparison_(wake),
       watcher_(wake),
+      lessons_({options_.lessons, runs_dir_, one_spelling(options_.bundled_dir)}, wake),
       job_(options_.start_job, notice_, wake),
       sweeps_(runs_dir_, job_.queue(), notice_, wake) {
   if (options_.run.empty()) return;
@@ -107,6 +108,7 @@ std::shared_ptr<const ui::state::Snapshot> Controller::snapshot() {
   follow_library();
   follow_watch();
   follow_told();
+  follow_lessons();
   follow_import();
   follow_inspect();
   if (snapshot_ && comparison_.view() != snapshot_->comparison) touch();
@@ -129,6 +131,8 @@ std::shared_ptr<const ui::state::Snapshot> Controller::snapshot() {
   next->plan = planner_.card(knobs_.next());
   next->sweep = sweeps_.view(knobs_.next(), rows());
   next->comparison = comparison_.view();
+  next->lessons = lessons_.shelf();
+  next->gone_to = gone_to_;
   next->job = job_.state(*watch_state_);
   next->trainer = trainer_state_;
   next->replay = watch_state_->replay;
@@ -170,6 +174,7 @@ void Controller::follow_job() {
   if (!news.is_any) return;
   watcher_.set_own_job(job_.recorded_folder());
   library_.set_own_job(job_.recorded_folder().string());
+  if (news.has_started) before_lessons_.follow_job(before, job_.folder());
   if (news.has_started && takes_the_screen_after(before)) show_new_run(job_.folder());
   if (news.has_started || news.is_idle) is_start_awaited_ = false;
   if (news.has_started || news.has_ended) library_.refresh();
@@ -236,6 +241,31 @@ void Controller::follow_told() {
   if (is_new) touch();
 }
 
+void Controller::follow_lessons() {
+  if (snapshot_ && lessons_.shelf() != snapshot_->lessons) touch();
+  // Before the library was read, what is to be had back is not on screen yet.
+  if (is_learning_ && !library_state_.loaded) return;
+  const auto found = lessons_.take_found();
+  if (found && is_learning_) go_to(*found);
+}
+
+void Controller::go_to(const FoundView& found) {
+  touch();
+  if (!found.problem.empty()) return notice_.say_why_not(found.problem);
+  notice_.clear();
+  before_lessons_.keep();
+  std::vector<std::string> folders;
+  for (const std::string& run : found.runs) folders.push_back(one_spelling(run).string());
+  if (found.replay_speed > 0) {
+    watcher_.start_replay(folders.front(), found.replay_speed);
+  } else {
+    watcher_.show(folders.front());
+    watcher_.select_usual_step();
+  }
+  if (folders.size() > 1) compare(folders, found.address.step);
+  gone_to_ = std::make_shared<const ui::state::ViewAddress>(found.address);
+}
+
 // What is read for the screen is not read for the ledger again.
 void Controller::give_figures_to_library(const WatchState& before) {
   const auto& view = watch_state_->view;
@@ -267,6 +297,7 @@ void Controller::follow_inspect() {
 }
 
 void Controller::show_new_run(const fs::path& run) {
+  before_lessons_.show_instead(run);
   watcher_.show(run);
   first_run_opened_ = true;
 }
@@ -310,8 +341,23 @@ void Controller::execute(const ui::state::Command& command) {
   touch();
 }
 
+// What a lesson sets is no change of one's own.
+void Controller::begin_change() {
+  if (!before_lessons_.is_kept()) baseline_.begin_change(rows());
+}
+
+void Controller::carry_out(const ui::state::EnterLessons&) {
+  is_learning_ = true;
+  lessons_.read();
+}
+
+void Controller::carry_out(const ui::state::LeaveLessons&) {
+  is_learning_ = false;
+  before_lessons_.bring_back(rows(), runs_dir_);
+}
+
 void Controller::carry_out(const ui::state::SetKnob& command) {
-  baseline_.begin_change(rows());
+  begin_change();
   notice_.take(baseline_.change_knob(command.name, [command](KnobEditor& knobs) {
     return knobs.set(command.name, command.text);
   }));
@@ -366,6 +412,7 @@ void Controller::carry_out(const ui::state::StartRun& command) {
   notice_.clear();
   knobs_.replace(draft.next);
   baseline_.keep_settings();
+  before_lessons_.keep_settings();
   is_start_awaited_ = is_start_awaited_ || is_idle() || command.stop_current;
   job_.queue().start({.settings = draft.next,
                       .runs_dir = runs_dir_,
@@ -395,6 +442,7 @@ void Controller::carry_out(const ui::state::StartSweep&) {
   if (started) {
     knobs_.replace(knobs_.next());
     baseline_.keep_settings();
+    before_lessons_.keep_settings();
   }
   is_start_awaited_ = is_start_awaited_ || (started && at_once);
   notice_.take(started);
@@ -428,7 +476,7 @@ void Controller::carry_out(const ui::state::OpenFiles& command) {
   if (!traces.empty()) {
     std::ranges::for_each(runs, leave_out);
   } else if (!runs.empty()) {
-    watcher_.show(one_spelling(runs.front()));
+    show_new_run(one_spelling(runs.front()));
   }
   import_.add(std::move(traces), std::move(left_out));
 }
@@ -436,7 +484,7 @@ void Controller::carry_out(const ui::state::OpenFiles& command) {
 void Controller::take_over(const fs::path& file,
                            const trace::base::Result<DroppedSettings>& dropped) {
   if (!dropped) return notice_.say_why_not(dropped.error().message);
-  baseline_.begin_change(rows());
+  begin_change();
   // What the file leaves open is as in the settings that it changes, on which it depends what is
   // taken over.
   baseline_.change([this, file](KnobEditor& knobs) {
@@ -449,6 +497,7 @@ void Controller::take_over(const fs::path& file,
     knobs.replace((*read)->settings);
     notice_.say((*read)->notice);
   });
+  before_lessons_.keep_settings();
 }
 
 void Controller::carry_out(const ui::state::ShowRun& command) {
@@ -504,7 +553,7 @@ void Controller::carry_out(const ui::state::CopySettings& command) {
   const auto* settings = settings_of(command.folder);
   if (settings == nullptr) return notice_.say_why_not(kRunIsGone);
   notice_.clear();
-  baseline_.begin_change(rows());
+  begin_change();
   baseline_.change([settings = *settings](KnobEditor& knobs) { knobs.replace(settings); });
 }
 
@@ -566,6 +615,7 @@ void Controller::carry_out(const ui::state::DeleteRuns& command) {
   auto compared = comparison_.folders();
   if (std::erase_if(compared, goes) > 0) compare(compared, -1);
   baseline_.leave(command.folders);
+  before_lessons_.leave(command.folders);
   library_.remove(command.folders);
 }
 

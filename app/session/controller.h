@@ -20,6 +20,8 @@
 #include "app/session/jobs/knob_editor.h"
 #include "app/session/jobs/strategy_planner.h"
 #include "app/session/jobs/trainer_status.h"
+#include "app/session/lessons/kept_screen.h"
+#include "app/session/lessons/lesson_session.h"
 #include "app/session/runs/run_library.h"
 #include "app/session/sweep/sweep_session.h"
 #include "app/session/tuning/run_predictor.h"
@@ -37,15 +39,16 @@ namespace shardlens::app::session {
 
 struct ControllerOptions {
   std::filesystem::path runs_dir = "runs";
-  std::filesystem::path bundled_dir;     // "": none
-  std::filesystem::path run;             // to show first; "": the newest, else an example
-  bool replay = false;                   // plays `run`
-  double replay_speed = 1;               // until the user chooses another
-  trace::job::Settings first_settings;   // of the first job, as long as no run says otherwise
-  std::filesystem::path trainer_status;  // see TrainerStatus
-  std::filesystem::path save_dir = ".";  // where tables and pictures are saved
-  std::filesystem::path home;            // what "~" stands for in a path; "": not known
-  Machine machine;                       // for which estimates are made
+  std::filesystem::path bundled_dir;           // "": none
+  std::vector<std::filesystem::path> lessons;  // files or folders; empty: came with the program
+  std::filesystem::path run;                   // to show first; "": the newest, else an example
+  bool replay = false;                         // plays `run`
+  double replay_speed = 1;                     // until the user chooses another
+  trace::job::Settings first_settings;         // of the first job, as long as no run says otherwise
+  std::filesystem::path trainer_status;        // see TrainerStatus
+  std::filesystem::path save_dir = ".";        // where tables and pictures are saved
+  std::filesystem::path home;                  // what "~" stands for in a path; "": not known
+  Machine machine;                             // for which estimates are made
   std::function<bool()> trainer_found = [] { return true; };
   StartJob start_job = start_job_session;
 };
@@ -112,12 +115,16 @@ class Controller {
   void carry_out(const ui::state::SavePicture& command) { wanted_picture_ = command; }
   void carry_out(const ui::state::OpenFiles& command);
   void carry_out(const ui::state::ExportRun& command) { run_export_.write(command); }
+  void carry_out(const ui::state::EnterLessons&);
+  void carry_out(const ui::state::LeaveLessons&);
+  void carry_out(const ui::state::GoToView& command) { lessons_.look_for(command); }
   void carry_out(const ui::state::Quit&);
   void carry_out(const ui::state::KeepOpen&) { asks_to_close_ = false; }
 
   void take_over(const std::filesystem::path& file,
                  const trace::base::Result<DroppedSettings>& dropped);
   void compare(const std::vector<std::string>& folders, std::int64_t step);
+  void begin_change();
   void touch() { changed_ = true; }
 
   LedgerRows rows() const { return library_state_.ledger->rows; }
@@ -138,6 +145,8 @@ class Controller {
   void follow_library();
   void follow_watch();
   void follow_told();
+  void follow_lessons();
+  void go_to(const FoundView& found);
   void give_figures_to_library(const WatchState& before);
   void follow_import();
   void follow_inspect();
@@ -160,6 +169,8 @@ class Controller {
   std::optional<std::string> copied_text_;
   std::optional<ui::state::SavePicture> wanted_picture_;
   bool looks_around_ = false;
+  bool is_learning_ = false;  // Learn is on screen
+  std::shared_ptr<const ui::state::ViewAddress> gone_to_;
 
   bool changed_ = true;
   LibraryState library_state_;
@@ -178,6 +189,8 @@ class Controller {
   RunPredictor predictor_;  // from the run on screen
   ComparisonSession comparison_;
   RunWatcher watcher_;  // the run on screen
+  LessonSession lessons_;
+  KeptScreen before_lessons_{watcher_, knobs_, comparison_};
   CurrentJob job_;
   SweepSession sweeps_;  // ends before the queue that runs its jobs
 };

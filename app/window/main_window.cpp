@@ -150,7 +150,7 @@ void MainWindow::wait_for_news() {
 
 void MainWindow::turn() {
   wait_for_news();
-  if (view_.preferences().workspace == ui::state::kInspectWorkspace) controller_.look_around();
+  if (view_.inspects()) controller_.look_around();
   auto snapshot = controller_.snapshot();
   const bool is_new = snapshot != shown_;
   if (!is_new && frames_wanted_ == 0 && !view_.wants_redraw()) return;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdlib>
 #include <functional>
 #include <thread>
@@ -13,6 +14,7 @@
 #include "app/launch/program_files.h"
 #include "app/launch/stop_signals.h"
 #include "app/session/controller.h"
+#include "app/session/lessons/lesson_session.h"
 #include "app/window/graphics.h"
 #include "app/window/main_window.h"
 #include "app/window/preferences.h"
@@ -52,6 +54,7 @@ session::ControllerOptions controller_options(const WindowOptions& options,
   session::ControllerOptions result;
   result.runs_dir = options.runs_dir;
   result.bundled_dir = options.bundled_runs.empty() ? launch::bundled_runs() : options.bundled_runs;
+  result.lessons = options.lessons;
   if (!options.runs.empty()) result.run = options.runs.front();
   result.machine = session::this_machine();
   result.first_settings = launch::default_job(result.machine.cuda).settings;
@@ -79,6 +82,9 @@ void remember_size(GLFWwindow* window, Preferences& preferences) {
 }  // namespace
 
 trace::base::Result<void> run_window(const WindowOptions& options) {
+  if (options.learns) {
+    TRY(session::check_page(session::read_shelf(options.lessons), options.lesson, options.page));
+  }
   QuitSignals signals([] { glfwPostEmptyEvent(); });
   auto preferences = load_preferences(options.preferences);
   std::error_code error;
@@ -104,6 +110,10 @@ trace::base::Result<void> run_window(const WindowOptions& options) {
   {
     MainWindow window(**graphics, controller, preferences.view);
     if (options.view) window.go_to(*options.view);
+    if (options.learns) {
+      window.open_lesson(static_cast<std::size_t>(options.lesson),
+                         static_cast<std::size_t>(options.page));
+    }
     while (!controller.quit_requested() && !signals.arrived()) window.turn();
     remember_size(handle, preferences);
     preferences.view = window.preferences();

@@ -8,13 +8,16 @@
 #include <utility>
 #include <variant>
 
+#include "app/launch/program_files.h"
 #include "app/session/compare/comparison_reader.h"
 #include "app/session/inspect/inspect_session.h"
+#include "app/session/lessons/lesson_session.h"
 #include "app/session/sweep/sweep_reader.h"
 #include "app/session/watch/still_snapshot.h"
 #include "app/window/canvas.h"
 #include "app/window/graphics.h"
 #include "app/window/window_main.h"
+#include "ui/lesson/lesson_reader.h"
 #include "ui/tune/layout.h"
 #include "ui/window/main_view.h"
 
@@ -41,6 +44,43 @@ Result<void> check(const ScreenshotOptions& options) {
                                        std::to_string(trace::analysis::kMostCompared) + " runs.");
   }
   return {};
+}
+
+// A page of a lesson, and the view beside it, which is drawn as if it had been asked for by itself.
+struct ShownPage {
+  std::shared_ptr<const ui::state::LessonShelf> shelf;
+  std::optional<ui::state::ViewAddress> view;  // none: no page so far names one
+  ScreenshotOptions beside;
+};
+
+Result<ShownPage> find_page(const ScreenshotOptions& options) {
+  ShownPage shown{
+      std::make_shared<const ui::state::LessonShelf>(session::read_shelf(options.lessons)),
+      std::nullopt, options};
+  TRY(session::check_page(*shown.shelf, options.lesson, options.page));
+  ui::lesson::LessonReader reader;
+  reader.open(static_cast<std::size_t>(options.lesson), static_cast<std::size_t>(options.page));
+  reader.take(shown.shelf);
+  shown.beside.workspace = ui::state::kTuneWorkspace;
+  const auto wanted = reader.take_wanted();
+  if (!wanted) return shown;
+  const auto found = session::find_view(
+      *wanted, {.lessons = {}, .runs_dir = options.runs_dir, .examples = launch::bundled_runs()});
+  if (!found.problem.empty()) return fail(ErrorKind::kMissing, found.problem);
+  shown.view = found.address;
+  ScreenshotOptions& beside = shown.beside;
+  beside.workspace = found.address.workspace;
+  beside.run = found.runs.front();
+  beside.others.assign(found.runs.begin() + 1, found.runs.end());
+  // Where Inspect stands its address says.
+  const bool inspects = beside.workspace == ui::state::kInspectWorkspace;
+  beside.step = inspects ? -1 : static_cast<long>(found.address.step);
+  if (!found.address.tab.empty()) beside.tab = found.address.tab;
+  if (beside.workspace == ui::state::kCompareWorkspace) beside.tab = "Runs";
+  for (const auto& [knob, value] : found.address.settings) {
+    beside.changes.push_back(knob + "=" + value);
+  }
+  return shown;
 }
 
 ui::state::ViewPreferences preferences_of(const ScreenshotOptions& options) {
@@ -135,7 +175,9 @@ std::shared_ptr<const ui::state::SweepView> sweep_of(const ScreenshotOptions& op
   return view;
 }
 
-Result<Picture> draw_picture(const ScreenshotOptions& options, ui::state::Snapshot snapshot) {
+// `learns`: of a page, `options` being those of the view beside it.
+Result<Picture> draw_picture(const ScreenshotOptions& options, bool learns,
+                             ui::state::Snapshot snapshot) {
   TRY_ASSIGN(const auto graphics, Graphics::create({.width = 64, .height = 64, .visible = false}));
   TRY_ASSIGN(const auto canvas, Canvas::create(options.width, options.height));
   auto& io = ImGui::GetIO();
@@ -144,6 +186,10 @@ Result<Picture> draw_picture(const ScreenshotOptions& options, ui::state::Snapsh
   io.MousePos = {-FLT_MAX, -FLT_MAX};
   ui::window::MainView view(preferences_of(options));
   if (options.workspace == ui::state::kCompareWorkspace) view.compare().show(options.tab);
+  if (learns) {
+    view.open_lesson(static_cast<std::size_t>(options.lesson),
+                     static_cast<std::size_t>(options.page));
+  }
   if (options.show == kPredictions) view.show_in_dock(ui::tune::DockPanel::Tab::kPredictions);
   view.prepare_fonts(*io.Fonts);
   ImGui_ImplOpenGL3_Init("#version 330");
@@ -192,24 +238,44 @@ std::size_t rows_on_screen(const ScreenshotOptions& options) {
                                 .fold_dock = options.present}));
 }
 
-}  // namespace
-
-Result<void> take_screenshot(const ScreenshotOptions& options) {
-  TRY(check(options));
+Result<ui::state::Snapshot> snapshot_of(const ScreenshotOptions& options, std::size_t other_runs) {
   session::StillOptions still{.run = options.run,
                               .runs_dir = options.runs_dir,
                               .step = std::nullopt,
                               .plan = options.show == "plan"};
   if (options.step >= 0) still.step = options.step;
   still.changes = options.changes;
-  still.other_runs = rows_on_screen(options);
+  still.other_runs = other_runs;
   still.compared.assign(options.others.begin(), options.others.end());
   TRY_ASSIGN(auto snapshot, session::still_snapshot(still));
   if (!options.sweep.empty()) snapshot.sweep = sweep_of(options);
   if (options.workspace == ui::state::kCompareWorkspace && options.sweep.empty()) {
     snapshot.comparison = comparison_of(options, *snapshot.ledger);
   }
-  TRY_ASSIGN(const auto picture, draw_picture(options, std::move(snapshot)));
+  return snapshot;
+}
+
+Result<Picture> picture_of_page(const ScreenshotOptions& options) {
+  TRY_ASSIGN(const auto page, find_page(options));
+  ui::state::Snapshot snapshot;
+  if (page.view) {
+    TRY_ASSIGN(snapshot, snapshot_of(page.beside, 0));
+    snapshot.gone_to = std::make_shared<const ui::state::ViewAddress>(*page.view);
+  }
+  snapshot.lessons = page.shelf;
+  return draw_picture(page.beside, true, std::move(snapshot));
+}
+
+}  // namespace
+
+Result<void> take_screenshot(const ScreenshotOptions& options) {
+  TRY(check(options));
+  if (options.workspace == ui::state::kLearnWorkspace) {
+    TRY_ASSIGN(const auto picture, picture_of_page(options));
+    return write_png(options.output, picture);
+  }
+  TRY_ASSIGN(auto snapshot, snapshot_of(options, rows_on_screen(options)));
+  TRY_ASSIGN(const auto picture, draw_picture(options, false, std::move(snapshot)));
   return write_png(options.output, picture);
 }
 

@@ -19,6 +19,9 @@ struct WindowOptions {
   std::vector<std::filesystem::path> compared;  // with runs[0] as their base, where `view` compares
   bool replay = false;                          // plays runs[0] from its start
   double replay_speed = 0;                      // 0: as in the last replay
+  std::vector<std::filesystem::path> lessons;   // files or folders; empty: came with the program
+  bool learns = false;                          // opens Learn, at this page; both counted from 0
+  int lesson = 0, page = 0;
   // Written by the set-up script while it fetches and builds the trainer; empty: nobody does.
   std::filesystem::path trainer_status;
   std::filesystem::path
@@ -29,13 +32,15 @@ struct WindowOptions {
 };
 
 struct ScreenshotOptions {
-  std::filesystem::path run;
+  std::filesystem::path run;                    // not of Learn, whose page names its own
   std::vector<std::filesystem::path> others{};  // of the Compare workspace: with `run` as the base
   std::filesystem::path output;                 // PNG
   std::filesystem::path runs_dir = "runs";
   std::string workspace = "tune";
-  std::string tab = "Kernels";  // of the Inspect or Compare workspace
-  std::string sweep{};          // shown by the tab "Sweep", over `run`; "": none
+  std::string tab = "Kernels";                   // of the Inspect or Compare workspace
+  std::string sweep{};                           // shown by the tab "Sweep", over `run`; "": none
+  std::vector<std::filesystem::path> lessons{};  // of the Learn workspace, as in WindowOptions
+  int lesson = 0, page = 0;
   int width = 1600;
   int height = 1000;
   std::string theme = "dark";  // "dark" or "light"
@@ -47,7 +52,7 @@ struct ScreenshotOptions {
 };
 
 // Until the window is closed. An error: there is no window to be had, or what is to be remembered
-// could not be saved.
+// could not be saved; kUsage: there is no such lesson or page.
 trace::base::Result<void> run_window(const WindowOptions& options);
 trace::base::Result<void> take_screenshot(const ScreenshotOptions& options);
 

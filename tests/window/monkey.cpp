@@ -16,13 +16,15 @@ namespace {
 using Kind = Action::Kind;
 
 // GLFW calls letters, digits and signs by their character.
-constexpr std::array kKeys{
-    "Escape", "Escape", "Enter",  "Tab",    "Shift+Tab", "Space",       "Left",       "Right",
-    "Up",     "Down",   "Home",   "End",    "PageUp",    "PageDown",    "W",          "A",
-    "S",      "D",      "F",      "M",      "B",         "B",           "P",          "[",
-    "]",      "Delete", "Back",   "Ctrl+1", "Ctrl+2",    "Ctrl+F",      "Ctrl+K",     "Ctrl+B",
-    "Ctrl+T", "Ctrl+A", "Ctrl+C", "Ctrl+V", "Ctrl+Z",    "Ctrl+X",      "Ctrl+Tab",   "Ctrl+=",
-    "Ctrl+-", "Ctrl+0", "F11",    "Tab",    "Tab",       "Shift+Enter", "Shift+Down", "Ctrl+Down"};
+constexpr std::array kKeys{"Escape",     "Escape",   "Enter",  "Tab",    "Shift+Tab", "Space",
+                           "Left",       "Right",    "Up",     "Down",   "Home",      "End",
+                           "PageUp",     "PageDown", "W",      "A",      "S",         "D",
+                           "F",          "M",        "B",      "B",      "P",         "[",
+                           "]",          "Delete",   "Back",   "Ctrl+1", "Ctrl+2",    "Ctrl+4",
+                           "PageDown",   "Ctrl+F",   "Ctrl+K", "Ctrl+B", "Ctrl+T",    "Ctrl+A",
+                           "Ctrl+C",     "Ctrl+V",   "Ctrl+Z", "Ctrl+X", "Ctrl+Tab",  "Ctrl+=",
+                           "Ctrl+-",     "Ctrl+0",   "F11",    "Tab",    "Tab",       "Shift+Enter",
+                           "Shift+Down", "Ctrl+Down"};
 constexpr std::array kCommands{"Fit the timeline",
                                "Replay this run",
                                "Leave the replay",
@@ -59,6 +61,9 @@ constexpr std::array kCommands{"Fit the timeline",
                                "Pause",
                                "Play",
                                "Workspace: Tune",
+                               "Workspace: Learn",
+                               "Next page",
+                               "Show this page's view",
                                "Find names",
                                "Normal scale",
                                "nothing of it",

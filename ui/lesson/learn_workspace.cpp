@@ -31,8 +31,8 @@ void LearnWorkspace::draw(const kit::Theme& theme, const state::Rect& column,
 }
 
 void LearnWorkspace::use_keys() {
-  if (kit::key_pressed(kit::Key::kPageDown)) reader_.go_on();
-  if (kit::key_pressed(kit::Key::kPageUp)) reader_.go_back();
+  if (kit::key_pressed(kit::Key::kPageDown, false)) reader_.go_on();
+  if (kit::key_pressed(kit::Key::kPageUp, false)) reader_.go_back();
 }
 
 LearnWorkspace::Turn LearnWorkspace::follow(const std::string& workspace,

@@ -74,6 +74,17 @@ void KnobEditor::hide_told() {
   told_.reset();
 }
 
+KnobEditor::Kept KnobEditor::kept() const {
+  KnobEditor own = *this;
+  own.hide_told();
+  return {own.next_, own.set_beside_};
+}
+
+void KnobEditor::go_back_to(const Kept& kept) {
+  begin_with(kept.settings);
+  set_beside_ = kept.set_beside;
+}
+
 Settings KnobEditor::with_told(Settings settings) const {
   if (!told_) return settings;
   for (const trace::job::Knob* knob : told_->knobs) {

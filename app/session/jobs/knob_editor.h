@@ -39,6 +39,14 @@ class KnobEditor {
   // Such a run is on screen, and what is set of the knob is set beside what that tells.
   bool is_told(const std::string& knob) const;
 
+  // What was set so far, to be gone back to: also beside what other programs' runs tell.
+  struct Kept {
+    trace::job::Settings settings;
+    std::map<std::string, std::map<const trace::job::Knob*, std::string>> set_beside;
+  };
+  Kept kept() const;
+  void go_back_to(const Kept& kept);
+
   // `taken`: names of runs that exist or wait.
   ui::state::KnobDraft draft(const std::vector<std::string>& taken) const;
   const trace::job::Settings& next() const { return next_; }

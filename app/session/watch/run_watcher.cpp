@@ -68,6 +68,13 @@ void RunWatcher::select_step(std::int64_t step) {
   ask([&](Requests& requests) { requests.step = step; });
 }
 
+void RunWatcher::select_usual_step() {
+  ask([](Requests& requests) {
+    requests.step.reset();
+    requests.usual_step = true;
+  });
+}
+
 void RunWatcher::set_label(const std::filesystem::path& run, const RunLabel& label) {
   ask([&](Requests& requests) { requests.label = {run, label}; });
 }
@@ -154,6 +161,7 @@ bool RunWatcher::carry_out(Requests requests) {
   // What is asked of a run that cannot be opened is not done to the one that stays.
   if (!feed_ || is_refused) return true;
   if (requests.show && requests.replay != ReplayWish::kStart) leave_replay();
+  if (requests.usual_step) select_first_step();
   if (requests.step) feed_->select_step(*requests.step);
   carry_out_replay(requests);
   return true;

@@ -47,6 +47,7 @@ class RunWatcher {
   // The run that this program itself records at the moment, "" for none: it surely lives.
   void set_own_job(const std::filesystem::path& run);
   void select_step(std::int64_t step);  // -1: follow the latest
+  void select_usual_step();             // as where the run was just opened
   // Once that is known, and whenever it changes; goes into the view.
   void set_label(const std::filesystem::path& run, const RunLabel& label);
 
@@ -65,6 +66,7 @@ class RunWatcher {
   struct Requests {
     std::optional<std::filesystem::path> show;
     std::optional<std::int64_t> step;
+    bool usual_step = false;
     std::optional<std::pair<std::filesystem::path, RunLabel>> label;
     ReplayWish replay = ReplayWish::kNone;
     std::optional<double> speed;

@@ -1,0 +1,78 @@
+#include "app/session/lessons/kept_screen.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace shardlens::app::session {
+
+namespace fs = std::filesystem;
+
+KeptScreen::Shown KeptScreen::what_is_shown() const {
+  const auto state = watcher_.state();
+  Shown shown;
+  shown.run = watcher_.asked_run();
+  if (!state->view || state->run != shown.run) return shown;  // it is being opened
+  shown.step = state->view->follows_live ? -1 : state->view->selected_step;
+  shown.replay = state->replay;
+  return shown;
+}
+
+void KeptScreen::keep() {
+  if (kept_) return;
+  Kept kept;
+  kept.shown = what_is_shown();
+  kept.compared = comparison_.folders();
+  if (const auto view = comparison_.view()) kept.compared_step = view->step;
+  kept.settings = knobs_.kept();
+  kept_ = std::move(kept);
+}
+
+void KeptScreen::show(const Shown& shown) {
+  if (shown.replay.active) {
+    watcher_.start_replay(shown.run, shown.replay.speed);
+    watcher_.seek_replay(shown.replay.now_ns);
+    return watcher_.set_replay_playing(shown.replay.playing);
+  }
+  watcher_.show(shown.run);
+  if (shown.step) return watcher_.select_step(*shown.step);
+  watcher_.select_usual_step();
+}
+
+void KeptScreen::bring_back(LedgerRows rows, const fs::path& runs_dir) {
+  if (!kept_) return;
+  const Kept kept = *std::exchange(kept_, std::nullopt);
+  knobs_.go_back_to(kept.settings);
+  if (kept.shown) show(*kept.shown);
+  const auto view = comparison_.view();
+  const bool is_compared =
+      kept.compared == comparison_.folders() && kept.compared_step == (view ? view->step : -1);
+  if (is_compared) return;
+  comparison_.choose({compared_runs(kept.compared, rows), kept.compared_step, runs_dir});
+}
+
+void KeptScreen::keep_settings() {
+  if (kept_) kept_->settings = knobs_.kept();
+}
+
+void KeptScreen::show_instead(const fs::path& run) {
+  if (!kept_) return;
+  kept_->shown.emplace();
+  kept_->shown->run = run;
+}
+
+void KeptScreen::follow_job(const fs::path& before, const fs::path& job) {
+  const bool follows = kept_ && kept_->shown && !before.empty() && kept_->shown->run == before &&
+                       !kept_->shown->replay.active;
+  if (follows) show_instead(job);
+}
+
+void KeptScreen::leave(const std::vector<std::string>& folders) {
+  if (!kept_) return;
+  const auto goes = [&](const std::string& folder) {
+    return std::ranges::find(folders, folder) != folders.end();
+  };
+  if (kept_->shown && goes(kept_->shown->run.string())) kept_->shown.reset();
+  std::erase_if(kept_->compared, goes);
+}
+
+}  // namespace shardlens::app::session

@@ -1,0 +1,134 @@
+#include "app/session/lessons/lesson_session.h"
+
+#include <system_error>
+#include <utility>
+
+#include "app/lessons/lesson_file.h"
+#include "app/session/runs/listed_runs.h"
+#include "trace/store/run/run_folder.h"
+
+namespace shardlens::app::session {
+
+namespace fs = std::filesystem;
+using trace::base::ErrorKind;
+using trace::base::fail;
+using trace::base::Result;
+
+namespace {
+
+// Opens no run of the library as long as a file has the name, which is what lessons write.
+Result<fs::path> find_run_of_lesson(const std::string& name, const fs::path& folder,
+                                    const LessonPlaces& places) {
+  for (const fs::path& place : {folder, places.examples}) {
+    for (const std::string& file : {name, name + std::string(trace::store::kPackedSuffix)}) {
+      std::error_code error;
+      if (!place.empty() && fs::exists(place / file, error)) return place / file;
+    }
+  }
+  const auto beside = trace::store::find_run(name, folder);
+  if (beside && beside->parent_path() == folder) return beside;  // not one of the working folder
+  return find_listed_run(name, places.runs_dir, places.examples);
+}
+
+std::string count_of(std::size_t number, const std::string& what) {
+  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+}
+
+}  // namespace
+
+ui::state::LessonShelf read_shelf(const std::vector<fs::path>& files) {
+  return lessons::read_lessons(files.empty() ? std::vector{lessons::bundled_lessons()} : files);
+}
+
+Result<void> check_page(const ui::state::LessonShelf& shelf, int lesson, int page) {
+  const auto is_within = [](int index, std::size_t count) {
+    return index >= 0 && static_cast<std::size_t>(index) < count;
+  };
+  if (!is_within(lesson, shelf.lessons.size())) {
+    const std::string why = shelf.problems.empty() ? "" : " " + shelf.problems.front();
+    return fail(ErrorKind::kUsage, "There is no lesson " + std::to_string(lesson + 1) + "; there " +
+                                       (shelf.lessons.size() == 1 ? "is " : "are ") +
+                                       count_of(shelf.lessons.size(), "lesson") + "." + why);
+  }
+  const auto& chosen = shelf.lessons[static_cast<std::size_t>(lesson)];
+  if (is_within(page, chosen.pages.size())) return {};
+  return fail(ErrorKind::kUsage, "\"" + chosen.title + "\" has no page " +
+                                     std::to_string(page + 1) + "; it has " +
+                                     count_of(chosen.pages.size(), "page") + ".");
+}
+
+FoundView find_view(const ui::state::GoToView& asked, const LessonPlaces& places) {
+  FoundView found{asked.address, asked.replay_speed, {}, {}};
+  const fs::path file(asked.lesson_file);
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  const auto add = [&](std::string& name) {
+    if (!found.problem.empty()) return;
+    const auto run = find_run_of_lesson(name, folder, places);
+    if (!run) {
+      found.problem = file.filename().string() + ": " + run.error().message;
+      return;
+    }
+    found.runs.push_back(run->string());
+    name = run->filename().string();
+  };
+  add(found.address.run);
+  for (std::string& other : found.address.others) add(other);
+  return found;
+}
+
+LessonSession::LessonSession(LessonPlaces places, std::function<void()> on_change)
+    : places_(std::move(places)),
+      on_change_(std::move(on_change)),
+      worker_([this](const Request& request,
+                     const std::function<bool()>& wanted) { answer(request, wanted); },
+              [this](const std::string& why) {
+                if (shelf()) return;
+                ui::state::LessonShelf failed;
+                failed.problems = {why};
+                publish(std::move(failed));
+              }) {}
+
+void LessonSession::read() {
+  if (!std::exchange(is_asked_, true)) worker_.ask({});
+}
+
+void LessonSession::look_for(const ui::state::GoToView& asked) {
+  is_asked_ = true;
+  {
+    const std::lock_guard lock(mutex_);
+    found_.reset();
+  }
+  worker_.ask({asked});
+}
+
+std::shared_ptr<const ui::state::LessonShelf> LessonSession::shelf() const {
+  const std::lock_guard lock(mutex_);
+  return shelf_;
+}
+
+std::optional<FoundView> LessonSession::take_found() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(found_, std::nullopt);
+}
+
+void LessonSession::publish(ui::state::LessonShelf shelf) {
+  {
+    const std::lock_guard lock(mutex_);
+    shelf_ = std::make_shared<const ui::state::LessonShelf>(std::move(shelf));
+  }
+  on_change_();
+}
+
+void LessonSession::answer(const Request& request, const std::function<bool()>& wanted) {
+  if (!shelf()) publish(read_shelf(places_.lessons));
+  if (!request.view) return;
+  auto found = find_view(*request.view, places_);
+  {
+    const std::lock_guard lock(mutex_);
+    if (!wanted()) return;
+    found_ = std::move(found);
+  }
+  on_change_();
+}
+
+}  // namespace shardlens::app::session
