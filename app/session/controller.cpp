@@ -259,7 +259,7 @@ void Controller::go_to(const FoundView& found) {
   if (found.replay_speed > 0) {
     watcher_.start_replay(folders.front(), found.replay_speed);
   } else {
-    watcher_.show(folders.front());
+    if (!is_on_screen(folders.front())) watcher_.show(folders.front());
     watcher_.select_usual_step();
   }
   if (folders.size() > 1) compare(folders, found.address.step);
@@ -500,11 +500,15 @@ void Controller::take_over(const fs::path& file,
   before_lessons_.keep_settings();
 }
 
-void Controller::carry_out(const ui::state::ShowRun& command) {
-  // While another one is on its way, it is wanted back.
-  const fs::path run = command.folder;
+// And no other one is on its way.
+bool Controller::is_on_screen(const fs::path& run) const {
   const bool is_shown = watch_state_->run == run && watch_state_->view;
-  if (is_shown && watcher_.asked_run() == run && !watch_state_->replay.active) return;
+  return is_shown && watcher_.asked_run() == run && !watch_state_->replay.active;
+}
+
+void Controller::carry_out(const ui::state::ShowRun& command) {
+  const fs::path run = command.folder;
+  if (is_on_screen(run)) return;
   notice_.clear();
   is_start_awaited_ = false;
   watcher_.show(run);

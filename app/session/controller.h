@@ -138,7 +138,8 @@ class Controller {
   bool is_at_work() const;
   std::vector<std::string> file_work() const;
   bool is_loading() const;
-  bool is_idle() const;  // nothing runs
+  bool is_idle() const;                                       // nothing runs
+  bool is_on_screen(const std::filesystem::path& run) const;  // not played
   void follow_job();
   // A run that has started, `job` being the one before it; "": there was none.
   bool takes_the_screen_after(const std::filesystem::path& job) const;

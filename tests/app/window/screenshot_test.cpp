@@ -76,6 +76,11 @@ TEST(ScreenshotChild, Draws) {
   options.runs_dir = options.run.parent_path();
   options.output = std::getenv("SHARDLENS_TEST_PICTURE");
   if (std::getenv("SHARDLENS_TEST_INSPECT") != nullptr) options.workspace = "inspect";
+  if (const char* lesson = std::getenv("SHARDLENS_TEST_LESSON")) {
+    options.workspace = "learn";
+    options.lessons = {lesson};
+    options.run.clear();
+  }
   if (std::getenv("SHARDLENS_TEST_LARGE") != nullptr) {
     options.width = 2560;  // larger than xvfb-run's screen
     options.height = 1440;
@@ -104,6 +109,18 @@ TEST_F(ScreenshotTest, TheInspectWorkspaceShowsTheRunThatWasRead) {
   EXPECT_NE(picture.colors, tune.colors);
 }
 
+TEST_F(ScreenshotTest, ALessonStandsBesideTheRunOfItsPage) {
+  const auto lesson = folder.write("lesson.md",
+                                   "# Buckets\n\n## One\n\nA page.\n\n```\n./run --view "
+                                   "'inspect/" +
+                                       run.filename().string() + "'\n```\n");
+  const auto picture = draw("SHARDLENS_TEST_LESSON='" + lesson.string() + "'");
+  EXPECT_EQ(picture.width, 1600);
+  EXPECT_GT(picture.colors.count(0x2f6fe0), 0u) << "computing";
+  EXPECT_GT(picture.colors.count(0xff8a3d), 0u) << "exposed communication";
+  EXPECT_NE(picture.colors, draw("SHARDLENS_TEST_INSPECT=1").colors);
+}
+
 TEST_F(ScreenshotTest, MayBeLargerThanTheScreenAndLight) {
   const auto picture = draw("SHARDLENS_TEST_LARGE=1");
   EXPECT_EQ(picture.width, 2560);
@@ -127,6 +144,9 @@ TEST(Screenshot, RefusesBeforeDrawingWhatCannotBeShown) {
   options.others.clear();
   options.run = "/nowhere";
   EXPECT_FALSE(refused(options, "/nowhere")) << "is no wrong use";
+  options.workspace = "learn";
+  options.lesson = 999;
+  EXPECT_TRUE(refused(options, "no lesson 1000"));
 }
 
 }  // namespace

@@ -13,8 +13,8 @@ namespace {
 std::vector<state::Rect> drawn(const TuneLayout& layout) {
   std::vector<state::Rect> rects;
   for (const state::Rect& rect :
-       {layout.top_bar, layout.messages, layout.replay, layout.knobs, layout.steps, layout.timeline,
-        layout.memory, layout.advice, layout.dock}) {
+       {layout.top_bar, layout.lesson, layout.messages, layout.replay, layout.knobs, layout.steps,
+        layout.timeline, layout.memory, layout.advice, layout.dock}) {
     if (!rect.empty()) rects.push_back(rect);
   }
   return rects;
@@ -67,6 +67,30 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Combine(::testing::Values(std::pair{1280, 720}, std::pair{1280, 800},
                                          std::pair{1600, 1000}, std::pair{1920, 1200}),
                        ::testing::Values(1.0f, 1.5f), ::testing::Bool()));
+
+TEST(TuneLayout, BesideALessonIsThatOfANarrowerWindow) {
+  LayoutInput in;
+  in.width = 1280;
+  in.height = 800;
+  in.messages_height = 28;
+  in.fold_knobs = in.fold_dock = true;
+  in.lesson_width = 400;
+  const TuneLayout layout = tune_layout(in);
+  const auto rects = drawn(layout);
+  for (std::size_t i = 0; i < rects.size(); ++i) {
+    for (std::size_t j = i + 1; j < rects.size(); ++j) EXPECT_FALSE(rects[i].overlaps(rects[j]));
+  }
+  EXPECT_EQ(layout.lesson.w, 400);
+  EXPECT_EQ(layout.lesson.bottom(), layout.dock.bottom());
+  EXPECT_TRUE(layout.memory.empty()) << "the dock offers it";
+  in.width -= 400 + kPanelGap;
+  in.lesson_width = 0;
+  const TuneLayout alone = tune_layout(in);
+  EXPECT_TRUE(alone.lesson.empty());
+  EXPECT_EQ(layout.timeline.w, alone.timeline.w);
+  EXPECT_EQ(layout.messages.w, alone.messages.w);
+  EXPECT_EQ(layout.timeline.h, alone.timeline.h);
+}
 
 TEST(TuneLayout, FoldsTheLedgerInALowWindowUnlessAsked) {
   LayoutInput in;

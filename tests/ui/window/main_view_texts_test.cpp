@@ -183,8 +183,8 @@ TEST(Messages, AreNeverCut) {
 }
 
 TEST(Help, IsNeverCut) {
-  for (const char* workspace :
-       {state::kTuneWorkspace, state::kInspectWorkspace, state::kCompareWorkspace}) {
+  for (const char* workspace : {state::kTuneWorkspace, state::kInspectWorkspace,
+                                state::kCompareWorkspace, state::kLearnWorkspace}) {
     for (const bool presents : {false, true}) {
       for (const auto& [width, height] : {std::pair{1000, 720}, {1280, 800}, {1600, 1000}}) {
         state::ViewPreferences preferences;

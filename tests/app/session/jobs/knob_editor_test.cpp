@@ -61,6 +61,26 @@ TEST(KnobEditor, TakesSettingsThatAreChosenWhileARunTellsOthers) {
   EXPECT_EQ(other.next().sharding_strategy, trace::job::Strategy::kZero1);
 }
 
+// As when lessons end that were read in between.
+TEST(KnobEditor, GoesBackToWhatWasSetAlsoBesideWhatRunsTell) {
+  trace::tuning::ToldSettings told;
+  told.settings.bucket_cap_mb = 25;
+  told.knobs = {trace::job::find_knob("bucket_cap_mb")};
+  KnobEditor knobs;
+  ASSERT_TRUE(knobs.set("bucket_cap_mb", "60"));
+  knobs.show_told("/runs/a", &told);
+  ASSERT_TRUE(knobs.set("bucket_cap_mb", "4"));
+  const KnobEditor::Kept kept = knobs.kept();
+  EXPECT_EQ(knobs.next().bucket_cap_mb, 4) << "keeping changes nothing";
+  ASSERT_TRUE(knobs.set("bucket_cap_mb", "7"));
+  ASSERT_TRUE(knobs.set("steps", "3"));
+  knobs.go_back_to(kept);
+  EXPECT_EQ(knobs.next().bucket_cap_mb, 60) << "what is told waits for its run";
+  EXPECT_EQ(knobs.next().steps, trace::job::Settings{}.steps);
+  knobs.show_told("/runs/a", &told);
+  EXPECT_EQ(knobs.next().bucket_cap_mb, 4);
+}
+
 // It is none of the run before if only what is told is as recorded.
 TEST(KnobEditor, NamesARunBesideOnesOwnWhateverAnotherProgramTells) {
   trace::tuning::ToldSettings told;
