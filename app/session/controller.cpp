@@ -259,7 +259,8 @@ void Controller::go_to(const FoundView& found) {
   if (found.replay_speed > 0) {
     watcher_.start_replay(folders.front(), found.replay_speed);
   } else {
-    if (!is_on_screen(folders.front())) watcher_.show(folders.front());
+    // Another page's replay of it may be about to begin.
+    is_on_screen(folders.front()) ? watcher_.stop_replay() : watcher_.show(folders.front());
     watcher_.select_usual_step();
   }
   if (folders.size() > 1) compare(folders, found.address.step);

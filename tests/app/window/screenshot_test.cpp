@@ -110,10 +110,11 @@ TEST_F(ScreenshotTest, TheInspectWorkspaceShowsTheRunThatWasRead) {
 }
 
 TEST_F(ScreenshotTest, ALessonStandsBesideTheRunOfItsPage) {
-  const auto lesson = folder.write("lesson.md",
-                                   "# Buckets\n\n## One\n\nA page.\n\n```\n./run --view "
-                                   "'inspect/" +
-                                       run.filename().string() + "'\n```\n");
+  const auto lesson =
+      folder.write("lesson.md",
+                   "# Buckets\n\nWhat they are.\n\n## One\n\nA page.\n\n```\n./run --view "
+                   "'inspect/" +
+                       run.filename().string() + "'\n```\n");
   const auto picture = draw("SHARDLENS_TEST_LESSON='" + lesson.string() + "'");
   EXPECT_EQ(picture.width, 1600);
   EXPECT_GT(picture.colors.count(0x2f6fe0), 0u) << "computing";
