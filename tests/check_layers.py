@@ -44,7 +44,7 @@ RULES = {
     'profiler/nccl': (RECORDER, ''),
     'profiler/inject': (f'{RECORDER} trace/timeline profiler/cupti profiler/nccl profiler/nvml', ''),
     'trainer': (f'{STORE} trace/predict profiler trainer', 'torch/ ATen/ c10/ cuda nccl'),
-    'trainer/calibration': (f'{BLOCKS} {RECORDER}', 'torch/ ATen/'),
+    'trainer/calibration': (f'{BLOCKS} {RECORDER}', 'torch/ c10/'),
     'trainer/cuda': ('trace/base', 'torch/ ATen/ c10/ nccl'),
     'trainer/checkpoint': (f'{STORE} {BLOCKS}', 'torch/ nlohmann/'),
     'trainer/huggingface': (f'{STORE} {BLOCKS}', 'torch/ nlohmann/'),

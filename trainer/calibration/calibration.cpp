@@ -1,6 +1,6 @@
 #include "trainer/calibration/calibration.h"
 
-#include <ATen/cuda/CUDAContext.h>
+#include <c10/cuda/CUDAStream.h>
 
 #include <algorithm>
 #include <limits>
@@ -106,7 +106,7 @@ nanoseconds Calibration::measure(const MeasuredCall& call) {
   world_.barrier(comm::named_tag("alignment"));
   const auto start = Clock::now();
   launch(call)->wait();
-  if (world_.device().is_cuda()) at::cuda::getCurrentCUDAStream().synchronize();
+  if (world_.device().is_cuda()) c10::cuda::getCurrentCUDAStream().synchronize();
   recorder_.progress();
   return Clock::now() - start;
 }

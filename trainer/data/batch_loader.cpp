@@ -1,7 +1,7 @@
 #include "trainer/data/batch_loader.h"
 
-#include <ATen/cuda/CUDAEvent.h>
 #include <ATen/record_function.h>
+#include <c10/cuda/CUDAEvent.h>
 #include <c10/cuda/CUDAFunctions.h>
 
 #include <chrono>
@@ -17,8 +17,8 @@ struct BatchLoader::Slot {
   torch::Tensor inputs, targets, attention_mask;
   // Its tensors are parts of the above.
   TrainingBatch batch;
-  Position position;                            // after the batch
-  std::optional<at::cuda::CUDAEvent> was_read;  // by the copies to the GPU
+  Position position;                             // after the batch
+  std::optional<c10::cuda::CUDAEvent> was_read;  // by the copies to the GPU
 };
 
 namespace {

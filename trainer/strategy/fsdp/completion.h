@@ -3,7 +3,7 @@
 #pragma once
 
 #include <ATen/core/ivalue.h>
-#include <ATen/cuda/CUDAEvent.h>
+#include <c10/cuda/CUDAEvent.h>
 #include <torch/types.h>
 
 #include <memory>
@@ -22,7 +22,7 @@ class Completion {
   // `works` that launch one another; all are known once `future` is there.
   Completion(c10::intrusive_ptr<c10::ivalue::Future> future, std::shared_ptr<const Works> works)
       : future_(std::move(future)), works_(std::move(works)) {}
-  explicit Completion(std::shared_ptr<at::cuda::CUDAEvent> event) : event_(std::move(event)) {}
+  explicit Completion(std::shared_ptr<c10::cuda::CUDAEvent> event) : event_(std::move(event)) {}
 
   // Throws what made it fail. A work that was waited for holds no tensor but here.
   void wait() const {
@@ -36,7 +36,7 @@ class Completion {
  private:
   c10::intrusive_ptr<c10::ivalue::Future> future_;
   std::shared_ptr<const Works> works_;
-  std::shared_ptr<at::cuda::CUDAEvent> event_;
+  std::shared_ptr<c10::cuda::CUDAEvent> event_;
 };
 
 }  // namespace shardlens::trainer::strategy

@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::size_t kMostFreedUnits = 2;
 
-std::shared_ptr<at::cuda::CUDAEvent> event_of_current_stream() {
-  auto event = std::make_shared<at::cuda::CUDAEvent>();
+std::shared_ptr<c10::cuda::CUDAEvent> event_of_current_stream() {
+  auto event = std::make_shared<c10::cuda::CUDAEvent>();
   event->record();
   return event;
 }

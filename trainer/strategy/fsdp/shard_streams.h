@@ -53,7 +53,7 @@ class GatherLimiter {
 
  private:
   bool limits_;
-  std::deque<std::shared_ptr<at::cuda::CUDAEvent>> freed_;
+  std::deque<std::shared_ptr<c10::cuda::CUDAEvent>> freed_;
 };
 
 }  // namespace shardlens::trainer::strategy
