@@ -14,7 +14,8 @@ trace::base::Result<const CudaPart*> load_cuda_part(const std::string& file) {
     return trace::base::fail(trace::base::ErrorKind::kFailed,
                              "What computes on GPUs does not load: " +
                                  std::string(reason ? reason : file + " is another library") +
-                                 ". Build again with ./run, or set device=cpu.");
+                                 ". Type ./run on this machine, which fetches what GPUs need and "
+                                 "builds it, or set device=cpu.");
   }
   if (!at::hasCUDA() && c10::cuda::device_count() > 0) {
     return trace::base::fail(trace::base::ErrorKind::kFailed,

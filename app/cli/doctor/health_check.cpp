@@ -229,10 +229,12 @@ std::vector<HealthCheck> check_health(const HealthContext& context) {
   const SystemFacts facts = read_system_facts(context.places);
   std::vector<HealthCheck> checks{check_trainer(),
                                   check_text_preparation(launch::find_rank_program())};
-  for (HealthCheck& check : check_gpu_health(look_at_gpus(context, facts))) {
-    checks.push_back(std::move(check));
+  const GpuScene gpus = look_at_gpus(context, facts);
+  for (HealthCheck& check : check_gpu_health(gpus)) checks.push_back(std::move(check));
+  if (!gpus.cuda.devices.empty()) {  // without a GPU ./run does not fetch it
+    checks.push_back(
+        check_library("NCCL", "libnccl.so.2", "nccl", "no communication between GPUs"));
   }
-  checks.push_back(check_library("NCCL", "libnccl.so.2", "nccl", "no communication between GPUs"));
   checks.push_back(
       check_library("CUPTI", "libcupti.so.13", "cu13", "GPU activity is not recorded"));
   for (const HealthCheck& check :
