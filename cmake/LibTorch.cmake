@@ -1,14 +1,21 @@
 # LibTorch, CUDA's runtime, CUPTI and NCCL as they come with `pip install torch`, as imported targets:
 #   libtorch::torch   tensors, autograd, c10d with Gloo; CUDA's memory and streams
-#   libtorch::cuda    CUDA's operators and c10d with NCCL, too: loaded at run time (trainer/cuda)
-#   cuda::runtime nccl::nccl
+#   cuda::runtime
 #   cuda::headers     of the runtime, the driver and CUPTI, without a library
+# and, unless SHARDLENS_CPU_ONLY is true, as ./run has fetched only what a machine without a GPU needs:
+#   libtorch::cuda    CUDA's operators and c10d with NCCL, too: loaded at run time (trainer/cuda)
+#   nccl::nccl
 # find_package(Torch) is not used: it wants a full CUDA toolkit.
 
 if(NOT SHARDLENS_LIBTORCH)
   file(GLOB candidates ${CMAKE_SOURCE_DIR}/.deps/venv/lib/python3*/site-packages/torch)
   if(candidates)
     list(GET candidates 0 SHARDLENS_LIBTORCH_DIR)
+  endif()
+  file(GLOB fetched ${CMAKE_SOURCE_DIR}/.deps/torch-*)
+  if(fetched)
+    file(STRINGS ${fetched} SHARDLENS_CPU_ONLY REGEX "^cpu$")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${fetched})
   endif()
 else()
   set(SHARDLENS_LIBTORCH_DIR ${SHARDLENS_LIBTORCH})
@@ -29,12 +36,19 @@ if(NOT SHARDLENS_LIBTORCH_VERSION VERSION_EQUAL "2.11")
                       "${SHARDLENS_LIBTORCH_VERSION}.")
 endif()
 
+if(SHARDLENS_CPU_ONLY AND SHARDLENS_TESTS)
+  message(FATAL_ERROR "The tests need also what only GPUs use. Run ./test once, which fetches it into .deps, or build "
+                      "without them: -DSHARDLENS_TESTS=OFF.")
+endif()
+
 get_filename_component(packages "${SHARDLENS_LIBTORCH_DIR}" DIRECTORY)
 # The Python that LibTorch belongs to, which tests and benchmarks compare with; not the one that drives our programs.
 cmake_path(SET environment NORMALIZE ${packages}/../../..)
-find_program(SHARDLENS_TORCH_PYTHON python3 PATHS ${environment}/bin NO_DEFAULT_PATH)
-if(NOT SHARDLENS_TORCH_PYTHON)
-  message(WARNING "No Python beside LibTorch in ${environment}/bin: the trainer is not compared to PyTorch.")
+if(NOT SHARDLENS_CPU_ONLY)
+  find_program(SHARDLENS_TORCH_PYTHON python3 PATHS ${environment}/bin NO_DEFAULT_PATH)
+  if(NOT SHARDLENS_TORCH_PYTHON)
+    message(WARNING "No Python beside LibTorch in ${environment}/bin: the trainer is not compared to PyTorch.")
+  endif()
 endif()
 set(cuda ${packages}/nvidia/cu13)
 set(nccl ${packages}/nvidia/nccl)
@@ -56,13 +70,12 @@ import_library(cuda::runtime ${cuda}/lib/libcudart.so.13 INCLUDES ${cuda}/includ
 set(SHARDLENS_CUPTI ${cuda}/lib/libcupti.so.13)  # looked for at run time; tests name it
 add_library(cuda::headers INTERFACE IMPORTED)
 target_include_directories(cuda::headers SYSTEM INTERFACE ${cuda}/include)
-import_library(nccl::nccl ${nccl}/lib/libnccl.so.2 INCLUDES ${nccl}/include)
 
 add_library(libtorch::torch INTERFACE IMPORTED)
 target_include_directories(libtorch::torch SYSTEM INTERFACE
     ${SHARDLENS_LIBTORCH_DIR}/include
     ${SHARDLENS_LIBTORCH_DIR}/include/torch/csrc/api/include
-    ${cuda}/include ${nccl}/include)
+    ${cuda}/include)
 # The process groups' headers are empty without these.
 target_compile_definitions(libtorch::torch INTERFACE USE_C10D_GLOO USE_C10D_NCCL USE_DISTRIBUTED
     USE_CUDA)
@@ -76,8 +89,11 @@ target_link_options(libtorch::torch INTERFACE
     -Wl,-rpath-link,${packages}/nvidia/cusparselt/lib -Wl,-rpath-link,${packages}/nvidia/nvshmem/lib)
 target_link_libraries(libtorch::torch INTERFACE
     torch_cpu c10 c10_cuda cuda::runtime)
-add_library(libtorch::cuda INTERFACE IMPORTED)
-target_link_libraries(libtorch::cuda INTERFACE libtorch::torch torch_cuda nccl::nccl)
+if(NOT SHARDLENS_CPU_ONLY)
+  import_library(nccl::nccl ${nccl}/lib/libnccl.so.2 INCLUDES ${nccl}/include)
+  add_library(libtorch::cuda INTERFACE IMPORTED)
+  target_link_libraries(libtorch::cuda INTERFACE libtorch::torch torch_cuda nccl::nccl)
+endif()
 # Programs find what they load beside them.
 set(CMAKE_BUILD_RPATH "$ORIGIN")
 
