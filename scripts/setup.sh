@@ -3,12 +3,15 @@
 
 TORCH_VERSION=2.11.0
 DEPS=$ROOT/.deps
+# There once LibTorch is; says "cpu" while what only GPUs and PyTorch itself need is not.
+TORCH_SET=$DEPS/torch-$TORCH_VERSION
 VENV=$DEPS/venv
 ORACLES=$DEPS/oracles
 # What prepares texts for the trainer, as trainer/text/prepare/packages.py says it.
 TEXT_PACKAGES=$(sed -n 's/^PACKAGES = "\(.*\)"$/\1/p' "$ROOT/trainer/text/prepare/packages.py")
 ORACLE_PACKAGES="transformers==5.23.0 ${TEXT_PACKAGES% *} peft==0.21.2 safetensors==0.8.0 ${TEXT_PACKAGES#* } accelerate==1.15.0 deepspeed==0.19.8"
 LOG=$ROOT/build/setup.log
+GPUS=  # not asked yet
 mkdir -p "$ROOT/build" "$DEPS"
 
 VIEWER_PACKAGES="g++ lld cmake ninja-build ccache pkg-config libsqlite3-dev libxxhash-dev libzstd-dev zlib1g-dev
@@ -46,8 +49,24 @@ ensure_packages() {
   } >>"$LOG" 2>&1 || die "apt-get failed; see $LOG"
 }
 
+# Whether ranks would find a GPU, by what the program itself asks of CUDA's driver (app/launch/device_probe.h).
+has_gpu() {
+  [ -n "$GPUS" ] || GPUS=$(/usr/bin/python3 -c '
+from ctypes import CDLL, byref, c_int
+cuda, count = CDLL("libcuda.so.1"), c_int()
+cuda.cuInit(0) or cuda.cuDeviceGetCount(byref(count))
+print(count.value)' 2>/dev/null) || GPUS=0
+  [ "$GPUS" -gt 0 ]
+}
+
+# SHARDLENS_WITH_CUDA: set by who builds for another machine, and by ./test, as PyTorch itself does not start without.
+wants_whole_libtorch() { [ -n "${SHARDLENS_WITH_CUDA:-}" ] || has_gpu; }
+
+libtorch_there() { [ -n "${SHARDLENS_LIBTORCH:-}" ] || [ -e "$TORCH_SET" ]; }
+
+# There, and all that is wanted of it.
 libtorch_ready() {
-  [ -n "${SHARDLENS_LIBTORCH:-}" ] || [ -e "$DEPS/torch-$TORCH_VERSION" ]
+  libtorch_there && { [ -n "${SHARDLENS_LIBTORCH:-}" ] || [ ! -s "$TORCH_SET" ] || ! wants_whole_libtorch; }
 }
 
 # pip_install VENV PACKAGE…: downloads lie in .deps meanwhile, as /tmp may be too small for them.
@@ -70,17 +89,36 @@ fetch_once() {
   ) 9>"$DEPS/lock"
 }
 
-# LibTorch, CUDA, CUPTI and NCCL come with the Python package, which is also the tests' oracle.
+# LibTorch comes with the Python package, which is also the tests' oracle.
 fetch_libtorch() { fetch_once libtorch_ready install_libtorch; }
 
 install_libtorch() {
-  say "fetching LibTorch $TORCH_VERSION with CUDA, CUPTI and NCCL (4.6 GB, once, also without a GPU) into .deps"
+  local what="LibTorch $TORCH_VERSION with CUDA, CUPTI and NCCL (2.7 GB, unpacked 5.0 GB"
+  if ! wants_whole_libtorch; then
+    what="LibTorch $TORCH_VERSION without what only GPUs need (0.5 GB, unpacked 1.3 GB"
+  elif libtorch_there; then
+    what="what GPUs need beside LibTorch (2.2 GB, unpacked 3.7 GB"
+  fi
+  say "fetching $what, once) into .deps"
   say "  a copy that is there is used instead: SHARDLENS_LIBTORCH=<folder of the Python package torch>"
-  rm -rf "$VENV" "$DEPS"/downloads.*
-  { /usr/bin/python3 -m venv "$VENV" && pip_install "$VENV" "torch==$TORCH_VERSION" numpy
+  rm -rf "$DEPS"/downloads.*
+  { { libtorch_there || install_libtorch_for_cpus; } &&
+    { ! wants_whole_libtorch || complete_libtorch; }
   } >>"$LOG" 2>&1 || { say "pip could not install torch==$TORCH_VERSION; see $LOG"; return 1; }
-  touch "$DEPS/torch-$TORCH_VERSION"
 }
+
+# LibTorch's libraries want CUDA's runtime and CUPTI also on a CPU, and their headers those of "crt", which torch itself
+# does not ask for; the release of CUDA is torch's own.
+install_libtorch_for_cpus() {
+  rm -rf "$VENV" "$DEPS"/torch-*
+  /usr/bin/python3 -m venv "$VENV" && pip_install "$VENV" --no-deps "torch==$TORCH_VERSION" &&
+    pip_install "$VENV" "$(sed -n 's/^Requires-Dist: cuda-toolkit\[.*\]\(==[^;]*\).*/cuda-toolkit[crt,cudart,cupti]\1/p' \
+      "$VENV"/lib/python3*/site-packages/torch-*.dist-info/METADATA)" &&
+    echo cpu >"$VENV/set" && mv "$VENV/set" "$TORCH_SET"
+}
+
+# An interrupted one goes on where it was: pip takes a package for installed only once all its files are there.
+complete_libtorch() { pip_install "$VENV" "torch==$TORCH_VERSION" numpy && : >"$TORCH_SET"; }
 
 # Beside LibTorch; also where that is somebody else's.
 fetch_text_packages() { fetch_once text_packages_ready install_text_packages; }

@@ -2,16 +2,15 @@
 
 TRAINER_STATUS=$ROOT/build/release/trainer-setup
 RANK=$ROOT/build/release/bin/shardlens-rank
-TORCH_MEGABYTES=7200  # as downloaded and as unpacked, which lie beside each other until pip has ended
 
 trainer_configured() {
   grep -q '^SHARDLENS_TRAINER:BOOL=ON' "$ROOT/build/release/CMakeCache.txt" 2>/dev/null &&
-    libtorch_ready
+    libtorch_there
 }
 
 # Built, and nothing has changed since.
 trainer_current() {
-  trainer_configured && [ -x "$RANK" ] && text_packages_ready &&
+  trainer_configured && libtorch_ready && [ -x "$RANK" ] && text_packages_ready &&
     [ -z "$(ninja -C "$ROOT/build/release" -n 2>/dev/null | grep -E '^\[')" ]
 }
 
@@ -35,9 +34,13 @@ report_progress() {
   local megabytes finished total
   while sleep 1; do
     if ! libtorch_ready; then
+      [ -d "$VENV" ] || continue
+      # As downloaded and as unpacked, which lie beside each other until pip has ended.
+      total=1700
+      ! wants_whole_libtorch || total=6800
       megabytes=$(du -cm "$VENV" "$DEPS"/downloads.* 2>/dev/null | tail -n 1 | cut -f1)
-      status installing "Fetching LibTorch: $megabytes of about $TORCH_MEGABYTES MB" \
-        "$(awk -v m="$megabytes" -v t=$TORCH_MEGABYTES 'BEGIN { f = m / t; print (f > 0.99 ? 0.99 : f) }')"
+      status installing "Fetching LibTorch: $megabytes of about $total MB" \
+        "$(awk -v m="$megabytes" -v t="$total" 'BEGIN { f = m / t; print (f > 0.99 ? 0.99 : f) }')"
     else
       read -r finished total < <(built "$ROOT/build/release")
       [ -n "${total:-}" ] && status installing "Building the trainer: $finished of $total files" \

@@ -41,6 +41,8 @@ class Setup(unittest.TestCase):
         (root / 'trainer' / 'text' / 'prepare').mkdir(parents=True)
         (root / 'trainer' / 'text' / 'prepare' / 'packages.py').write_text('PACKAGES = "a b"\n')
         self.environment = {**os.environ, 'PATH': f'{root}/bin:{os.environ["PATH"]}', 'ROOT': str(root)}
+        for name in ('SHARDLENS_LIBTORCH', 'SHARDLENS_WITH_CUDA'):
+            self.environment.pop(name, None)
 
     def tearDown(self):
         self.folder.cleanup()
@@ -73,21 +75,25 @@ class Run(Setup):
             'VIEWER_PACKAGES= TRAINER_PACKAGES=; ensure_packages() { :; }; build() { :; }; say() { :; }\n')
         (self.root / 'scripts' / 'trainer.sh').write_text(
             'TRAINER_STATUS=status; trainer_configured() { false; }; trainer_current() { false; }\n'
-            'install_trainer() { echo fetched; }; install_trainer_behind_window() { :; }\n')
+            'install_trainer() { echo fetched ${SHARDLENS_WITH_CUDA:+all}; }; install_trainer_behind_window() { :; }\n')
         program = self.root / 'build' / 'release' / 'bin' / 'shardlens'
         program.parent.mkdir()
         program.write_text('#!/bin/sh\necho "$*"\n')
         program.chmod(0o755)
 
     def run_with(self, *arguments, **display):
-        environment = {name: value for name, value in os.environ.items() if name not in ('DISPLAY', 'WAYLAND_DISPLAY')}
+        environment = {name: value for name, value in os.environ.items()
+                       if name not in ('DISPLAY', 'WAYLAND_DISPLAY', 'SHARDLENS_WITH_CUDA')}
         return subprocess.run([self.root / 'run', *arguments], env=environment | display, capture_output=True, text=True,
                               check=True).stdout
 
     def test_the_trainer_is_fetched_for_what_trains_or_records(self):
         for line in ('', '--runs-dir d', 'run --steps 3', '--runs-dir d run', 'record -- train.py --help', 'sweep', 'tune',
-                     'calibrate', 'bench recorder'):
+                     'calibrate'):
             self.assertEqual(self.run_with(*line.split()), f'fetched\n{line}\n')
+
+    def test_what_is_measured_beside_pytorch_needs_all_of_it(self):
+        self.assertEqual(self.run_with('bench', 'strategies'), 'fetched all\nbench strategies\n')
 
     def test_nothing_is_fetched_for_what_looks_at_runs_or_is_misspelt(self):
         for line in ('reprot a', 'x.shardlens', '--runs-dir d report a', '--view inspect/a', 'report run', '--version', '-h',
@@ -128,15 +134,28 @@ class Trainer(Setup):
         self.assertTrue(words.endswith(' torch'))
         self.assertFalse(pathlib.Path(folder).exists())
 
+    def test_it_is_not_all_there_where_a_gpu_has_appeared(self):
+        self.program('ninja', '#!/bin/sh\n')
+        (self.root / 'build' / 'release' / 'CMakeCache.txt').write_text('SHARDLENS_TRAINER:BOOL=ON\n')
+        for file, text in (('build/release/bin/shardlens-rank', ''), ('.deps/venv/text-packages', 'a b'),
+                           ('.deps/torch-2.11.0', 'cpu\n')):
+            (self.root / file).parent.mkdir(parents=True, exist_ok=True)
+            (self.root / file).write_text(text)
+        (self.root / 'build/release/bin/shardlens-rank').chmod(0o755)
+        for gpus, is_current in ((0, True), (1, False)):
+            done = subprocess.run(self.bash(f'GPUS={gpus}; trainer_configured && echo configured; trainer_current'),
+                                  env=self.environment, stdout=subprocess.PIPE, text=True)
+            self.assertEqual((done.stdout, done.returncode == 0), ('configured\n', is_current))
+
     def test_what_was_fetched_counts_as_progress_and_is_less_than_all(self):
         (self.root / '.deps').mkdir(exist_ok=True)
-        for megabytes, fraction in ((2300, '0.5'), (9000, '0.99')):
+        for megabytes, fraction in ((850, '0.5'), (9000, '0.99')):
             self.program('du', f'#!/bin/sh\necho "{megabytes}\ttotal"\n')
-            done = subprocess.run(self.bash('TORCH_MEGABYTES=4600; libtorch_ready() { false; }; asked=0\n'
+            done = subprocess.run(self.bash('libtorch_ready() { false; }; asked=0; GPUS=0; mkdir -p "$VENV"\n'
                                             'sleep() { [ $((asked++)) = 0 ]; }; mkdir -p "$(dirname "$TRAINER_STATUS")"\n'
                                             'report_progress; cat "$TRAINER_STATUS"'),
                                   env=self.environment, cwd=self.root, capture_output=True, text=True)
-            self.assertIn(f'message=Fetching LibTorch: {megabytes} of about 4600 MB\nfraction={fraction}\n', done.stdout)
+            self.assertIn(f'message=Fetching LibTorch: {megabytes} of about 1700 MB\nfraction={fraction}\n', done.stdout)
             self.assertFalse((self.root / '0.99').exists())
 
     def test_what_two_want_at_once_is_fetched_by_one(self):
@@ -161,6 +180,99 @@ class Trainer(Setup):
         while not condition():
             self.assertLess(time.monotonic(), end)
             time.sleep(0.05)
+
+
+# Its answers are those of a made-up driver, from one line each.
+DRIVER = """
+int cuInit(unsigned flags) { return %d; }
+int cuDeviceGetCount(int* count) { return *count = %d, 0; }
+"""
+# Torch as it comes: it names CUDA's release. What pip is asked for is written down, and PIP_FAILS names what it cannot get.
+PIP = """#!/bin/bash
+echo "$*" >>"$ROOT/asked"
+[[ -z "${PIP_FAILS:-}" || "$*" != *"$PIP_FAILS"* ]] || exit 1
+packages=$ROOT/.deps/venv/lib/python3.11/site-packages
+mkdir -p "$packages/torch-2.11.0.dist-info"
+echo 'Requires-Dist: cuda-toolkit[cublas,cudart,cupti]==13.0.2; platform_system == "Linux"' \\
+  >"$packages/torch-2.11.0.dist-info/METADATA"
+"""
+SMALL = ['--no-deps torch==2.11.0', 'cuda-toolkit[crt,cudart,cupti]==13.0.2']
+WHOLE = ['torch==2.11.0 numpy']
+
+
+class LibTorch(Setup):
+    """What of it is fetched, by a pip that is made up."""
+
+    def setUp(self):
+        super().setUp()
+        self.program('pip', PIP)
+
+    def fetch(self, gpus=0, **environment):
+        """What pip was asked for, and what was said."""
+        asked = self.root / 'asked'
+        asked.unlink(missing_ok=True)
+        script = (f'source "{SCRIPTS}/setup.sh"; GPUS={gpus}; /usr/bin/python3() {{ mkdir "$VENV"; }}\n'
+                  'pip_install() { shift; pip "$@"; }; fetch_libtorch')
+        done = subprocess.run(['bash', '-uo', 'pipefail', '-c', script], env=self.environment | environment, capture_output=True,
+                              text=True)
+        self.assertEqual(done.returncode != 0, 'PIP_FAILS' in environment, done.stderr)
+        self.assertEqual('pip could not install' in done.stderr, 'PIP_FAILS' in environment)
+        return asked.read_text().splitlines() if asked.exists() else [], done.stderr
+
+    def test_without_a_gpu_it_is_what_a_cpu_needs_and_once(self):
+        asked, said = self.fetch()
+        self.assertEqual(asked, SMALL)
+        self.assertIn('without what only GPUs need', said)
+        self.assertEqual(self.fetch(), ([], ''))
+
+    def test_with_a_gpu_or_for_another_machine_it_is_all_and_stays_all(self):
+        for wish in ({'gpus': 2}, {'SHARDLENS_WITH_CUDA': '1'}):
+            shutil.rmtree(self.root / '.deps', ignore_errors=True)
+            asked, said = self.fetch(**wish)
+            self.assertEqual(asked, SMALL + WHOLE)
+            self.assertIn('with CUDA, CUPTI and NCCL', said)
+            for later in ({'gpus': 0}, {'gpus': 1}, {'SHARDLENS_WITH_CUDA': '1'}):
+                self.assertEqual(self.fetch(**later), ([], ''))
+
+    def test_what_a_cpu_needs_is_completed_where_a_gpu_appears(self):
+        self.fetch()
+        text = self.root / '.deps' / 'venv' / 'text-packages'
+        text.touch()
+        asked, said = self.fetch(gpus=1)
+        self.assertEqual(asked, WHOLE)
+        self.assertIn('what GPUs need beside LibTorch', said)
+        self.assertTrue(text.exists())
+        self.assertEqual(self.fetch(gpus=1), ([], ''))
+
+    def test_what_was_interrupted_does_not_count(self):
+        for failing in ('torch', 'toolkit'):
+            self.fetch(PIP_FAILS=failing)
+            (self.root / '.deps' / 'venv' / 'rest').touch()
+        self.assertEqual(self.fetch()[0], SMALL)
+        self.assertFalse((self.root / '.deps' / 'venv' / 'rest').exists())
+        self.fetch(gpus=1, PIP_FAILS='numpy')
+        downloads = self.root / '.deps' / 'downloads.1'
+        downloads.mkdir()
+        self.assertEqual(self.fetch(), ([], ''))  # a CPU still has what it needs
+        self.assertEqual(self.fetch(gpus=1)[0], WHOLE)
+        self.assertFalse(downloads.exists())
+
+    def test_another_release_is_fetched_anew(self):
+        (self.root / '.deps').mkdir()
+        (self.root / '.deps' / 'torch-2.10.0').touch()
+        self.assertEqual(self.fetch()[0], SMALL)
+        self.assertEqual([file.name for file in (self.root / '.deps').glob('torch-*')], ['torch-2.11.0'])
+
+    def test_somebody_elses_is_taken_as_it_is(self):
+        self.assertEqual(self.fetch(gpus=1, SHARDLENS_LIBTORCH='/shared/torch'), ([], ''))
+
+    def test_a_gpu_is_what_cudas_driver_counts(self):
+        for code, count, is_there in ((0, 2, True), (0, 0, False), (100, 2, False)):
+            subprocess.run(['gcc', '-shared', '-x', 'c', '-', '-o', self.root / 'libcuda.so.1'], input=DRIVER % (code, count),
+                           text=True, check=True)
+            done = subprocess.run(['bash', '-uc', f'source "{SCRIPTS}/setup.sh"; has_gpu'],
+                                  env=self.environment | {'LD_LIBRARY_PATH': str(self.root)})
+            self.assertEqual(done.returncode == 0, is_there, (code, count))
 
 
 class Help(Setup):

@@ -141,7 +141,7 @@ struct TrainerSetup {
     kFailed,
     kNotWanted
   } state = State::kReady;
-  std::string message;   // "Fetching LibTorch (1.2 of 4.6 GB)", or why it failed and what to do
+  std::string message;   // "Fetching LibTorch: 850 of about 1700 MB", or why it failed, what to do
   double fraction = -1;  // -1: not known
 
   bool operator==(const TrainerSetup&) const = default;
