@@ -25,7 +25,7 @@ class MainWindow {
   // Waits for events when nothing moves, draws when something does.
   void turn();
   void go_to(const ui::state::ViewAddress& address) { view_.go_to(address); }
-  void open_lesson(std::size_t lesson, std::size_t page) { view_.open_lesson(lesson, page); }
+  void open_lesson(int lesson, int page) { view_.open_lesson(lesson, page); }
   // Sees every frame, for tests.
   void watch_with(ui::kit::DrawProbe* probe) { view_.set_probe(probe); }
   const ui::state::ViewPreferences& preferences() const { return view_.preferences(); }

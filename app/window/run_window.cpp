@@ -14,7 +14,6 @@
 #include "app/launch/program_files.h"
 #include "app/launch/stop_signals.h"
 #include "app/session/controller.h"
-#include "app/session/lessons/lesson_session.h"
 #include "app/window/graphics.h"
 #include "app/window/main_window.h"
 #include "app/window/preferences.h"
@@ -82,9 +81,6 @@ void remember_size(GLFWwindow* window, Preferences& preferences) {
 }  // namespace
 
 trace::base::Result<void> run_window(const WindowOptions& options) {
-  if (options.learns) {
-    TRY(session::check_page(session::read_shelf(options.lessons), options.lesson, options.page));
-  }
   QuitSignals signals([] { glfwPostEmptyEvent(); });
   auto preferences = load_preferences(options.preferences);
   std::error_code error;
@@ -110,10 +106,7 @@ trace::base::Result<void> run_window(const WindowOptions& options) {
   {
     MainWindow window(**graphics, controller, preferences.view);
     if (options.view) window.go_to(*options.view);
-    if (options.learns) {
-      window.open_lesson(static_cast<std::size_t>(options.lesson),
-                         static_cast<std::size_t>(options.page));
-    }
+    if (options.learns) window.open_lesson(options.lesson, options.page);
     while (!controller.quit_requested() && !signals.arrived()) window.turn();
     remember_size(handle, preferences);
     preferences.view = window.preferences();

@@ -186,10 +186,7 @@ Result<Picture> draw_picture(const ScreenshotOptions& options, bool learns,
   io.MousePos = {-FLT_MAX, -FLT_MAX};
   ui::window::MainView view(preferences_of(options));
   if (options.workspace == ui::state::kCompareWorkspace) view.compare().show(options.tab);
-  if (learns) {
-    view.open_lesson(static_cast<std::size_t>(options.lesson),
-                     static_cast<std::size_t>(options.page));
-  }
+  if (learns) view.open_lesson(options.lesson, options.page);
   if (options.show == kPredictions) view.show_in_dock(ui::tune::DockPanel::Tab::kPredictions);
   view.prepare_fonts(*io.Fonts);
   ImGui_ImplOpenGL3_Init("#version 330");

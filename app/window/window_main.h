@@ -21,7 +21,7 @@ struct WindowOptions {
   double replay_speed = 0;                      // 0: as in the last replay
   std::vector<std::filesystem::path> lessons;   // files or folders; empty: came with the program
   bool learns = false;                          // opens Learn, at this page; both counted from 0
-  int lesson = 0, page = 0;
+  int lesson = -1, page = 0;                    // -1: with all lessons, to choose from
   // Written by the set-up script while it fetches and builds the trainer; empty: nobody does.
   std::filesystem::path trainer_status;
   std::filesystem::path
@@ -52,7 +52,7 @@ struct ScreenshotOptions {
 };
 
 // Until the window is closed. An error: there is no window to be had, or what is to be remembered
-// could not be saved; kUsage: there is no such lesson or page.
+// could not be saved; kUsage, of a picture: there is no such lesson or page.
 trace::base::Result<void> run_window(const WindowOptions& options);
 trace::base::Result<void> take_screenshot(const ScreenshotOptions& options);
 

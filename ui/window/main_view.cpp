@@ -421,9 +421,10 @@ void MainView::go_to(const state::ViewAddress& address) {
   open(address);
 }
 
-void MainView::open_lesson(std::size_t lesson, std::size_t page) {
+void MainView::open_lesson(int lesson, int page) {
   preferences_.workspace = state::kLearnWorkspace;
-  learn_.reader().open(lesson, page);
+  if (lesson < 0) return learn_.reader().go_to_shelf();
+  learn_.reader().open(static_cast<std::size_t>(lesson), static_cast<std::size_t>(page));
 }
 
 void MainView::open(const state::ViewAddress& address) {

@@ -43,8 +43,9 @@ class MainView {
   void show_in_dock(tune::DockPanel::Tab tab) { workspace_.show_in_dock(tab, folds().dock); }
   // Opens what the text names, once the run is there. Which runs are compared the caller says.
   void go_to(const state::ViewAddress& address);
-  // In Learn; also before the lessons have been read.
-  void open_lesson(std::size_t lesson, std::size_t page);
+  // In Learn; also before the lessons have been read. Both counted from 0; of `lesson` -1 stands
+  // for all, to choose from.
+  void open_lesson(int lesson, int page);
 
   const state::ViewPreferences& preferences() const { return preferences_; }
   void set_preferences(state::ViewPreferences preferences);

@@ -1,5 +1,6 @@
 // `shardlens learn`: lessons beside views of recorded runs, in the window, as text, or checked.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -10,9 +11,9 @@
 #include "app/cli/commands/add_command.h"
 #include "app/cli/terminal/lesson_text.h"
 #include "app/cli/terminal/output.h"
-#include "app/lessons/lesson_file.h"
+#include "app/launch/program_files.h"
 #include "app/report/report_json.h"
-#include "app/session/runs/listed_runs.h"
+#include "app/session/lessons/lesson_session.h"
 #include "app/window/window_main.h"
 #include "trace/base/printable.h"
 #include "trace/base/text.h"
@@ -28,35 +29,13 @@ using ui::state::LessonPage;
 using ui::state::LessonShelf;
 
 struct LearnArguments {
-  std::vector<std::string> files;
+  std::vector<fs::path> files;
   int lesson = 0, page = 0;  // counted from 1; 0: not given
   bool list = false, check = false;
   std::string format;
   fs::path runs_dir = "runs";
   Surroundings surroundings;
 };
-
-std::vector<fs::path> files_of(const LearnArguments& options) {
-  if (options.files.empty()) return {lessons::bundled_lessons()};
-  return std::vector<fs::path>(options.files.begin(), options.files.end());
-}
-
-trace::base::Result<void> check_place(const LearnArguments& options, const LessonShelf& shelf) {
-  const auto beyond = [](const std::string& option, int number, std::size_t count,
-                         const std::string& what) {
-    return trace::base::fail(trace::base::ErrorKind::kUsage,
-                             option + " " + std::to_string(number) + ": there are " +
-                                 std::to_string(count) + what + "; --list shows them");
-  };
-  const auto lesson = static_cast<std::size_t>(options.lesson);
-  if (lesson > shelf.lessons.size()) {
-    return beyond("--lesson", options.lesson, shelf.lessons.size(), " lessons");
-  }
-  if (options.page == 0) return {};
-  const std::size_t pages = shelf.lessons[lesson - 1].pages.size();
-  if (static_cast<std::size_t>(options.page) <= pages) return {};
-  return beyond("--page", options.page, pages, " pages in this lesson");
-}
 
 report::Json page_json(const LessonPage& page) {
   return {{"title", page.title},
@@ -93,29 +72,21 @@ int list(const LearnArguments& options, const LessonShelf& shelf) {
   return shelf.problems.empty() ? kDone : kFailed;
 }
 
-// Beside the lesson first: both are sent as one folder.
-trace::base::Result<fs::path> find_named_run(const std::string& name, const Lesson& lesson,
-                                             const fs::path& runs_dir) {
-  auto beside = trace::store::find_run(name, fs::path(lesson.file).parent_path());
-  return beside ? beside : session::find_listed_run(name, runs_dir);
-}
-
-// What is wrong with the view of one page.
-std::vector<std::string> problems_of(const Lesson& lesson, std::size_t number,
-                                     const fs::path& runs_dir) {
+// What is wrong with the view of one page; "": nothing.
+std::string problem_of(const Lesson& lesson, std::size_t number, const fs::path& runs_dir) {
   const LessonPage& page = lesson.pages[number];
-  std::vector<std::string> problems;
-  if (!page.view) return problems;
-  std::vector<std::string> runs = page.view->others;
-  runs.insert(runs.begin(), page.view->run);
-  for (const std::string& name : runs) {
-    const auto run = find_named_run(name, lesson, runs_dir).and_then(trace::store::read_run_info);
-    if (run) continue;
-    problems.push_back(fs::path(lesson.file).filename().string() + ", page " +
-                       std::to_string(number + 1) + ", \"" + page.title +
-                       "\": " + run.error().message);
+  if (!page.view) return "";
+  const auto found =
+      session::find_view({*page.view, page.replay_speed, lesson.file},
+                         {.lessons = {}, .runs_dir = runs_dir, .examples = launch::bundled_runs()});
+  std::string problem = found.problem;
+  for (const std::string& run : found.runs) {
+    const auto read = trace::store::read_run_info(run);
+    if (read || !problem.empty()) continue;
+    problem = fs::path(lesson.file).filename().string() + ": " + read.error().message;
   }
-  return problems;
+  if (problem.empty()) return "";
+  return problem + " (page " + std::to_string(number + 1) + ", \"" + page.title + "\")";
 }
 
 int check(const LearnArguments& options, const LessonShelf& shelf) {
@@ -124,9 +95,8 @@ int check(const LearnArguments& options, const LessonShelf& shelf) {
   for (const Lesson& lesson : shelf.lessons) {
     pages += lesson.pages.size();
     for (std::size_t i = 0; i < lesson.pages.size(); ++i) {
-      for (auto& problem : problems_of(lesson, i, options.runs_dir)) {
-        problems.push_back(std::move(problem));
-      }
+      auto problem = problem_of(lesson, i, options.runs_dir);
+      if (!problem.empty()) problems.push_back(std::move(problem));
     }
   }
   if (options.format == "json") {
@@ -160,29 +130,30 @@ void print_lessons(const LearnArguments& options, const LessonShelf& shelf) {
   }
 }
 
-trace::base::Result<int> open_window(const LearnArguments& options, std::vector<fs::path> files) {
+trace::base::Result<int> open_window(const LearnArguments& options) {
   window::WindowOptions window;
   window.runs_dir = options.runs_dir;
   window.preferences = options.surroundings.preferences;
   window.home = options.surroundings.home;
   window.learns = true;
-  window.lessons = std::move(files);
-  window.lesson = options.lesson > 0 ? options.lesson - 1 : 0;
-  window.page = options.page > 0 ? options.page - 1 : 0;
+  window.lessons = options.files;
+  window.lesson = options.lesson - 1;
+  window.page = std::max(options.page, 1) - 1;
   return window::run_window(window).map([] { return kDone; });
 }
 
 trace::base::Result<int> learn(const LearnArguments& options) {
-  auto files = files_of(options);
-  const LessonShelf shelf = lessons::read_lessons(files);
+  const LessonShelf shelf = session::read_shelf(options.files);
   if (options.check) return check(options, shelf);
   if (options.list || options.format == "json") return list(options, shelf);
   if (shelf.lessons.empty()) {
     return trace::base::fail(trace::base::ErrorKind::kFailed,
                              trace::base::joined(shelf.problems, ". "));
   }
-  TRY(check_place(options, shelf));
-  if (options.surroundings.has_display) return open_window(options, std::move(files));
+  if (options.lesson > 0) {
+    TRY(session::check_page(shelf, options.lesson - 1, std::max(options.page, 1) - 1));
+  }
+  if (options.surroundings.has_display) return open_window(options);
   print_lessons(options, shelf);
   for (const std::string& problem : shelf.problems) print_message("error: " + problem);
   return shelf.problems.empty() ? kDone : kFailed;

@@ -190,7 +190,7 @@ TEST(Learn, TextsLieApartAndWholeInEveryWindow) {
           state::Snapshot snapshot = page == 1 ? replay_snapshot() : sample_snapshot();
           snapshot.lessons = sample_lessons();
           window.view().lessons().shown() = beside;
-          if (page >= 0) window.view().open_lesson(0, static_cast<std::size_t>(page));
+          if (page >= 0) window.view().open_lesson(0, page);
           window.view().lessons().reader().show_answer(true);
           window.frames(snapshot, 4);
           EXPECT_EQ(overlapping_texts_of(window.probe()), std::vector<std::string>{})
