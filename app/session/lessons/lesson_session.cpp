@@ -5,6 +5,7 @@
 
 #include "app/lessons/lesson_file.h"
 #include "app/session/runs/listed_runs.h"
+#include "trace/base/number_text.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::session {
@@ -30,10 +31,6 @@ Result<fs::path> find_run_of_lesson(const std::string& name, const fs::path& fol
   return find_listed_run(name, places.runs_dir, places.examples);
 }
 
-std::string count_of(std::size_t number, const std::string& what) {
-  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
-}
-
 }  // namespace
 
 ui::state::LessonShelf read_shelf(const std::vector<fs::path>& files) {
@@ -48,13 +45,14 @@ Result<void> check_page(const ui::state::LessonShelf& shelf, int lesson, int pag
     const std::string why = shelf.problems.empty() ? "" : " " + shelf.problems.front();
     return fail(ErrorKind::kUsage, "There is no lesson " + std::to_string(lesson + 1) + "; there " +
                                        (shelf.lessons.size() == 1 ? "is " : "are ") +
-                                       count_of(shelf.lessons.size(), "lesson") + "." + why);
+                                       trace::base::counted(shelf.lessons.size(), "lesson") + "." +
+                                       why);
   }
   const auto& chosen = shelf.lessons[static_cast<std::size_t>(lesson)];
   if (is_within(page, chosen.pages.size())) return {};
   return fail(ErrorKind::kUsage, "\"" + chosen.title + "\" has no page " +
                                      std::to_string(page + 1) + "; it has " +
-                                     count_of(chosen.pages.size(), "page") + ".");
+                                     trace::base::counted(chosen.pages.size(), "page") + ".");
 }
 
 FoundView find_view(const ui::state::GoToView& asked, const LessonPlaces& places) {
