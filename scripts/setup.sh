@@ -4,7 +4,7 @@
 TORCH_VERSION=2.11.0
 DEPS=$ROOT/.deps
 # There once LibTorch is; says "cpu" while what only GPUs and PyTorch itself need is not.
-TORCH_SET=$DEPS/torch-$TORCH_VERSION
+TORCH_SET=$DEPS/libtorch-$TORCH_VERSION
 VENV=$DEPS/venv
 ORACLES=$DEPS/oracles
 # What prepares texts for the trainer, as trainer/text/prepare/packages.py says it.
@@ -102,17 +102,19 @@ install_libtorch() {
   say "fetching $what, once) into .deps"
   say "  a copy that is there is used instead: SHARDLENS_LIBTORCH=<folder of the Python package torch>"
   rm -rf "$DEPS"/downloads.*
-  { { libtorch_there || install_libtorch_for_cpus; } &&
-    { ! wants_whole_libtorch || complete_libtorch; }
-  } >>"$LOG" 2>&1 || { say "pip could not install torch==$TORCH_VERSION; see $LOG"; return 1; }
+  { libtorch_there || install_libtorch_for_cpus; } >>"$LOG" 2>&1 && { ! wants_whole_libtorch || complete_libtorch >>"$LOG" 2>&1; } &&
+    return 0
+  say "pip could not install torch==$TORCH_VERSION; see $LOG"
+  # As on a cluster's node without a network.
+  libtorch_there && [ -z "${SHARDLENS_WITH_CUDA:-}" ] && say "  until it can, jobs run with device=cpu alone"
 }
 
 # LibTorch's libraries want CUDA's runtime and CUPTI also on a CPU, and their headers those of "crt", which torch itself
 # does not ask for; the release of CUDA is torch's own.
 install_libtorch_for_cpus() {
-  rm -rf "$VENV" "$DEPS"/torch-*
+  rm -rf "$VENV" "$DEPS"/libtorch-*
   /usr/bin/python3 -m venv "$VENV" && pip_install "$VENV" --no-deps "torch==$TORCH_VERSION" &&
-    pip_install "$VENV" "$(sed -n 's/^Requires-Dist: cuda-toolkit\[.*\]\(==[^;]*\).*/cuda-toolkit[crt,cudart,cupti]\1/p' \
+    pip_install "$VENV" "$(sed -n '/^Requires-Dist: cuda-toolkit\[/ { s/.*\]\(==[^;]*\).*/cuda-toolkit[crt,cudart,cupti]\1/p; q }' \
       "$VENV"/lib/python3*/site-packages/torch-*.dist-info/METADATA)" &&
     echo cpu >"$VENV/set" && mv "$VENV/set" "$TORCH_SET"
 }

@@ -138,7 +138,7 @@ class Trainer(Setup):
         self.program('ninja', '#!/bin/sh\n')
         (self.root / 'build' / 'release' / 'CMakeCache.txt').write_text('SHARDLENS_TRAINER:BOOL=ON\n')
         for file, text in (('build/release/bin/shardlens-rank', ''), ('.deps/venv/text-packages', 'a b'),
-                           ('.deps/torch-2.11.0', 'cpu\n')):
+                           ('.deps/libtorch-2.11.0', 'cpu\n')):
             (self.root / file).parent.mkdir(parents=True, exist_ok=True)
             (self.root / file).write_text(text)
         (self.root / 'build/release/bin/shardlens-rank').chmod(0o755)
@@ -193,8 +193,9 @@ echo "$*" >>"$ROOT/asked"
 [[ -z "${PIP_FAILS:-}" || "$*" != *"$PIP_FAILS"* ]] || exit 1
 packages=$ROOT/.deps/venv/lib/python3.11/site-packages
 mkdir -p "$packages/torch-2.11.0.dist-info"
-echo 'Requires-Dist: cuda-toolkit[cublas,cudart,cupti]==13.0.2; platform_system == "Linux"' \\
-  >"$packages/torch-2.11.0.dist-info/METADATA"
+for system in Linux Windows; do
+  echo "Requires-Dist: cuda-toolkit[cublas,cudart,cupti]==13.0.2; platform_system == \\"$system\\""
+done >"$packages/torch-2.11.0.dist-info/METADATA"
 """
 SMALL = ['--no-deps torch==2.11.0', 'cuda-toolkit[crt,cudart,cupti]==13.0.2']
 WHOLE = ['torch==2.11.0 numpy']
@@ -207,15 +208,15 @@ class LibTorch(Setup):
         super().setUp()
         self.program('pip', PIP)
 
-    def fetch(self, gpus=0, **environment):
-        """What pip was asked for, and what was said."""
+    def fetch(self, gpus=0, is_enough=False, **environment):
+        """What pip was asked for, and what was said. `is_enough`: also with what fails."""
         asked = self.root / 'asked'
         asked.unlink(missing_ok=True)
         script = (f'source "{SCRIPTS}/setup.sh"; GPUS={gpus}; /usr/bin/python3() {{ mkdir "$VENV"; }}\n'
                   'pip_install() { shift; pip "$@"; }; fetch_libtorch')
         done = subprocess.run(['bash', '-uo', 'pipefail', '-c', script], env=self.environment | environment, capture_output=True,
                               text=True)
-        self.assertEqual(done.returncode != 0, 'PIP_FAILS' in environment, done.stderr)
+        self.assertEqual(done.returncode != 0, 'PIP_FAILS' in environment and not is_enough, done.stderr)
         self.assertEqual('pip could not install' in done.stderr, 'PIP_FAILS' in environment)
         return asked.read_text().splitlines() if asked.exists() else [], done.stderr
 
@@ -250,18 +251,25 @@ class LibTorch(Setup):
             (self.root / '.deps' / 'venv' / 'rest').touch()
         self.assertEqual(self.fetch()[0], SMALL)
         self.assertFalse((self.root / '.deps' / 'venv' / 'rest').exists())
-        self.fetch(gpus=1, PIP_FAILS='numpy')
+        self.fetch(gpus=1, PIP_FAILS='numpy', SHARDLENS_WITH_CUDA='1')
         downloads = self.root / '.deps' / 'downloads.1'
         downloads.mkdir()
         self.assertEqual(self.fetch(), ([], ''))  # a CPU still has what it needs
         self.assertEqual(self.fetch(gpus=1)[0], WHOLE)
         self.assertFalse(downloads.exists())
 
+    def test_where_a_gpu_has_no_network_a_cpu_does(self):
+        self.fetch()
+        asked, said = self.fetch(gpus=1, PIP_FAILS='numpy', is_enough=True)
+        self.assertEqual(asked, WHOLE)
+        self.assertIn('device=cpu alone', said)
+        self.assertEqual(self.fetch(gpus=1)[0], WHOLE)
+
     def test_another_release_is_fetched_anew(self):
         (self.root / '.deps').mkdir()
-        (self.root / '.deps' / 'torch-2.10.0').touch()
+        (self.root / '.deps' / 'libtorch-2.10.0').touch()
         self.assertEqual(self.fetch()[0], SMALL)
-        self.assertEqual([file.name for file in (self.root / '.deps').glob('torch-*')], ['torch-2.11.0'])
+        self.assertEqual([file.name for file in (self.root / '.deps').glob('libtorch-*')], ['libtorch-2.11.0'])
 
     def test_somebody_elses_is_taken_as_it_is(self):
         self.assertEqual(self.fetch(gpus=1, SHARDLENS_LIBTORCH='/shared/torch'), ([], ''))
