@@ -1,7 +1,6 @@
 #include "trace/advice/facts/run_facts.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "trace/advice/facts/usable_memory.h"
@@ -56,11 +55,7 @@ RunFacts::RunFacts(const analysis::RunFigures& run_figures, const StepSample& st
       typical_(median_step(run_figures.steps)),
       noticeable_ns_(smallest_worth(run_figures)),
       padded_width_(analysis::padded_width(run_figures)) {
-  std::set<std::string> hosts;
-  for (const auto& rank : figures.ranks) {
-    if (!rank.info.host.empty()) hosts.insert(rank.info.host);
-  }
-  hosts_ = nodes_ = std::max(1, static_cast<int>(hosts.size()));
+  hosts_ = nodes_ = analysis::host_count(figures.ranks);
   const auto link = job::parse_simulated_link(settings().simulate_link);
   if (hosts_ == 1 && link && *link && (*link)->nodes > 0) nodes_ = static_cast<int>((*link)->nodes);
   measure_memory();
@@ -115,7 +110,7 @@ std::optional<predict::PlannedJob> RunFacts::job_of(const analysis::RankFigures&
                                                     const job::Settings& settings) const {
   model::RunInfo changed = figures.info;
   changed.settings = settings;
-  auto job = analysis::planned_job(rank, changed);
+  auto job = analysis::planned_job(rank, changed, nodes_);
   if (job) {
     job->padded_width = analysis::width_of_batch(
         padded_width_, figures.info.settings.batch_per_rank, settings.batch_per_rank);
@@ -124,11 +119,8 @@ std::optional<predict::PlannedJob> RunFacts::job_of(const analysis::RankFigures&
 }
 
 std::optional<predict::PlannedJob> RunFacts::job(const job::Settings& settings) const {
-  if (figures.ranks.empty()) return std::nullopt;
-  auto job = job_of(figures.ranks.front(), settings);
-  if (!job || ranks() % nodes_ != 0) return std::nullopt;
-  job->ranks_per_node = ranks() / nodes_;
-  return job;
+  if (figures.ranks.empty() || ranks() % nodes_ != 0) return std::nullopt;
+  return job_of(figures.ranks.front(), settings);
 }
 
 std::optional<std::int64_t> RunFacts::peak_bytes(const job::Settings& settings) const {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <optional>
 #include <ranges>
+#include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include "trace/job/library_environment.h"
@@ -46,8 +48,16 @@ bool take_in(RankFigures& rank, const model::MemorySample& sample) {
   return true;
 }
 
-std::optional<predict::PlannedJob> planned_job(const RankFigures& rank,
-                                               const model::RunInfo& info) {
+int host_count(const std::vector<RankFigures>& ranks) {
+  std::set<std::string_view> hosts;
+  for (const RankFigures& rank : ranks) {
+    if (!rank.info.host.empty()) hosts.insert(rank.info.host);
+  }
+  return std::max(1, static_cast<int>(hosts.size()));
+}
+
+std::optional<predict::PlannedJob> planned_job(const RankFigures& rank, const model::RunInfo& info,
+                                               int hosts) {
   const auto shape = job::parse_shape_text(rank.info.model);
   // Another count: a model of that name as it was in another version.
   if (!shape || job::trained_share(*shape, info.settings).all != rank.info.parameters ||
@@ -57,7 +67,8 @@ std::optional<predict::PlannedJob> planned_job(const RankFigures& rank,
   // For predictions one block stands for all.
   if (!job::are_blocks_adapted_alike(*shape, info.settings)) return std::nullopt;
   predict::PlannedJob job = predict::job_on_this_machine(info.settings, *shape);
-  job.ranks = job.ranks_per_node = info.world_size;
+  job.ranks = info.world_size;
+  job.ranks_per_node = info.world_size % hosts == 0 ? info.world_size / hosts : info.world_size;
   if (info.device != "cuda") return job;
   job.on_gpu = true;
   std::string workspaces;
@@ -96,19 +107,20 @@ std::int64_t width_of_batch(std::optional<std::int64_t> width, std::int64_t reco
   return batch > recorded_batch ? 0 : width.value_or(0);
 }
 
-MemoryEstimate estimate_memory(const RankFigures& rank, const model::RunInfo& info) {
-  MemoryEstimate estimate;
-  const auto job = planned_job(rank, info);
-  if (!job) return estimate;
-  const predict::MemoryPrediction prediction = predict::predict_memory(*job);
-  estimate.at_peak = prediction.at_peak;
-  estimate.category_peaks = prediction.category_peaks;
-  for (const auto category : {model::MemoryCategory::kOther, model::MemoryCategory::kOutside}) {
-    const auto i = static_cast<std::size_t>(category);
-    estimate.at_peak[i] = rank.peak.bytes[i];
-    estimate.category_peaks[i] = rank.category_peaks[i];
+void estimate_memory(std::vector<RankFigures>& ranks, const model::RunInfo& info) {
+  const int hosts = host_count(ranks);
+  for (RankFigures& rank : ranks) {
+    const auto job = planned_job(rank, info, hosts);
+    if (!job) continue;
+    const predict::MemoryPrediction prediction = predict::predict_memory(*job);
+    rank.estimate = prediction.at_peak;
+    rank.estimate_peaks = prediction.category_peaks;
+    for (const auto category : {model::MemoryCategory::kOther, model::MemoryCategory::kOutside}) {
+      const auto i = static_cast<std::size_t>(category);
+      rank.estimate[i] = rank.peak.bytes[i];
+      rank.estimate_peaks[i] = rank.category_peaks[i];
+    }
   }
-  return estimate;
 }
 
 }  // namespace shardlens::trace::analysis

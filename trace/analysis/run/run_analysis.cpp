@@ -301,9 +301,6 @@ RankFigures RunAnalysis::State::figures_of(const RankState& rank) const {
   auto result = rank.figures;
   result.cost = recorder.cost_of(result.info.rank);
   result.totals = rank.activity.totals();
-  const MemoryEstimate estimate = estimate_memory(result, info);
-  result.estimate = estimate.at_peak;
-  result.estimate_peaks = estimate.category_peaks;
   result.recent_completed = rank.recent.all();
   result.last_completed = rank.recent.last();
   return result;
@@ -386,6 +383,7 @@ RunFigures RunAnalysis::figures() const {
     result.ranks.push_back(s.figures_of(rank));
     result.ignored_rows += rank.activity.late_rows();
   }
+  estimate_memory(result.ranks, s.info);
   set_rank_means(result.steps, result.ranks);
   result.summary = summarize(s.info, result.steps, result.ranks);
   result.summary.bytes_sent_per_step_theory =

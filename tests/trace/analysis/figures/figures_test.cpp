@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <numeric>
+#include <vector>
 
 #include "tests/trace/analysis/synthetic_run.h"
 #include "trace/analysis/figures/memory_figures.h"
@@ -15,6 +18,19 @@
 
 namespace shardlens::trace::analysis {
 namespace {
+
+std::int64_t at(const std::array<std::int64_t, model::kMemoryCategoryCount>& bytes,
+                model::MemoryCategory category) {
+  return bytes[static_cast<std::size_t>(category)];
+}
+
+RankFigures rank_of_tiny(const char* host) {
+  RankFigures rank;
+  rank.info.host = host;
+  rank.info.model = job::shape_text(*job::find_model_preset("tiny"));
+  rank.info.parameters = 2'384'448;
+  return rank;
+}
 
 class Figures : public testing::Test {
  protected:
@@ -249,20 +265,35 @@ TEST(FiguresOfMemory, AreEstimatedFromTheShapeWhereItIsKnown) {
   model::RunInfo info;
   info.world_size = 2;
   info.settings.model = "tiny";
-  RankFigures rank;
-  rank.info.model = job::shape_text(*job::find_model_preset("tiny"));
-  rank.info.parameters = 2'384'448;
-  rank.peak.bytes.back() = 77;
-  const auto at = [](const auto& bytes, model::MemoryCategory category) {
-    return bytes[static_cast<std::size_t>(category)];
-  };
-  const auto ddp = estimate_memory(rank, info);
-  EXPECT_EQ(at(ddp.category_peaks, model::MemoryCategory::kOptimizer), 8 * 2'384'448 + 64 * 4);
-  EXPECT_EQ(at(ddp.at_peak, model::MemoryCategory::kOutside), 77);
+  std::vector<RankFigures> ranks{rank_of_tiny("here")};
+  ranks.front().peak.bytes.back() = 77;
+  estimate_memory(ranks, info);
+  EXPECT_EQ(at(ranks.front().estimate_peaks, model::MemoryCategory::kOptimizer),
+            8 * 2'384'448 + 64 * 4);
+  EXPECT_EQ(at(ranks.front().estimate, model::MemoryCategory::kOutside), 77);
   info.settings.sharding_strategy = job::Strategy::kFullShard;
-  const auto full = estimate_memory(rank, info);
-  EXPECT_EQ(at(full.category_peaks, model::MemoryCategory::kParameters), 2 * 2'384'448);
-  EXPECT_GT(at(full.category_peaks, model::MemoryCategory::kGatheredParameters), 0);
+  estimate_memory(ranks, info);
+  EXPECT_EQ(at(ranks.front().estimate_peaks, model::MemoryCategory::kParameters), 2 * 2'384'448);
+  EXPECT_GT(at(ranks.front().estimate_peaks, model::MemoryCategory::kGatheredParameters), 0);
+}
+
+TEST(FiguresOfMemory, AreEstimatedWithAGroupOfShardsForEachHost) {
+  model::RunInfo info;
+  info.world_size = 4;
+  info.settings.model = "tiny";
+  info.settings.sharding_strategy = job::Strategy::kHybridShard;
+  const auto parameters = [&](const std::vector<const char*>& hosts) {
+    std::vector<RankFigures> ranks;
+    for (const char* host : hosts) ranks.push_back(rank_of_tiny(host));
+    estimate_memory(ranks, info);
+    return at(ranks.back().estimate_peaks, model::MemoryCategory::kParameters);
+  };
+  const std::int64_t of_quarters = parameters({"a", "a", "a", "a"});
+  EXPECT_EQ(of_quarters, 2'384'448);
+  EXPECT_EQ(parameters({"a", "a", "b", "b"}), 2 * of_quarters);
+  EXPECT_EQ(parameters({"", "", "", ""}), of_quarters) << "nothing tells of another host";
+  info.settings.shard_group_size = 4;
+  EXPECT_EQ(parameters({"a", "a", "b", "b"}), of_quarters);
 }
 
 TEST(FiguresOfMemory, LeaveTheStartOutOnceThereAreSteps) {
