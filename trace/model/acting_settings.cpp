@@ -75,6 +75,10 @@ job::Settings acting_settings(const RunInfo& info, const ChosenValues& chosen) {
   reset_what_is_not_obeyed(settings, info.device != "cpu");
   settings.ranks = info.world_size;
   settings.device = job::device_choice(info.device);
+  if (settings.shard_group_size == job::kAuto && chosen.shard_group_size > 0 &&
+      job::strategy_traits(settings.sharding_strategy).has_groups) {
+    settings.shard_group_size = chosen.shard_group_size;
+  }
   choose_buckets_and_units(settings);
   choose_types(settings);
   if (settings.packing == job::AutoBool::kAuto && settings.data == job::Settings().data)

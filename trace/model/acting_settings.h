@@ -12,6 +12,7 @@ namespace shardlens::trace::model {
 struct ChosenValues {
   std::int64_t threads_per_rank = 0;
   std::int64_t loss_chunk_tokens = job::kAuto;  // kAuto: not known
+  std::int64_t shard_group_size = 0;            // by how many hosts there were
 };
 
 // The cap of DDP's first bucket in MiB: `chosen`, or where that is auto 1 if `bucket_cap_mb`

@@ -42,6 +42,20 @@ TEST(ActingSettings, NameTheShardGroupThatActs) {
   EXPECT_GT(between_nodes, 20);
 }
 
+// Settings do not say how many hosts a run had.
+TEST(ActingSettings, TakeTheShardGroupThatARunChose) {
+  RunInfo info;
+  info.world_size = 4;
+  info.settings.sharding_strategy = job::Strategy::kHybridShard;
+  EXPECT_EQ(acting_settings(info, {}).shard_group_size, 4);
+  EXPECT_EQ(acting_settings(info, {.shard_group_size = 2}).shard_group_size, 2);
+  info.settings.sharding_strategy = job::Strategy::kFullShard;
+  EXPECT_EQ(acting_settings(info, {.shard_group_size = 4}), acting_settings(info, {}));
+  info.settings.sharding_strategy = job::Strategy::kHybridShard;
+  info.settings.shard_group_size = 4;
+  EXPECT_EQ(acting_settings(info, {.shard_group_size = 2}).shard_group_size, 4);
+}
+
 TEST(ActingSettings, OfACpuHaveNothingOfGpus) {
   RunInfo info, plain;
   info.world_size = plain.world_size = 2;

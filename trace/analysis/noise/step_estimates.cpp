@@ -74,6 +74,7 @@ model::ChosenValues chosen_values(const RunFigures& run) {
   const model::RankInfo& rank = run.ranks.front().info;
   const job::Settings& settings = run.info.settings;
   chosen.threads_per_rank = threads_in(rank);
+  if (!run.units.empty()) chosen.shard_group_size = run.units.front().shard_count;
   if (const auto shape = job::parse_shape_text(rank.model)) {
     chosen.loss_chunk_tokens = job::loss_chunk_tokens(
         settings, *shape, settings.batch_per_rank * settings.sequence_length);
