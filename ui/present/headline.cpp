@@ -165,7 +165,7 @@ std::vector<Headline> headlines(const trace::analysis::RunFigures& figures) {
           "MFU", format_percent(*s.mfu), "",
           "Model FLOPs utilization: (6·N + 12·L·C·T) · tokens computed per second, with "
           "padding, ÷ the dense peak of all GPUs at the precision used; N leaves out embeddings "
-          "that are only looked up, frozen weights count 4 (below the first adapter 2), "
+          "that are only looked up, frozen weights count 4 (2 where no gradient passes through), "
           "recomputation nothing",
           "From the model's shape and step times; the peak is " + peak_flops_text(figures)));
     }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "trace/base/text.h"
+#include "trace/job/shape/block_stages.h"
 #include "trace/job/shape/lookup_tables.h"
 #include "trace/job/shape/strategy.h"
 
@@ -14,7 +15,6 @@ namespace shardlens::trace::job {
 
 namespace {
 
-constexpr std::string_view kWeight = ".weight";
 constexpr std::string_view kPooler = ".pooler.dense.weight";
 
 // peft 0.21, utils/constants.py: TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING of GPT-2; of
@@ -24,10 +24,6 @@ constexpr std::array<std::array<std::string_view, 2>, 3> kFamilyTargets{{
     {"q_proj", "v_proj"},
     {"query", "value"},
 }};
-
-// Layers that multiply the block's own input, after its first norm.
-constexpr std::array<std::string_view, 7> kReadersOfBlockInput{
-    "c_attn", "q_proj", "k_proj", "v_proj", "query", "key", "value"};
 
 std::string_view last_name(std::string_view name) { return name.substr(name.rfind('.') + 1); }
 
@@ -72,27 +68,67 @@ std::int64_t trained_blocks_values(const ModelShape& shape, std::int64_t frozen_
   return parameter_count(shape) - frozen;
 }
 
-// Of the model's own weights, those whose gradient nobody needs: all that is registered before the
-// first adapted layer, its own matrix, and the matrices that read the same input. Tables compute
-// nothing.
-std::int64_t values_below_adapters(const ModelShape& shape, const LinearShape& first) {
-  const auto reads_block_input = [](std::string_view layer) {
-    return std::ranges::find(kReadersOfBlockInput, last_name(layer)) != kReadersOfBlockInput.end();
-  };
-  std::int64_t below = 0;
-  bool is_before = true;
-  const auto parameters = parameter_shapes(shape);
-  for (const ParameterShape& each : parameters) {
-    const std::string_view layer = std::string_view(each.name).substr(0, each.name.rfind('.'));
-    // A tied embedding is the output matrix, too, which the gradient passes through.
-    if (is_lookup_table(shape, each) || (shape.tied_head && &each == &parameters.front())) continue;
-    is_before = is_before && layer != first.name;
-    const bool is_beside =
-        each.block == first.block && reads_block_input(first.name) && reads_block_input(layer);
-    if (is_before || is_beside || layer == first.name) below += each.numel();
+// A model with adapters. Backward comes no further than to the first of them.
+class AdaptedModel {
+ public:
+  AdaptedModel(const ModelShape& shape, const Settings& s)
+      : shape_(shape),
+        rank_(s.lora_rank),
+        parameters_(parameter_shapes(shape)),
+        adapted_(
+            adapted_layers(shape, s.lora_target_modules).value_or(std::vector<LinearShape>{})) {
+    for (const LinearShape& layer : adapted_) trained_.insert(layer.name);
+    for (const ParameterShape& each : parameters_) {
+      if (is_trained_head(each.name)) trained_.insert(layer_of(each.name));
+    }
   }
-  return below;
-}
+
+  std::int64_t flops_per_token(std::int64_t sequence_length) const {
+    const std::int64_t attention = 4 * shape_.attention_width() * sequence_length;
+    std::int64_t flops = 0;
+    for (const ParameterShape& each : parameters_) {
+      if (is_lookup_table(shape_, each)) continue;
+      const std::string_view layer = layer_of(each.name);
+      // A tied embedding multiplies what the last norm gives.
+      const bool is_output = shape_.tied_head && &each == &parameters_.front();
+      const bool hands_on = is_output ? !trained_.empty() : input_needs_gradient(layer, each.block);
+      const int passes = 1 + (hands_on ? 1 : 0) + (is_trained_head(each.name) ? 1 : 0);
+      flops += 2 * passes * each.numel();
+      const bool is_matrix = each.sizes.size() == 2;
+      if (is_matrix && is_behind_attention(layer)) flops += (hands_on ? 3 : 1) * attention;
+    }
+    for (const LinearShape& layer : adapted_) {
+      flops += 6 * adapter_values(layer, rank_);
+      if (!input_needs_gradient(layer.name, layer.block)) flops -= 2 * rank_ * layer.in;
+    }
+    return flops;
+  }
+
+ private:
+  bool input_needs_gradient(std::string_view layer, int block) const {
+    if (block == ParameterShape::kRoot) return is_fed_outside_of_blocks(layer);
+    const int first = adapted_.empty() ? ParameterShape::kRoot : adapted_.front().block;
+    if (first == ParameterShape::kRoot || block < first) return false;
+    return block > first || std::ranges::any_of(adapted_, [&](const LinearShape& each) {
+             return each.block == first && feeds(each.name, layer);
+           });
+  }
+
+  // What lies outside of them is registered as forward goes through it.
+  bool is_fed_outside_of_blocks(std::string_view layer) const {
+    for (const ParameterShape& each : parameters_) {
+      if (layer_of(each.name) == layer) return false;
+      if (trained_.contains(layer_of(each.name))) return true;
+    }
+    return false;
+  }
+
+  const ModelShape& shape_;
+  std::int64_t rank_;
+  std::vector<ParameterShape> parameters_;
+  std::vector<LinearShape> adapted_;
+  std::set<std::string_view> trained_;  // layers, themselves or adapters beside them
+};
 
 }  // namespace
 
@@ -132,11 +168,14 @@ std::vector<LinearShape> linear_layers(const ModelShape& shape) {
     // Outside of blocks there are embeddings and outputs, and an encoder's pooler.
     const bool is_inside = each.block != ParameterShape::kRoot || each.name.ends_with(kPooler);
     if (!is_inside || each.sizes.size() != 2) continue;
-    const bool transposed = shape.layout == ModelLayout::kGpt2;
-    layers.push_back({each.name.substr(0, each.name.size() - kWeight.size()),
-                      each.sizes[transposed ? 0 : 1], each.sizes[transposed ? 1 : 0], each.block});
+    const std::int64_t in = input_width(shape, each);
+    layers.push_back({std::string(layer_of(each.name)), in, each.numel() / in, each.block});
   }
   return layers;
+}
+
+std::int64_t input_width(const ModelShape& shape, const ParameterShape& matrix) {
+  return matrix.sizes[shape.layout == ModelLayout::kGpt2 ? 0 : 1];
 }
 
 base::Result<std::vector<std::string>> lora_targets(std::string_view setting,
@@ -225,13 +264,7 @@ TrainedShare trained_share(const ModelShape& shape, const Settings& s) {
 std::int64_t flops_per_token(const ModelShape& shape, const Settings& s,
                              std::int64_t sequence_length) {
   if (s.lora_rank == 0) return flops_per_token(shape, sequence_length, s.frozen_blocks);
-  const std::int64_t attention = 12 * shape.layers * shape.attention_width() * sequence_length;
-  const auto adapted = adapted_layers(shape, s.lora_target_modules);
-  if (!adapted || adapted->empty())
-    return 2 * (parameter_count(shape) - lookup_values(shape)) + attention / 3;
-  const TrainedShare share = trained_share(shape, s);
-  return 6 * share.trained + 4 * (share.all - share.trained - lookup_values(shape)) -
-         2 * values_below_adapters(shape, adapted->front()) + attention;
+  return AdaptedModel(shape, s).flops_per_token(sequence_length);
 }
 
 }  // namespace shardlens::trace::job

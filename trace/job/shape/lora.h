@@ -43,6 +43,9 @@ struct LinearShape {
 };
 // In registration order.
 std::vector<LinearShape> linear_layers(const ModelShape& shape);
+// What a linear layer's matrix, one of parameter_shapes(shape), is multiplied with:
+// LinearShape::in.
+std::int64_t input_width(const ModelShape& shape, const ParameterShape& matrix);
 
 // The output of a model, which peft neither adapts nor keeps in 4 bits: "lm_head", "classifier", …
 bool is_output_layer(std::string_view name);
@@ -76,8 +79,10 @@ TrainedShare trained_share(const ModelShape& shape, const Settings& settings);
 // classifier's head. No adapters where the targets match no layer.
 std::vector<ParameterShape> saved_parameters(const ModelShape& shape, const Settings& settings);
 
-// Operations of forward and backward per token, as flops_per_token(): adapters count 6 each, frozen
-// weights that the gradient passes through 4, those below the first adapter 2 (forward only).
+// Operations of forward and backward per token, as flops_per_token(): of adapters 6 for each value,
+// of frozen weights 4. Where a layer's input needs no gradient, in front of the first adapter or
+// beside it, 2 less, of adapters for the values of their first factor; of a block's attention a
+// third where its result needs none.
 std::int64_t flops_per_token(const ModelShape& shape, const Settings& settings,
                              std::int64_t sequence_length);
 

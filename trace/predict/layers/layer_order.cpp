@@ -1,11 +1,10 @@
 #include "trace/predict/layers/layer_order.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
-#include <string_view>
 #include <utility>
 
+#include "trace/job/shape/block_stages.h"
 #include "trace/job/shape/lookup_tables.h"
 #include "trace/job/shape/lora.h"
 #include "trace/job/shape/parameter_shapes.h"
@@ -17,14 +16,6 @@ namespace shardlens::trace::predict {
 namespace {
 
 using LayerKind = OrderedLayer::What;
-
-// What multiplies the result of attention.
-constexpr std::array<std::string_view, 3> kBehindAttention{".attn.c_proj", ".self_attn.o_proj",
-                                                           ".attention.output.dense"};
-
-std::string_view module_of(std::string_view parameter) {
-  return parameter.substr(0, parameter.rfind('.'));
-}
 
 class LayerList {
  public:
@@ -70,9 +61,7 @@ class LayerList {
     double forward = 0;
     for (const int first : firsts) {
       const OrderedLayer layer = layer_at(range.first + first, range.end);
-      const std::string_view module = module_of(name(layer.parameters.first));
-      const auto ends_so = [&](std::string_view end) { return module.ends_with(end); };
-      if (std::ranges::any_of(kBehindAttention, ends_so)) {
+      if (job::is_behind_attention(job::layer_of(name(layer.parameters.first)))) {
         layers_.push_back(attention(block, flow_.goes_on_from(layer.parameters.first)));
         forward += layers_.back().forward;
       }
@@ -95,7 +84,7 @@ class LayerList {
   OrderedLayer layer_at(int first, int most) const {
     OrderedLayer layer{.parameters = {first, first}, .block = sizes_.block_of(first)};
     int& end = layer.parameters.end;
-    for (; end < most && module_of(name(end)) == module_of(name(first)); ++end) {
+    for (; end < most && job::layer_of(name(end)) == job::layer_of(name(first)); ++end) {
       add_operations(end, layer);
     }
     return layer;
@@ -111,7 +100,12 @@ class LayerList {
     const bool has_adapters = sizes_.is_adapted && !job::is_trained_head(shape.name);
     layer.forward += 2 * (values + (has_adapters ? trains : 0));
     layer.backward += (has_adapters ? 4 : 2) * trains;
-    if (flow_.goes_on_from(parameter)) layer.backward += 2 * values;
+    if (flow_.goes_on_from(parameter)) {
+      layer.backward += 2 * values;
+    } else if (has_adapters && trains > 0) {
+      layer.backward -=
+          2 * static_cast<double>(job_.settings.lora_rank * job::input_width(job_.shape, shape));
+    }
   }
 
   OrderedLayer attention(std::int64_t block, bool has_backward) const {

@@ -75,7 +75,7 @@ TEST(TrainedShare, WithoutAdaptersLeavesOutFrozenBlocks) {
   EXPECT_EQ(trained_share(shape, settings).all, parameter_count(shape));
 }
 
-TEST(LoraFlops, CountFrozenWeightsFourTimesAndThoseBelowTheFirstAdapterTwice) {
+TEST(LoraFlops, CountFrozenWeightsFourTimesAndThoseWithoutGradientTwice) {
   const ModelShape shape = shape_of("gpt2");
   Settings settings = adapting("auto");
   settings.sequence_length = 1024;
@@ -83,18 +83,47 @@ TEST(LoraFlops, CountFrozenWeightsFourTimesAndThoseBelowTheFirstAdapterTwice) {
   // Below: the first norm, c_attn with its bias. The tied embedding is the output.
   const std::int64_t below = 2 * 768 + 768 * 3 * 768 + 3 * 768;
   const std::int64_t positions = 1024 * 768;  // are only looked up
-  EXPECT_EQ(flops_per_token(shape, settings, settings.sequence_length),
-            6 * 294912 + 4 * (parameter_count(shape) - positions) - 2 * below + attention);
+  EXPECT_EQ(
+      flops_per_token(shape, settings, settings.sequence_length),
+      6 * 294912 + 4 * (parameter_count(shape) - positions) - 2 * below - 2 * 8 * 768 + attention)
+      << "the first adapter's first factor hands nothing on, either";
 
   const ModelShape llama = shape_of("llama-8b");
   Settings values = adapting("v_proj");
   values.sequence_length = 1024;
-  // q_proj and k_proj read the same input, which needs no gradient.
-  const std::int64_t below_values = 4096 * (4096 + 2 * 1024);
+  // q_proj and k_proj read the same input, that of a norm, which needs no gradient.
+  const std::int64_t below_values = 4096 * (4096 + 2 * 1024) + 4096;
   const std::int64_t embedding = std::int64_t{128256} * 4096;
   EXPECT_EQ(flops_per_token(llama, values, values.sequence_length),
             6 * trained_share(llama, values).trained + 4 * (parameter_count(llama) - embedding) -
-                2 * below_values + std::int64_t{12} * 32 * 4096 * 1024);
+                2 * below_values - 2 * 8 * 4096 + std::int64_t{12} * 32 * 4096 * 1024);
+}
+
+// The first block's attention lies in front of it, as both norms, registered last, do.
+TEST(LoraFlops, CountOfWhatLiesBesideOrInFrontOfAnAdapterForwardAlone) {
+  const ModelShape llama = shape_of("llama-8b");
+  constexpr std::int64_t kTokens = 1024, kMlp = 14336;
+  const std::int64_t without_gradient =
+      4096 * (2 * 4096 + 2 * 1024) + 2 * 4096 + 2 * std::int64_t{4096} * kMlp;
+  const std::int64_t embedding = std::int64_t{128256} * 4096;
+  const std::int64_t attention = std::int64_t{4} * 4096 * kTokens;
+  const Settings gates = adapting("gate_proj");
+  EXPECT_EQ(flops_per_token(llama, gates, kTokens),
+            6 * trained_share(llama, gates).trained + 4 * (parameter_count(llama) - embedding) -
+                2 * without_gradient - 2 * 8 * 4096 + (3 * 31 + 1) * attention);
+  EXPECT_EQ(flops_per_token(llama, gates, kTokens),
+            flops_per_token(llama, adapting("up_proj"), kTokens))
+      << "either reads what the other does";
+}
+
+TEST(LoraFlops, BeginInTheBlockThatHasTheFirstAdapter) {
+  const ModelShape shape = shape_of("gpt2");
+  const auto flops = [&](const char* target) {
+    return flops_per_token(shape, adapting(target), 1024);
+  };
+  const std::int64_t block = 12 * 768 * 768 + 13 * 768, attention = 4 * 768 * 1024;
+  EXPECT_EQ(flops("h.3.attn.c_attn") - flops("h.5.attn.c_attn"), 2 * (2 * block + 2 * attention))
+      << "gradients of what flows through two more blocks";
 }
 
 TEST(LoraFlops, AreAsBeforeWithoutAdapters) {
