@@ -26,12 +26,10 @@ std::string batches_around(std::int64_t batch) {
   return values;
 }
 
-// Between one rank nothing moves, so that only what all strategies obey can matter; a CPU has no
-// queue of gathers to limit.
+// Between one rank nothing moves, so that only what all strategies obey can matter.
 bool may_matter(const std::string& axis, const Settings& base, Strategy strategy) {
   const auto* knob = trace::job::find_knob(axis.substr(0, axis.find('=')));
-  const bool is_on_cpu = base.device == trace::job::DeviceChoice::kCpu;
-  if (knob->name == "limit_all_gathers" && is_on_cpu) return false;
+  if (knob->needs_gpu && base.device == trace::job::DeviceChoice::kCpu) return false;
   return trace::job::has_effect(*knob, strategy) && (base.ranks > 1 || knob->applies_to.empty());
 }
 

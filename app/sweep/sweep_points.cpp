@@ -101,8 +101,6 @@ Result<trace::model::RunInfo> job_of(const Settings& settings, const launch::Cud
                                                   ", so that none is measured.");
 }
 
-// Besides what other settings leave without effect: where the host has no streams nothing is
-// limited.
 void reset_what_does_nothing(const trace::model::RunInfo& job, Settings& acting) {
   const Settings defaults;
   for (const trace::job::Knob& knob : trace::job::knobs()) {
@@ -114,7 +112,6 @@ void reset_what_does_nothing(const trace::model::RunInfo& job, Settings& acting)
   acting.keep_checkpoints = defaults.keep_checkpoints;
   acting.checkpoint_format = defaults.checkpoint_format;
   acting.merge_lora = defaults.merge_lora;
-  if (job.device == "cpu") acting.limit_all_gathers = defaults.limit_all_gathers;
 }
 
 // Unlike those of a run, which are held against others: who varies a seed wants to see it.

@@ -1,9 +1,5 @@
 #include "trace/model/acting_settings.h"
 
-#include <algorithm>
-#include <array>
-#include <string_view>
-
 #include "trace/job/shape/lora.h"
 #include "trace/job/shape/strategy.h"
 
@@ -11,17 +7,12 @@ namespace shardlens::trace::model {
 
 namespace {
 
-// NCCL's, CUDA's and its allocator's.
-constexpr auto kOfGpus = std::to_array<std::string_view>(
-    {"nccl_algo", "nccl_proto", "nccl_min_channels", "nccl_max_channels",
-     "cuda_device_max_connections", "comm_stream_priority", "allocator_conf"});
-
 void reset_what_is_not_obeyed(job::Settings& settings, bool has_gpus) {
   const job::Settings defaults;
   const job::Strategy strategy = settings.sharding_strategy;
   for (const job::Knob& knob : job::knobs()) {
-    const bool is_for_others = !has_gpus && std::ranges::find(kOfGpus, knob.name) != kOfGpus.end();
-    if (is_for_others || !job::applies(knob, strategy)) job::copy_value(knob, defaults, settings);
+    const bool is_obeyed = job::applies(knob, strategy) && (has_gpus || !knob.needs_gpu);
+    if (!is_obeyed) job::copy_value(knob, defaults, settings);
   }
   settings.steps = defaults.steps;
   settings.epochs = defaults.epochs;

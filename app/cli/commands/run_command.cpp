@@ -1,5 +1,8 @@
 // `shardlens run`: trains and records without a window.
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <string>
+#include <utility>
 
 #include "app/cli/commands.h"
 #include "app/cli/commands/add_command.h"
@@ -7,6 +10,7 @@
 #include "app/cli/job/run_job.h"
 #include "app/cli/terminal/output.h"
 #include "app/launch/device_probe.h"
+#include "app/launch/job_request.h"
 #include "app/report/tuning/prediction.h"
 #include "app/session/runs/listed_runs.h"
 #include "trace/job/shape/strategy.h"
@@ -23,19 +27,30 @@ struct RunArguments {
   bool as_json = false;
 };
 
-// What was asked for on purpose must not be thought to have been tried.
-void say_what_has_no_effect(const JobArguments& arguments, const trace::job::Settings& settings) {
-  for (const auto* knob : knobs_given(arguments)) {
-    const std::string with = trace::job::without_effect_with(*knob, settings);
-    if (!with.empty()) print_message(std::string(knob->name) + " has no effect with " + with);
+// What was asked for on purpose must not be thought to have been tried. A file may also write down
+// what is so anyway.
+void say_what_has_no_effect(const JobArguments& arguments, trace::store::SaidSettings given) {
+  trace::job::Settings& settings = given.settings;
+  const bool may_be_gpu = settings.device == trace::job::DeviceChoice::kAuto;
+  if (launch::runs_on_cpu(settings, may_be_gpu ? launch::probe_cuda() : launch::CudaProbe{})) {
+    settings.device = trace::job::DeviceChoice::kCpu;
+  }
+  const auto by_argument = knobs_given(arguments);
+  for (const trace::job::Knob& knob : trace::job::knobs()) {
+    const bool is_said = std::ranges::find(given.said, knob.name) != given.said.end();
+    const bool is_asked = std::ranges::find(by_argument, &knob) != by_argument.end() ||
+                          value_text(settings, knob) != default_text(knob);
+    if (!is_said || !is_asked) continue;
+    const std::string with = trace::job::without_effect_with(knob, settings);
+    if (!with.empty()) print_message(std::string(knob.name) + " has no effect with " + with);
   }
 }
 
 trace::base::Result<int> train(const RunArguments& options) {
   launch::JobRequest request;
-  TRY_ASSIGN(auto settings, settings_of(options.job));
-  say_what_has_no_effect(options.job, settings);
-  request.settings = session::with_resumed_run(std::move(settings), options.runs_dir);
+  TRY_ASSIGN(auto given, said_settings_of(options.job));
+  say_what_has_no_effect(options.job, given);
+  request.settings = session::with_resumed_run(std::move(given.settings), options.runs_dir);
   request.runs_dir = options.runs_dir;
   request.name = options.name;
   request.overwrite = options.overwrite;

@@ -53,7 +53,8 @@ report::Json knob_description(const trace::job::Knob& knob) {
           {"choices", knob.choices},
           {"range", trace::job::range_text(knob)},
           {"explanation", knob.explanation},
-          {"applies_to", strategies_text(knob)}};
+          {"applies_to", strategies_text(knob)},
+          {"needs_gpu", knob.needs_gpu}};
 }
 
 std::string knob_text(const trace::job::Knob& knob) {
@@ -62,6 +63,7 @@ std::string knob_text(const trace::job::Knob& knob) {
   table.add_row({"range", trace::job::range_text(knob)});
   table.add_row({"default", trace::job::default_text(knob)});
   table.add_row({"applies to", strategies_text(knob)});
+  if (knob.needs_gpu) table.add_row({"needs", "a GPU; does nothing on a CPU"});
   return std::string(knob.name) + ": " + std::string(knob.explanation) + "\n" +
          table.text("  ", false);
 }

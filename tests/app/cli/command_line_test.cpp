@@ -434,6 +434,23 @@ TEST_F(CommandLine, SaysWhatOfThatWhichWasAskedForHasNoEffect) {
   EXPECT_THAT(said, Not(HasSubstr("epochs has")));
 }
 
+// Once, whether it was asked for by an argument, a file or both.
+TEST_F(CommandLine, SaysWhatDoesNothingOnACpu) {
+  const std::string job = file("job.yaml",
+                               "device: cpu\nnccl_algo: Ring\nallocator_conf: auto\n"
+                               "sharding_strategy: full_shard\nbucket_cap_mb: 4\n");
+  const std::string said = refused(kFailed, {"run", job, "--set", "nccl_algo=Tree", "--set",
+                                             "limit_all_gathers=true", "--predict-from", "absent"});
+  const std::string of_nccl = "nccl_algo has no effect with device: cpu";
+  EXPECT_THAT(said, HasSubstr(of_nccl));
+  EXPECT_EQ(said.find(of_nccl), said.rfind(of_nccl));
+  EXPECT_THAT(said, HasSubstr("limit_all_gathers has no effect with device: cpu"));
+  EXPECT_THAT(said, HasSubstr("bucket_cap_mb has no effect with full_shard"));
+  EXPECT_THAT(said, Not(HasSubstr("allocator_conf"))) << "the file asks for what is so anyway";
+  EXPECT_THAT(call({"settings", "nccl_algo"}, false).out, HasSubstr("nothing on a CPU"));
+  EXPECT_THAT(call({"settings", "bucket_cap_mb"}, false).out, Not(HasSubstr("CPU")));
+}
+
 TEST_F(CommandLine, SaysThatWhatIsKeptAfterForwardIsNotPrefetched) {
   const auto said = [&](const char* strategy) {
     return refused(kFailed, {"run", "--set", std::string("sharding_strategy=") + strategy, "--set",

@@ -62,6 +62,7 @@ TEST(ActingSettings, OfACpuHaveNothingOfGpus) {
   info.settings.nccl_algo = "Ring";
   info.settings.comm_stream_priority = job::StreamPriority::kHigh;
   info.settings.allocator_conf = "none";
+  info.settings.oversubscribe = true;
   info.device = plain.device = "cpu";
   EXPECT_EQ(acting_settings(info, {}), acting_settings(plain, {}));
   info.device = plain.device = "cuda";

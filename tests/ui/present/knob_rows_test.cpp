@@ -46,6 +46,18 @@ TEST(KnobRows, HoldEveryKnobOnceThatTheStrategyObeys) {
   }
 }
 
+TEST(KnobRows, HoldNothingOfGpusWhereRanksAreOnTheCpu) {
+  UnfoldedGroups all;
+  all.fill(true);
+  state::KnobDraft draft;
+  draft.next.nccl_algo = "Ring";
+  EXPECT_NE(find_row(knob_rows(draft, all), "nccl_algo"), nullptr);
+  EXPECT_NE(change_summary(draft), "");
+  draft.next.device = draft.baseline.device = trace::job::DeviceChoice::kCpu;
+  EXPECT_EQ(find_row(knob_rows(draft, all), "nccl_algo"), nullptr);
+  EXPECT_EQ(change_summary(draft), "");
+}
+
 TEST(KnobRows, SayWhatTheStrategyShards) {
   state::KnobDraft draft;
   draft.next.sharding_strategy = trace::job::Strategy::kZero1;

@@ -124,7 +124,8 @@ constexpr Knob kParallelismKnobs[] = {
      .explanation = "Where the ranks compute; auto takes GPUs where there are any and no link is simulated, "
                     "else the CPU; more ranks than GPUs are refused unless they share (oversubscribe)"},
     {.name = "oversubscribe", .label = "Share GPUs", .member = &Settings::oversubscribe,
-     .explanation = "Let several ranks share one GPU; correct, but its timings mean nothing"},
+     .explanation = "Let several ranks share one GPU; correct, but its timings mean nothing",
+     .needs_gpu = true},
     {.name = "sharding_strategy", .label = "Strategy", .member = choice_member<&Settings::sharding_strategy>(),
      .essential = true, .choices = kStrategies,
      .explanation = "What is replicated and what is sharded over the ranks"},
@@ -190,7 +191,8 @@ constexpr Knob kParallelismKnobs[] = {
      .explanation = "On a GPU the host waits until at most two gathered units are alive, as FSDP 1 "
                     "does by default; a unit's memory is used again in the stream's order, so "
                     "fully_shard and this trainer need no such wait",
-     .applies_to = kShardedUnits},
+     .applies_to = kShardedUnits,
+     .needs_gpu = true},
     {.name = "reshard_after_forward", .label = "Free units after forward",
      .member = choice_member<&Settings::reshard_after_forward>(), .choices = kAutoBool,
      .explanation = "Follows from the strategy; another value than its own is refused",
@@ -225,33 +227,39 @@ constexpr Knob kParallelismKnobs[] = {
                  "function:list, separated by semicolons",
      .explanation = "NCCL_ALGO on GPUs: the algorithms NCCL may take, as Ring,Tree or Ring;allreduce:Tree, "
                     "or after ^ those it may not; a function that is left with none fails (only Ring "
-                    "broadcasts); auto lets it choose by size"},
+                    "broadcasts); auto lets it choose by size",
+     .needs_gpu = true},
     {.name = "nccl_proto", .label = "NCCL protocol", .member = &Settings::nccl_proto,
      .choices = kNcclProtocols, .choices_are_open = true,
      .accepted = "one of auto, LL, LL128 or Simple, several with commas between, ^ "
                  "before those that are not to be used, or function:list, separated by semicolons",
      .explanation = "NCCL_PROTO on GPUs: LL has the least latency, LL128 wants NVLink, Simple has the "
-                    "most bandwidth; auto lets NCCL choose by size"},
+                    "most bandwidth; auto lets NCCL choose by size",
+     .needs_gpu = true},
     {.name = "nccl_min_channels", .label = "NCCL channels, at least",
      .member = &Settings::nccl_min_channels, .unit = "channels", .minimum = 1, .maximum = 64,
      .may_be_auto = true,
      .explanation = "NCCL_MIN_NCHANNELS on GPUs: blocks that every collective takes from computation "
-                    "at least"},
+                    "at least",
+     .needs_gpu = true},
     {.name = "nccl_max_channels", .label = "NCCL channels, at most",
      .member = &Settings::nccl_max_channels, .unit = "channels", .minimum = 1, .maximum = 64,
      .may_be_auto = true,
      .explanation = "NCCL_MAX_NCHANNELS on GPUs: fewer leave more of the GPU to computation, at less "
-                    "bandwidth"},
+                    "bandwidth",
+     .needs_gpu = true},
     {.name = "cuda_device_max_connections", .label = "CUDA work queues",
      .member = &Settings::cuda_device_max_connections, .unit = "queues", .minimum = 1,
      .maximum = 32, .may_be_auto = true,
      .explanation = "CUDA_DEVICE_MAX_CONNECTIONS: queues from the host to a GPU; with 1 kernels start "
-                    "in the order of their launches, auto is CUDA's 8"},
+                    "in the order of their launches, auto is CUDA's 8",
+     .needs_gpu = true},
     {.name = "comm_stream_priority", .label = "Priority of communication",
      .member = choice_member<&Settings::comm_stream_priority>(), .choices = kPriorities,
      .explanation = "On GPUs high lets collectives start before waiting blocks of computation; "
                     "auto is normal for buckets, as in DDP, and high for units, as in fully_shard but "
-                    "for its all-reduce across groups; FSDP 1's are mostly normal"},
+                    "for its all-reduce across groups; FSDP 1's are mostly normal",
+     .needs_gpu = true},
 };
 // clang-format on
 
@@ -315,7 +323,8 @@ constexpr Knob kPrecisionAndMemoryKnobs[] = {
      .choices = kAllocatorChoices, .choices_are_open = true,
      .accepted = "auto, none, or option:value, separated by commas",
      .explanation = "PYTORCH_ALLOC_CONF on GPUs, as max_split_size_mb:128; auto is "
-                    "expandable_segments:True unless the environment says otherwise, none leaves it"},
+                    "expandable_segments:True unless the environment says otherwise, none leaves it",
+     .needs_gpu = true},
 };
 // clang-format on
 

@@ -113,6 +113,11 @@ bool applies(const Knob& knob, Strategy strategy) {
   return knob.applies_to.empty() || is_listed(strategy_text(strategy), knob.applies_to);
 }
 
+bool applies(const Knob& knob, const Settings& settings) {
+  const bool has_no_gpu = settings.device == DeviceChoice::kCpu;
+  return applies(knob, settings.sharding_strategy) && !(knob.needs_gpu && has_no_gpu);
+}
+
 std::string ignored_with(const Knob& knob, const Settings& settings) {
   if (!applies(knob, settings.sharding_strategy)) {
     return std::string(strategy_text(settings.sharding_strategy));

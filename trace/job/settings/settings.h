@@ -199,9 +199,12 @@ struct Knob {
   // Another knob, "": none, and with which of its values this one is obeyed, comma-separated, or
   // with all but the one that says that there is nothing to obey it.
   std::string_view depends_on = {}, obeyed_with = {}, obeyed_unless = {};
+  bool needs_gpu = false;  // ranks on a CPU have nothing that it is for
 };
 // Whether the strategy obeys the knob.
 bool applies(const Knob& knob, Strategy strategy);
+// The same, and whether it is for where ranks are: `device: auto` may be a GPU.
+bool applies(const Knob& knob, const Settings& settings);
 // With what the settings ignore the knob, whatever its value: "full_shard", "lr_schedule: cosine";
 // "": they obey it.
 std::string ignored_with(const Knob& knob, const Settings& settings);

@@ -53,8 +53,9 @@ bool has_effect(const Knob& knob, Strategy strategy) {
 
 std::string without_effect_with(const Knob& knob, const Settings& settings) {
   const StrategyTraits& traits = strategy_traits(settings.sharding_strategy);
-  return has_effect(knob, traits.strategy) ? ignored_with(knob, settings)
-                                           : std::string(traits.name);
+  if (!has_effect(knob, traits.strategy)) return std::string(traits.name);
+  if (!applies(knob, settings)) return "device: " + chosen<&Settings::device>(settings);
+  return ignored_with(knob, settings);
 }
 
 bool scales_loss(const Settings& settings) {

@@ -29,7 +29,8 @@ const StrategyTraits& strategy_traits(Strategy strategy);
 // forward is not gathered in backward, where it could be prefetched.
 bool has_effect(const Knob& knob, Strategy strategy);
 // With what the settings leave the knob without effect, whatever its value: what ignored_with()
-// tells, and a strategy that leaves nothing for it to do, "shard_grad_op"; "": it has one.
+// tells, and a strategy or device that leaves nothing for it to do, "shard_grad_op", "device: cpu";
+// "": it has one.
 std::string without_effect_with(const Knob& knob, const Settings& settings);
 
 // Whether something is computed in fp16, in which small gradients vanish: then the loss is scaled.

@@ -51,8 +51,8 @@ void add_group(std::vector<KnobRow>& out, trace::job::KnobGroup group,
   for (const Knob& knob : trace::job::knobs()) {
     if (knob.group != group) continue;
     KnobRow row = row_of(knob, draft);
-    // What the strategy does not obey is out of the way, unless it stops the run.
-    if (!trace::job::applies(knob, draft.next.sharding_strategy) && row.problem.empty()) continue;
+    // What strategy or device do not obey is out of the way, unless it stops the run.
+    if (!trace::job::applies(knob, draft.next) && row.problem.empty()) continue;
     if (knob.essential) {
       essential.push_back(std::move(row));
     } else if (unfolded || row.changed || !row.problem.empty()) {
@@ -175,7 +175,7 @@ std::string change_summary(const state::KnobDraft& draft) {
   bool are_told = true;
   for (const Knob* knob : trace::job::differing_knobs(draft.baseline, draft.next)) {
     // It has no row, either.
-    if (!trace::job::applies(*knob, draft.next.sharding_strategy)) continue;
+    if (!trace::job::applies(*knob, draft.next)) continue;
     ++(may_act(*knob, draft) ? acting : idle);
     are_told = are_told && is_told(*knob, draft);
   }

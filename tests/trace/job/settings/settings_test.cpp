@@ -175,6 +175,29 @@ TEST(Knob, IsWithoutEffectWhereItIsIgnoredOrNothingIsLeftForIt) {
   EXPECT_EQ(with("backward_prefetch"), "ddp");
 }
 
+TEST(Knob, OfGpusIsWithoutEffectOnACpu) {
+  Settings settings;
+  settings.sharding_strategy = Strategy::kFullShard;
+  const auto of_gpus = [&] {
+    std::vector<std::string_view> names;
+    for (const Knob& knob : knobs()) {
+      if (!knob.needs_gpu) continue;
+      names.push_back(knob.name);
+      const bool has_gpu = settings.device != DeviceChoice::kCpu;
+      EXPECT_EQ(without_effect_with(knob, settings), has_gpu ? "" : "device: cpu") << knob.name;
+      EXPECT_EQ(applies(knob, settings), has_gpu) << knob.name;
+      EXPECT_EQ(ignored_with(knob, settings), "") << "exports tell it";
+    }
+    return names;
+  };
+  EXPECT_THAT(of_gpus(), testing::IsSupersetOf({"nccl_algo", "oversubscribe", "allocator_conf"}))
+      << "auto may be a GPU";
+  settings.device = DeviceChoice::kCpu;
+  of_gpus();
+  settings.sharding_strategy = Strategy::kDdp;
+  EXPECT_EQ(without_effect_with(*find_knob("limit_all_gathers"), settings), "ddp");
+}
+
 TEST(Strategies, HaveARowForEveryChoice) {
   const Knob& knob = *find_knob("sharding_strategy");
   ASSERT_EQ(knob.choices.size(), strategies().size());
