@@ -113,7 +113,7 @@ def rows_of(measured, predicted):
             continue
         expected = means[origin] + statistics.mean(told)
         rows.append(point_row(what, expected, means[target], noise))
-        if abs(means[origin] / means[target] - 1) > between:
+        if between is not None and abs(means[origin] / means[target] - 1) > between:
             pairs += 1
             right += (expected < means[origin]) == (means[target] < means[origin])
     return [*rows, order_row(right, pairs, between)]

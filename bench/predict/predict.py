@@ -4,7 +4,7 @@ Points run in random order, and what they are predicted from runs again after ev
 against what is predicted from the run of its origin just before it and from that just after it, both in parts of these two, so
 that a machine that becomes faster or slower on the way changes neither; in the table all are milliseconds of the mean base. A
 point is met within 5 %, or within twice the noise between runs of the same settings where that is more; where that is more
-than 20 %, runs tell nothing.
+than 20 %, or not known because each point ran once, runs tell nothing.
 """
 import argparse
 import contextlib
@@ -87,8 +87,8 @@ def changes_of(options):
 
 def origin_of(point, points):
     """The point that it is predicted from: with nodes, a run of as many ranks."""
-    ranks = f"{points[point].get('ranks')} ranks"
-    return ranks if "nodes=" in points[point].get("simulate_link", "") else "base"
+    changes = points[point]
+    return f"{changes['ranks']} ranks" if "ranks" in changes and "nodes=" in changes.get("simulate_link", "") else "base"
 
 
 def points_of(options):
@@ -195,26 +195,29 @@ def neighbours(order, at, origin):
 
 
 def pooled_noise(measured):
-    """Standard deviation between runs of the same settings, in parts of their mean."""
+    """Standard deviation between runs of the same settings, in parts of their mean; None where none ran twice."""
     parts = [statistics.variance(times) / statistics.mean(times) ** 2 for times in measured.values() if len(times) > 1]
-    return statistics.mean(parts) ** 0.5 if parts else 0.0
+    return statistics.mean(parts) ** 0.5 if parts else None
 
 
 def noise_row(noise):
-    return {"what": "noise between runs of the same settings", "value": 100 * noise, "unit": "%"}
+    return {"what": "noise between runs of the same settings", "value": None if noise is None else 100 * noise, "unit": "%"}
 
 
 def point_row(what, expected, measured, noise):
     """`expected` and `measured`: milliseconds."""
     row = {"what": what, "value": expected, "unit": "ms predicted", "peer": f"measured {measured:.1f} ms", "ratio": expected / measured}
-    tolerance = max(LEAST_TOLERANCE, SURE * noise)
-    if tolerance > MOST_TOLERANCE:
+    if noise is None or SURE * noise > MOST_TOLERANCE:
         return row
+    tolerance = max(LEAST_TOLERANCE, SURE * noise)
     return row | {"budget": f"within {100 * tolerance:.0f} %", "met": abs(expected / measured - 1) <= tolerance}
 
 
 def order_row(right, pairs, between):
-    """`between`: by how much two means have to differ, in parts of one. Where no pair does, none was in the wrong order, either."""
+    """`between`: by how much two means have to differ, in parts of one; None: nobody knows. Where no pair does, none was in the
+    wrong order, either."""
+    if between is None:
+        return {"what": "pairs that differ beyond noise", "value": None, "unit": "pairs"}
     row = {"what": f"pairs that differ by more than {100 * between:.0f} %", "value": pairs, "unit": "pairs"}
     if pairs == 0:
         return row
@@ -222,8 +225,8 @@ def order_row(right, pairs, between):
 
 
 def least_difference(noise, measured):
-    """In parts of a mean: from where on two points differ beyond noise."""
-    return SURE * noise * (2 / min(map(len, measured.values()))) ** 0.5
+    """In parts of a mean: from where on two points differ beyond noise; None where that is not known."""
+    return None if noise is None else SURE * noise * (2 / min(map(len, measured.values()))) ** 0.5
 
 
 def rows_of(points, measured, predicted):
@@ -236,7 +239,7 @@ def rows_of(points, measured, predicted):
     expected = {"base": base} | {point: means[origin_of(point, points)] * statistics.mean(predicted[point]) for point in runs}
     rows = [noise_row(noise)]
     rows += [point_row(point, expected[point], means[point], noise) for point in runs]
-    pairs = [(a, b) for a, b in itertools.combinations(means, 2) if abs(means[a] / means[b] - 1) > between]
+    pairs = [(a, b) for a, b in itertools.combinations(means, 2) if between is not None and abs(means[a] / means[b] - 1) > between]
     right = sum((expected[a] < expected[b]) == (means[a] < means[b]) for a, b in pairs)
     return [*rows, order_row(right, len(pairs), between)]
 

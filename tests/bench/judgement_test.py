@@ -1,4 +1,5 @@
 """When benchmarks of predictions call a goal met, missed, or neither."""
+import argparse
 import pathlib
 import sys
 import unittest
@@ -9,6 +10,7 @@ import predict
 
 QUIET = {'base': [100, 101, 99], 'cap 2': [80, 81, 79]}
 NOISY = {'base': [100, 160, 40], 'cap 2': [80, 130, 30]}
+ONCE = {'base': [100], 'cap 2': [80]}
 DRIFTING = ['base', 'cap 2', 'cap 4', 'base', 'cap 2', 'base']
 
 
@@ -21,7 +23,7 @@ def of_points(measured, predicted):
     """`predicted`: in parts of the base, as what was measured of the other is there."""
     points = {'base': {}, 'cap 2': {'bucket_cap_mb': '2'}}
     parts = measured | {'cap 2': [time / 100 for time in measured['cap 2']]}
-    return judged(predict.rows_of(points, parts, {'base': [], 'cap 2': [predicted] * 3}))
+    return judged(predict.rows_of(points, parts, {'base': [], 'cap 2': [predicted] * len(parts['cap 2'])}))
 
 
 def of_traces(measured, forth, back):
@@ -46,6 +48,20 @@ class Judgement(unittest.TestCase):
     def test_where_runs_lie_far_apart_nothing_is_met(self):
         self.assertEqual(of_points(NOISY, 0.8), {})
         self.assertEqual(of_traces(NOISY, [-20], [20]), {})
+
+    def test_where_points_ran_once_noise_is_not_known_and_nothing_is_met(self):
+        self.assertEqual(of_points(ONCE, 0.8), {})
+        self.assertEqual(of_traces(ONCE, [-20], [20]), {})
+        self.assertIsNone(predict.noise_row(predict.pooled_noise(ONCE))['value'])
+
+    def test_a_point_with_nodes_is_predicted_from_as_many_ranks(self):
+        options = argparse.Namespace(caps='', links='gbit_per_s=1,nodes=2;gbit_per_s=2', hooks='', batches='', strategies='',
+                                     least_units='', more_ranks='4', nodes='2')
+        points = predict.changes_of(options)
+        self.assertEqual(predict.origin_of('link gbit_per_s=1,nodes=2', points), 'base')
+        self.assertEqual(predict.origin_of('link gbit_per_s=2', points), 'base')
+        self.assertEqual(predict.origin_of('4 ranks on 2 nodes', points), '4 ranks')
+        self.assertLessEqual({predict.origin_of(point, points) for point in points}, set(points))
 
     def test_what_is_refused_meets_nothing(self):
         self.assertEqual(of_traces(QUIET, [None] * 3, [None] * 3), {})
