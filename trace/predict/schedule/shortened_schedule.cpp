@@ -62,18 +62,28 @@ void shorten(const StepProgram& program, std::int64_t from_ns, const Shortening&
     time_ns = from_ns + kept_ns + std::llround(by.to * rest_ns);
   };
   const auto length_ns = [&] { return static_cast<double>(schedule.end_ns - schedule.start_ns); };
-  const double before_ns = length_ns();
+  const auto waited_ns = [&] {
+    std::int64_t sum = schedule.waited_ns();
+    for (const auto& wait : schedule.waits_of_others) sum += wait.end_ns - wait.start_ns;
+    return static_cast<double>(sum);
+  };
+  const double before_ns = length_ns(), waited_before_ns = waited_ns();
   for (CallTime& call : schedule.calls) {
     for (auto* time_ns : {&call.ready_ns, &call.start_ns, &call.end_ns}) move(*time_ns);
   }
-  for (StepSchedule::Wait& wait : schedule.waits) {
-    for (auto* time_ns : {&wait.start_ns, &wait.end_ns}) move(*time_ns);
+  for (auto* waits : {&schedule.waits, &schedule.waits_of_others}) {
+    for (StepSchedule::Wait& wait : *waits) {
+      for (auto* time_ns : {&wait.start_ns, &wait.end_ns}) move(*time_ns);
+    }
   }
   for (auto* time_ns : {&schedule.start_ns, &schedule.backward_end_ns, &schedule.end_ns}) {
     move(*time_ns);
   }
   const double whole = before_ns > 0 ? length_ns() / before_ns : by.to;
-  for (auto* ns : {&schedule.mean_ns, &schedule.exposed_ns, &schedule.contended_ns}) *ns *= whole;
+  schedule.mean_ns *= whole;
+  schedule.contended_ns *= whole;
+  // What was waited for keeps what its link takes, which is more than its share of the step.
+  if (waited_before_ns > 0) schedule.exposed_ns *= waited_ns() / waited_before_ns;
 }
 
 }  // namespace shardlens::trace::predict

@@ -227,6 +227,9 @@ class Scheduler {
       schedule_.mean_ns += rank.now_ns - static_cast<double>(rank.start_ns);
       schedule_.exposed_ns += rank.waited_ns();
       schedule_.contended_ns += rank.contended_ns;
+      if (&rank == &*last) continue;
+      auto& others = schedule_.waits_of_others;
+      others.insert(others.end(), rank.waits.begin(), rank.waits.end());
     }
     schedule_.mean_ns /= static_cast<double>(ranks_.size());
     schedule_.exposed_ns /= static_cast<double>(ranks_.size());

@@ -101,13 +101,14 @@ struct CallTime {
 
 struct StepSchedule {
   std::vector<CallTime> calls;  // by launch
-  // Of the rank that ends last, in order: when it waited for collectives, and for which.
+  // When a rank waited for a collective, and for which.
   struct Wait {
     std::int64_t start_ns = 0, end_ns = 0;
     std::size_t call = 0;
   };
-  std::vector<Wait> waits;
-  int rank = 0;                      // that one
+  // In order: of the rank that ends last, and of all others, one rank after the other.
+  std::vector<Wait> waits, waits_of_others;
+  int rank = 0;                      // the one that ends last
   std::int64_t start_ns = 0;         // of that rank
   std::int64_t backward_end_ns = 0;  // of that rank, the last one's
   std::int64_t end_ns = 0;           // of the update, as far as the program has it

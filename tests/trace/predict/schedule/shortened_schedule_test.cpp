@@ -57,6 +57,19 @@ TEST(ShortenedSchedule, KeepsWhatALinkTakes) {
   EXPECT_DOUBLE_EQ(drawn.schedule.mean_ns, 180);
 }
 
+// All of what other ranks wait for is on the link: 60 of 300 ns stay, although the step is shorter.
+TEST(ShortenedSchedule, KeepsWhatIsWaitedForALink) {
+  ShortenedStep drawn;
+  drawn.add(1100, 1200, 60);
+  drawn.schedule.waits_of_others = {{1140, 1200, 0}, {1140, 1200, 0}};
+  drawn.schedule.exposed_ns = 40;  // of three ranks, in the mean
+  drawn.end_at(1180);
+  EXPECT_EQ(drawn.schedule.waits_of_others[0].start_ns, 1070);
+  EXPECT_EQ(drawn.schedule.waits_of_others[0].end_ns, 1130);
+  EXPECT_DOUBLE_EQ(drawn.schedule.exposed_ns, 40);
+  EXPECT_DOUBLE_EQ(drawn.schedule.mean_ns, 180);
+}
+
 // Each but a nanosecond beside what it needs: 2 of the 300 are left, and half of them.
 TEST(ShortenedSchedule, HasNoCallShorterThanItsLink) {
   ShortenedStep drawn;
