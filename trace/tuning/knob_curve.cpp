@@ -45,6 +45,7 @@ KnobCurve knob_curve(const Predictor& predictor, const job::Settings& next, cons
     const auto per = [&](double difference_ns) {
       return (predicted->recorded_step_ns + difference_ns) / divisor - curve.recorded_step_ns;
     };
+    if (curve.why_unsure.empty()) curve.why_unsure = tuning::why_unsure(*predicted);
     auto difference = predicted->difference;
     if (difference) difference = {per(difference->low_ns), per(difference->high_ns)};
     const bool fits = usable_bytes <= 0 || predicted->peak_bytes().value_or(0) <= usable_bytes;

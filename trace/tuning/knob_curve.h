@@ -39,6 +39,8 @@ struct KnobCurve {
     std::string why;  // a sentence or more
   };
   std::vector<Unpredicted> unpredicted{};  // those, likewise
+  // Where a point that differs has no `difference`, why, as of one of them: a sentence.
+  std::string why_unsure{};
 };
 
 // Whether one point of a curve lies below another one with the whole interval of its difference to

@@ -45,6 +45,7 @@ struct Prediction {
   double samples = 1, tokens = 1;  // of a step, in those of a recorded one
   // Means over the measured steps, of the mean over ranks.
   double recorded_step_ns = 0, step_ns = 0;
+  std::int64_t recorded_steps = 0;  // that the first is the mean of; with detail or without
   // Of `step_ns` and of the difference to the recorded mean; none: too few steps to tell how much
   // they vary.
   std::optional<Interval> interval, difference;

@@ -281,6 +281,7 @@ Result<Prediction> Predictor::predict_planned(const Settings& next, const Planne
   if (told_) prediction.told_caps = told_->caps;
   prediction.kept_units = after.kept_units;
   prediction.recorded_step_ns = step_ns_.mean;
+  prediction.recorded_steps = step_ns_.count;
   prediction.step_ns = step_ns_.mean + base::mean_of(differences.shift_ns);
   prediction.is_extrapolated = after.is_extrapolated;
   prediction.scales_computation = after.scales_computation;

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "app/report/text_table.h"
+#include "trace/analysis/noise/mean_estimate.h"
+#include "trace/base/number_text.h"
 #include "trace/base/text.h"
 #include "trace/timeline/words/interval_text.h"
 #include "ui/present/format.h"
@@ -86,6 +88,15 @@ Json schedule_json(const PredictedRun& run) {
   return events;
 }
 
+// Where something has no interval.
+std::string why_not_sure(const trace::tuning::Prediction& prediction) {
+  const std::int64_t steps =
+      prediction.is_as_recorded() ? prediction.recorded_steps : prediction.steps;
+  const bool are_few = steps < trace::analysis::kFewestWithError;
+  return (are_few ? trace::base::counted(steps, "step") + " are too few" : "steps drift") +
+         ": how sure is not known";
+}
+
 // Beside the step's time.
 std::string interval_text(const trace::tuning::Prediction& prediction) {
   if (prediction.interval) {
@@ -93,7 +104,7 @@ std::string interval_text(const trace::tuning::Prediction& prediction) {
                                                            prediction.interval->high_ns);
   }
   return prediction.difference ? "steps drift: how sure is known of the difference alone"
-                               : "steps are too few, or drift: how sure is not known";
+                               : why_not_sure(prediction);
 }
 
 // What bounds the step: before and after.
@@ -171,7 +182,7 @@ std::string prediction_text(const PredictedRun& run) {
     const std::string same =
         prediction.moves_the_same ? ui::present::parts_text(prediction) : std::string();
     table.add_row({"Difference", "", ui::present::difference_text(prediction),
-                   is_unsure ? "how sure is not known" : same});
+                   is_unsure ? why_not_sure(prediction) : same});
   }
   if (run.apart) {
     table.add_row({"By chance", "", "± " + time_text(*run.apart * prediction.recorded_step_ns),

@@ -55,6 +55,27 @@ TEST(PredictionReport, TellsByHowMuchTwoRunsDifferByChance) {
   EXPECT_THAT(prediction_text(*run), HasSubstr("± 25.0 ms"));
 }
 
+TEST(PredictionReport, TellsWhetherStepsAreTooFewOrDrift) {
+  auto run = predict_with({"bucket_cap_mb=4"});
+  ASSERT_TRUE(run) << run.error().message;
+  run->prediction.difference.reset();
+  run->prediction.steps = 30;
+  EXPECT_THAT(prediction_text(*run), HasSubstr("steps drift: how sure is not known"));
+  run->prediction.interval.reset();
+  EXPECT_THAT(prediction_text(*run), HasSubstr("steps drift: how sure is not known"));
+  run->prediction.steps = 10;
+  EXPECT_THAT(prediction_text(*run), HasSubstr("10 steps are too few: how sure is not known"));
+  EXPECT_THAT(prediction_text(*run), Not(HasSubstr("drift")));
+  auto same = predict_with({});
+  ASSERT_TRUE(same) << same.error().message;
+  EXPECT_GE(same->prediction.recorded_steps, same->prediction.steps);
+  same->prediction.interval.reset();
+  same->prediction.recorded_steps = 30;
+  same->prediction.steps = 5;
+  EXPECT_THAT(prediction_text(*same), HasSubstr("steps drift"))
+      << "those without detail count, too";
+}
+
 TEST(PredictionReport, NamesWhatIsChangedInAnotherProgram) {
   auto run = predict_with({"bucket_cap_mb=4"});
   ASSERT_TRUE(run) << run.error().message;

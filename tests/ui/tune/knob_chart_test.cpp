@@ -109,6 +109,21 @@ TEST_F(KnobChartTest, ValuesThatAreNotPredictedHaveTheirPlaceAndTheReason) {
   EXPECT_GT(chart->unpredicted[0].x, chart->points[1].x);
 }
 
+TEST_F(KnobChartTest, ACurveWithoutIntervalsSaysWhy) {
+  view_.curves = {{&knob("bucket_cap_mb"), 80e6}};
+  view_.curves[0].points = {{"0.25", 0.25, 80e6, std::nullopt, true},
+                            {"1", 1, 90e6, std::nullopt, true}};
+  const auto why = [&] {
+    publish();
+    return knob_chart(snapshot_, knob("bucket_cap_mb"))->why_unsure;
+  };
+  EXPECT_EQ(why(), "") << "nothing differs";
+  view_.curves[0].why_unsure = "Its steps drift.";
+  EXPECT_EQ(why(), "Its steps drift.");
+  view_.curves[0].points[1].difference = {9e6, 11e6};
+  EXPECT_EQ(why(), "") << "one of them tells";
+}
+
 // Whether the device was named or found, the run was there.
 TEST_F(KnobChartTest, RunsOnTheDeviceThatIsNamedAreDots) {
   using trace::job::DeviceChoice;

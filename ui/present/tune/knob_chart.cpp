@@ -132,7 +132,7 @@ std::optional<CurvePoint> point_as_set(const KnobCurve& curve, const Settings& n
 void offer_best(const KnobCurve& curve, const std::optional<CurvePoint>& as_set, KnobChart& chart) {
   if (!as_set || curve.per == KnobCurve::Per::kToken) return;
   chart.best = trace::tuning::surest_faster(curve, *as_set);
-  if (chart.best || !chart.has_interval) return;  // that is said
+  if (chart.best || !chart.why_unsure.empty()) return;  // that is said
   const bool is_told_apart = std::ranges::any_of(curve.points, [&](const CurvePoint& point) {
     return is_surely_faster(curve, *as_set, point) || is_surely_faster(curve, point, *as_set);
   });
@@ -179,8 +179,9 @@ std::optional<KnobChart> knob_chart(const state::Snapshot& snapshot, const Knob&
   const auto unit = duration_unit(scale.high());
   chart.range = format_duration_in(std::max(0.0, scale.low()), unit).value + " to " +
                 step_text(*curve, scale.high());
-  chart.has_interval = std::ranges::any_of(
+  const bool has_interval = std::ranges::any_of(
       curve->points, [](const CurvePoint& point) { return point.difference.has_value(); });
+  if (!has_interval) chart.why_unsure = curve->why_unsure;
   offer_best(*curve, point_as_set(*curve, snapshot.knobs.next, predicted), chart);
   for (const CurvePoint& point : curve->points) {
     chart.points.push_back(chart_point(*curve, point, scale));

@@ -39,8 +39,8 @@ struct KnobChart {
   // Step times at the bottom and at the top: "120 to 180 ms", with "per sample" where steps differ
   // in samples.
   std::string range;
-  bool has_interval = true;  // any point; else how sure the curve is cannot be told
-  std::string against;       // the run that differences are to: "run 4"
+  std::string why_unsure;  // where no point has an interval: a sentence; else ""
+  std::string against;     // the run that differences are to: "run 4"
 };
 
 // Of each knob with a slider: runs of that machine that differ from the settings for the next one

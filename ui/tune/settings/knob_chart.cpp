@@ -63,7 +63,7 @@ void draw_best(const kit::Theme& theme, state::Rect& line, const kit::Plot& plot
                const present::KnobRow& row, const KnobChart& chart, state::Commands& commands) {
   const state::Palette& p = theme.colors();
   if (!chart.best) {
-    const std::string why = chart.has_interval ? chart.why_no_best : "how sure: not known";
+    const std::string why = chart.why_unsure.empty() ? chart.why_no_best : "how sure: not known";
     const float used =
         kit::label_in(theme, line, kit::Face::kSmall, p.text_muted, why, kit::Align::kRight);
     line.take_right(used, theme.px(8));
@@ -111,9 +111,7 @@ void explain_curve(const kit::Theme& theme, const kit::Plot& plot, const present
   scope.row(nullptr, "Predicted", nearest->step);
   scope.row(nullptr, "Against " + chart.against, nearest->difference);
   if (!nearest->fits) scope.note("Does not fit in memory");
-  if (!chart.has_interval) {
-    scope.note("The run's steps are too few, or drift too much, to tell how sure that is");
-  }
+  if (!chart.why_unsure.empty()) scope.note(chart.why_unsure);
   scope.note("From the run on screen, all other settings as they are; dots are measured runs");
   scope.note("The axis, bottom to top: " + chart.range);
 }
