@@ -70,11 +70,13 @@ constexpr std::int64_t kLeastBytesOfARank = 80'000'000;
 // Another program's run may have had far more ranks than this machine can hold.
 Result<void> check_ranks_fit(std::int64_t ranks) {
   const std::int64_t memory = trace::base::memory_bytes();
-  if (memory == 0 || ranks <= memory / kLeastBytesOfARank) return {};
+  const std::int64_t most = std::max<std::int64_t>(1, memory / kLeastBytesOfARank);
+  if (memory == 0 || ranks <= most) return {};
   return trace::base::fail(ErrorKind::kUsage,
                            trace::base::counted(ranks, "rank") +
                                " on the CPU need more memory than this machine has, even without "
-                               "a model. Use fewer ranks.");
+                               "a model. Use ranks " +
+                               std::to_string(most) + " or fewer.");
 }
 
 bool lies_in(const fs::path& path, const fs::path& folder) {

@@ -82,7 +82,13 @@ TEST(CheckJob, RefusesMoreRanksThanTheMemoryHolds) {
   if (trace::base::memory_bytes() > 60'000'000'000) GTEST_SKIP() << "this machine may hold them";
   const auto refused = check_job(job, gpus(0));
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message.find("Use fewer ranks"), std::string::npos);
+  const std::string& said = refused.error().message;
+  const auto advice = said.find("Use ranks ");
+  ASSERT_NE(advice, std::string::npos) << said;
+  job.settings.ranks = std::stoll(said.substr(advice + std::string("Use ranks ").size()));
+  EXPECT_TRUE(check_job(job, gpus(0))) << "as many as it says";
+  ++job.settings.ranks;
+  EXPECT_FALSE(check_job(job, gpus(0))) << "and no more";
 }
 
 TEST(CheckJob, MarksSharedGpusAndSimulations) {
