@@ -109,6 +109,7 @@ StepPlanner::StepPlanner(const analysis::RunFigures& figures,
       recorded_(acting_settings(info_, info_.settings)),
       padded_width_(analysis::padded_width(figures)),
       attention_share_(attention_share(recorded.computed_ns())),
+      steady_share_(recorded.steady_share()),
       copy_ns_per_byte_(recorded.gather_copy_ns_per_byte().value_or(0)),
       costs_(costs_of_run(info_, recorded_, recorded, known.beside)) {
   if (!known.instead.empty()) other_costs_ = costs_.preceded_by(known.instead);
@@ -228,12 +229,13 @@ Result<StepPlan> StepPlanner::plan_with(const CallCosts& costs, const Settings& 
   }
   plan.ranks = static_cast<std::size_t>(next.ranks);
   TRY_ASSIGN(const SequenceWork sequences, work_of_sequences(next));
-  const double batches = *slower * static_cast<double>(next.batch_per_rank) /
-                         static_cast<double>(recorded_.batch_per_rank);
-  plan.program.work = batches * sequences.factor;
+  const double batches =
+      static_cast<double>(next.batch_per_rank) / static_cast<double>(recorded_.batch_per_rank);
+  const double grows = *slower * (1 - steady_share_);
+  plan.program.work = *slower + grows * (batches * sequences.factor - 1);
   plan.micro_batches = static_cast<double>(next.gradient_accumulation_steps) /
                        static_cast<double>(recorded_.gradient_accumulation_steps);
-  plan.unsure_work = plan.micro_batches * batches * sequences.unsure;
+  plan.unsure_work = plan.micro_batches * grows * batches * sequences.unsure;
   plan.scales_sequences = sequence_ratio(next) != 1;
   plan.scales_padding = changes_padding(next);
   plan.scales_computation =

@@ -59,6 +59,25 @@ TEST(Predictor, ComputesInProportionToTheBatch) {
   EXPECT_EQ(prediction->exposed_ns, (12.0 + 1.0) * kMs) << "rank 0 waits 2 ms more for rank 1";
 }
 
+// Four gradients of 5 ms each, which are as large as parameters whatever the batch.
+TEST(Predictor, LetsNothingGrowThatTakesAsLongWithAnyBatch) {
+  RecordedJob job;
+  job.figures.info.settings.overlap_comm = false;
+  job.gradient_ns = 5 * kMs;
+  RecordedJob same = job;
+  const double steady = same.record().steady_share();
+  EXPECT_NEAR(steady, 40.0 / (100 + 102), 1e-6);
+  const Predictor predictor = predictor_of(job);
+  const auto difference = [&](std::int64_t batch) {
+    job::Settings next = job.figures.info.settings;
+    next.batch_per_rank = batch;
+    return predictor.predict(next)->difference_ns();
+  };
+  EXPECT_NEAR(difference(16), (1 - steady) * 102 * kMs, 10);
+  EXPECT_NEAR(difference(4), -(1 - steady) * 51 * kMs, 10);
+  EXPECT_EQ(difference(8), 0);
+}
+
 // A quarter of it grows two- to fourfold, the rest twofold: as long as 2.25 times the batch.
 TEST(Predictor, LongerSequencesTakeMoreForAttentionThanForTheRest) {
   RecordedJob job;

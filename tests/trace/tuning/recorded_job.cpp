@@ -31,8 +31,8 @@ model::Event operation(std::int64_t start_ns, std::int64_t end_ns) {
   return event;
 }
 
-// `attention`: of what is computed.
-model::Batch rows_of(int rank, std::int64_t step, std::int64_t backward_end_ns, double attention) {
+model::Batch rows_of(int rank, std::int64_t step, std::int64_t backward_end_ns,
+                     const RecordedJob& job) {
   model::Batch batch;
   model::Step row;
   row.rank = rank;
@@ -56,7 +56,8 @@ model::Batch rows_of(int rank, std::int64_t step, std::int64_t backward_end_ns, 
   run.rank = rank;
   const std::int64_t end_ns = ready_ns(rank, step, kReadyMs.size() - 1);
   const std::int64_t attends_until_ns =
-      forward.start_ns + std::llround(attention * static_cast<double>(end_ns - forward.start_ns));
+      forward.start_ns +
+      std::llround(job.attention * static_cast<double>(end_ns - forward.start_ns));
   for (const auto& [name, time] :
        {std::pair{kAttention, base::Interval{forward.start_ns, attends_until_ns}},
         {kProduct, {attends_until_ns, end_ns}}}) {
@@ -67,7 +68,7 @@ model::Batch rows_of(int rank, std::int64_t step, std::int64_t backward_end_ns, 
   }
   for (std::size_t i = 0; i < kReadyMs.size(); ++i) {
     const std::int64_t ready = ready_ns(rank, step, i);
-    run.events.push_back(operation(ready - kMs, ready));
+    run.events.push_back(operation(ready - job.gradient_ns, ready));
     run.events.back().name = kGradient;
   }
   batch.events.push_back(run);
@@ -174,7 +175,7 @@ predict::RecordedSteps RecordedJob::record() {
     figure.complete = true;
     if (text_tokens > 0) tell_texts(*this, figure);
     for (int rank : {0, 1}) {
-      model::Batch batch = rows_of(rank, step, calls.back().end_ns, attention);
+      model::Batch batch = rows_of(rank, step, calls.back().end_ns, *this);
       const std::int64_t update_ns = optimizer_ns[static_cast<std::size_t>(rank)];
       const std::int64_t from_ns = calls.back().end_ns;
       if (update_ns > 0) add_optimizer(rank, {from_ns, from_ns + update_ns}, batch);

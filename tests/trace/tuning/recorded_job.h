@@ -26,6 +26,7 @@ struct RecordedJob {
   analysis::RunFigures figures;
   int steps = 20;                              // that are measured
   double attention = 0;                        // of what ranks compute: operators named so
+  std::int64_t gradient_ns = 0;                // what is done to each gradient, until it is ready
   std::array<std::int64_t, 2> optimizer_ns{};  // of a rank, in the 38 ms
   std::int64_t loss_ns = 0;     // what its exchange takes, in the 38 ms; 0: there is none
   std::int64_t held_up_ns = 0;  // as much longer each transfer of the last step takes

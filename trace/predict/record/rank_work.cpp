@@ -57,6 +57,7 @@ class MicroBatchReader {
         waits_(waits),
         taken_out_(taken_out),
         contended_(base::subtract(record.works, taken_out)),
+        steady_(base::subtract(record.steady, taken_out)),
         begin_ns_(begin_ns),
         forward_(forward),
         backward_(backward) {}
@@ -65,6 +66,7 @@ class MicroBatchReader {
     MicroBatchWork work{.forward_begin = moment(forward_.start_ns),
                         .backward_begin = moment(backward_.start_ns),
                         .end = moment(backward_.end_ns)};
+    work.steady_ns = base::length_within(steady_, {begin_ns_, backward_.end_ns});
     for (const std::int64_t time : within(record_.gradients_ns, backward_, std::identity{})) {
       work.gradients.push_back(moment(time));
     }
@@ -203,7 +205,7 @@ class MicroBatchReader {
 
   const RankRecord& record_;
   const Intervals &waits_, &taken_out_;
-  Intervals contended_;
+  Intervals contended_, steady_;
   std::int64_t begin_ns_;
   Interval forward_, backward_;
 };

@@ -19,6 +19,9 @@ struct RankTimes {
   std::vector<UnitCall> unit_calls;                             // by when they were asked for
   std::vector<UnitMark> unit_marks;                             // empty: nobody marks them
   std::vector<UnitWorkMark> unit_works{};                       // by their begin; likewise
+  // What takes as long with any batch: a CPU's host on its way from one operator to the next, and
+  // what is done to gradients that are ready, which are as large as parameters. Empty: not known.
+  base::Intervals steady{};
 };
 
 // Of one step, in order.

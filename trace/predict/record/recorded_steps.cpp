@@ -35,13 +35,16 @@ std::vector<Value> part_of(const std::vector<Value>& sorted, const Interval& win
   return {found.begin(), found.end()};
 }
 
-void append(std::vector<Interval>& times, const Interval& time) {
+// Returns the pause that it closed; empty: none.
+Interval append(std::vector<Interval>& times, const Interval& time) {
   if (!times.empty() && time.start_ns - times.back().end_ns <= kPauseNs &&
       time.start_ns >= times.back().start_ns) {
-    times.back().end_ns = std::max(times.back().end_ns, time.end_ns);
-  } else {
-    times.push_back(time);
+    const std::int64_t before_ns = times.back().end_ns;
+    times.back().end_ns = std::max(before_ns, time.end_ns);
+    return {before_ns, std::max(before_ns, time.start_ns)};
   }
+  times.push_back(time);
+  return {};
 }
 
 // Until when a bucket is waited for; none: backward has gradients left to compute. `is_noted_late`:
@@ -100,6 +103,7 @@ auto RecordedSteps::Rank::finished(const DeviceTimes& times) const -> FinishedRa
   std::ranges::sort(rank.unit_marks, {}, &UnitMark::time_ns);
   for (UnitMark& mark : rank.unit_marks) at_device(mark.time_ns);
   if (is_on_device) rank.unit_works.clear();
+  rank.steady = is_on_device ? Intervals{} : base::normalize(std::move(rank.steady));
   std::ranges::sort(rank.unit_works, {}, begin_of_work);
   for (const std::int64_t end_ns : bucket_ends_ns) {
     const auto until =
@@ -230,10 +234,14 @@ void RecordedSteps::learn_events(const model::EventRun& run) {
       append(rank.kernels[run.lane], {event.start_ns, event.end_ns()});
     } else if (run.kind == Kind::kOperator) {
       if (computes) {
-        append(rank.operators[run.lane], {event.start_ns, event.end_ns()});
+        const Interval pause = append(rank.operators[run.lane], {event.start_ns, event.end_ns()});
+        if (pause.length() > 0) rank.steady.push_back(pause);
         add_computed(event, rank);
       }
-      if (is_gradient(run.rank, event.name)) rank.gradients_ns.push_back(event.end_ns());
+      if (is_gradient(run.rank, event.name)) {
+        rank.gradients_ns.push_back(event.end_ns());
+        rank.steady.push_back({event.start_ns, event.end_ns()});
+      }
     }
   }
 }
@@ -275,6 +283,7 @@ void RecordedSteps::forget_events() {
     told.device = {};
     told.operators.clear();
     told.kernels.clear();
+    told.steady.clear();
   }
 }
 
@@ -415,6 +424,19 @@ std::map<std::string, double> RecordedSteps::computed_ns() const {
   return by_name;
 }
 
+double RecordedSteps::steady_share() const {
+  std::int64_t steady_ns = 0, all_ns = 0;
+  for (const StepWork& step : steps([](const CollectiveKind&, double, double) { return 0.0; })) {
+    for (const RankWork& rank : step.ranks) {
+      for (const MicroBatchWork& work : rank.micro_batches) {
+        steady_ns += work.steady_ns;
+        all_ns += work.end.computed_ns;
+      }
+    }
+  }
+  return all_ns > 0 ? static_cast<double>(steady_ns) / static_cast<double>(all_ns) : 0;
+}
+
 ExpectedWork RecordedSteps::expected() const {
   ExpectedWork expected{.units = units_.size()};
   for (const auto& [index, bucket] : buckets_) expected.gradients += bucket.parameter_bytes.size();
@@ -469,7 +491,8 @@ std::vector<StepWork> RecordedSteps::steps(const WorkingTime& working_ns) const 
            .gradients_ns = part_of(told.gradients_ns, window, std::identity{}),
            .unit_calls = part_of(told.unit_calls, window, &UnitCall::enqueued_ns),
            .unit_marks = part_of(told.unit_marks, window, &UnitMark::time_ns),
-           .unit_works = part_of(told.unit_works, window, begin_of_work)},
+           .unit_works = part_of(told.unit_works, window, begin_of_work),
+           .steady = base::clip(told.steady, window)},
           window,
           part_of(told.awaited_ends_ns, window, std::identity{}),
           base::clip(told.computes, window),

@@ -96,6 +96,9 @@ class RecordedSteps {
       std::function<double(const CollectiveKind&, double bytes, double transfer_ns)>;
   // What all ranks computed under each name: leaf operators of a CPU, kernels of a GPU.
   std::map<std::string, double> computed_ns() const;
+  // Of what micro-batches computed, how much takes as long with any batch, as far as that is known:
+  // on a CPU.
+  double steady_share() const;
 
   // The first kMostSteps of which each rank told everything, its GPU included.
   std::vector<StepWork> steps(const WorkingTime& working_ns) const;

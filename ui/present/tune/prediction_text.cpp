@@ -268,8 +268,9 @@ constexpr std::pair<bool Prediction::*, std::string_view> kAssumptions[]{
      "What the other strategy copies and administers itself is not known; the interval holds "
      "3 % of the step for that."},
     {&Prediction::scales_computation,
-     "A micro-batch is taken to compute in proportion to its tokens and to what it computes "
-     "again; the interval holds a tenth of the change for that."},
+     "A micro-batch is taken to compute in proportion to its tokens, but for what is known not to "
+     "grow with them, and to what it computes again; the interval holds a tenth of the change for "
+     "that."},
     {&Prediction::scales_sequences,
      "With the length of sequences attention is taken to grow between in proportion and with "
      "its square; the interval holds both."},

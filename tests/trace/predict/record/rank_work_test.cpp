@@ -51,6 +51,16 @@ TEST(RankWork, TellsWhatWasBesideCommunication) {
   EXPECT_FALSE(rank_work(record, {.gradients = 2}));
 }
 
+// Of 20 ns behind operators half was a wait, and of 30 in the end two thirds come after backward.
+TEST(RankWork, TellsWhatTakesAsLongWithAnyBatch) {
+  RankRecord record = record_of({{1000, 1040}, {1061, 1500}}, {1060});
+  record.steady = {{1020, 1030}, {1050, 1070}, {1390, 1420}};
+  const auto work = rank_work(record, {});
+  ASSERT_TRUE(work);
+  EXPECT_EQ(work->micro_batches.at(0).steady_ns, 10 + 10 + 10);
+  EXPECT_EQ(work->micro_batches.at(0).end.computed_ns, 380);
+}
+
 // Two blocks, gathered when they are needed in forward, the first one ahead in backward.
 TEST(RankWork, TellsWhenUnitsWereEnteredAndLeft) {
   RankRecord record = record_of({{1000, 1500}}, {});

@@ -209,6 +209,14 @@ TEST_F(RecordedStepsTest, TellSeveralMicroBatchesOneAfterTheOther) {
       << "since the first ended; so short a pause is none";
 }
 
+// Two gradients in 300 ns, and in the other 400 ns a pause of 200, in which two more are.
+TEST_F(RecordedStepsTest, TellHowMuchTakesAsLongWithAnyBatch) {
+  EXPECT_EQ(recorded_.steady_share(), 0);
+  learn_plan(1, {{8, 16}});
+  for (int rank : {0, 1}) learn(rank, 0, 2);
+  EXPECT_DOUBLE_EQ(recorded_.steady_share(), (2.0 * (10 + 11) + 2 * 200) / (2 * 700));
+}
+
 TEST_F(RecordedStepsTest, WithDifferingMicroBatchesAreLeftOut) {
   learn_plan(1, {{8, 16}});
   learn(0, 0, 2);
