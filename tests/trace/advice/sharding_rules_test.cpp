@@ -247,6 +247,20 @@ TEST(HybridShardingRule, SpeaksWhereGathersCrossHosts) {
   EXPECT_FALSE(asked(hidden, "hybrid_sharding")) << "no unit's traffic";
 }
 
+TEST(RunFacts, ExpectAGroupOfShardsForEachHost) {
+  AdvisedRun run = sharded_by_four("there");
+  const RunFacts& facts = run.facts();
+  job::Settings next = facts.settings();
+  next.sharding_strategy = job::Strategy::kHybridShard;
+  const auto peak = [&](std::int64_t group) {
+    next.shard_group_size = group;
+    return facts.peak_bytes(next);
+  };
+  ASSERT_TRUE(peak(job::kAuto));
+  EXPECT_EQ(peak(job::kAuto), peak(2));
+  EXPECT_GT(peak(job::kAuto), peak(4));
+}
+
 TEST(HybridShardingRule, SpeaksWhereGathersCrossASimulatedLinkBetweenNodes) {
   const auto on_link = [](const char* link) {
     AdvisedRun run = sharded_by_four("here");
