@@ -35,16 +35,13 @@ std::vector<Value> part_of(const std::vector<Value>& sorted, const Interval& win
   return {found.begin(), found.end()};
 }
 
-// Returns the pause that it closed; empty: none.
-Interval append(std::vector<Interval>& times, const Interval& time) {
+void append(std::vector<Interval>& times, const Interval& time) {
   if (!times.empty() && time.start_ns - times.back().end_ns <= kPauseNs &&
       time.start_ns >= times.back().start_ns) {
-    const std::int64_t before_ns = times.back().end_ns;
-    times.back().end_ns = std::max(before_ns, time.end_ns);
-    return {before_ns, std::max(before_ns, time.start_ns)};
+    times.back().end_ns = std::max(times.back().end_ns, time.end_ns);
+  } else {
+    times.push_back(time);
   }
-  times.push_back(time);
-  return {};
 }
 
 // Until when a bucket is waited for; none: backward has gradients left to compute. `is_noted_late`:
@@ -103,7 +100,10 @@ auto RecordedSteps::Rank::finished(const DeviceTimes& times) const -> FinishedRa
   std::ranges::sort(rank.unit_marks, {}, &UnitMark::time_ns);
   for (UnitMark& mark : rank.unit_marks) at_device(mark.time_ns);
   if (is_on_device) rank.unit_works.clear();
-  rank.steady = is_on_device ? Intervals{} : base::normalize(std::move(rank.steady));
+  if (!is_on_device) {
+    const Intervals pauses = base::subtract(rank.computes, base::normalize(each_operator));
+    rank.steady = base::unite(pauses, base::normalize(gradient_nodes));
+  }
   std::ranges::sort(rank.unit_works, {}, begin_of_work);
   for (const std::int64_t end_ns : bucket_ends_ns) {
     const auto until =
@@ -234,13 +234,13 @@ void RecordedSteps::learn_events(const model::EventRun& run) {
       append(rank.kernels[run.lane], {event.start_ns, event.end_ns()});
     } else if (run.kind == Kind::kOperator) {
       if (computes) {
-        const Interval pause = append(rank.operators[run.lane], {event.start_ns, event.end_ns()});
-        if (pause.length() > 0) rank.steady.push_back(pause);
+        append(rank.operators[run.lane], {event.start_ns, event.end_ns()});
+        rank.each_operator.push_back({event.start_ns, event.end_ns()});
         add_computed(event, rank);
       }
       if (is_gradient(run.rank, event.name)) {
         rank.gradients_ns.push_back(event.end_ns());
-        rank.steady.push_back({event.start_ns, event.end_ns()});
+        rank.gradient_nodes.push_back({event.start_ns, event.end_ns()});
       }
     }
   }
@@ -263,7 +263,9 @@ std::size_t RecordedSteps::detailed() const {
 void RecordedSteps::see_if_enough() {
   const std::size_t told = steps_.size() / static_cast<std::size_t>(std::max(ranks_, 1));
   std::size_t launches = 0;
-  for (const auto& [rank, of_rank] : by_rank_) launches += of_rank.device.size();
+  for (const auto& [rank, of_rank] : by_rank_) {
+    launches += of_rank.device.size() + of_rank.each_operator.size() / kOperatorsOfALaunch;
+  }
   if (told < look_again_ && launches < look_at_launches_) return;
   // Each look goes over all that was told: the longer that took, the later the next.
   look_again_ = told + std::max(kMostSteps / 4, told / 2);
@@ -283,7 +285,8 @@ void RecordedSteps::forget_events() {
     told.device = {};
     told.operators.clear();
     told.kernels.clear();
-    told.steady.clear();
+    told.each_operator = Intervals();  // as `{}` leaves their memory
+    told.gradient_nodes = Intervals();
   }
 }
 

@@ -30,6 +30,8 @@ class RecordedSteps {
   // Launches and kernels from which on fewer steps are enough, for their memory. Where so many told
   // no step, more would not, either.
   static constexpr std::size_t kMostLaunches = 2'000'000;
+  // Operators of a CPU, which take less, that count as one of these.
+  static constexpr std::size_t kOperatorsOfALaunch = 4;
 
   // Of a run of `ranks` ranks, without its first `skip_steps`.
   RecordedSteps(int ranks, std::int64_t skip_steps)
@@ -115,6 +117,9 @@ class RecordedSteps {
     std::vector<MatchedCalls::Key> calls;
     // By lane: leaf operators of a CPU, kernels of a GPU's stream.
     std::map<int, std::vector<base::Interval>> operators, kernels;
+    // Of a CPU's operators, without the pauses between them, and of the nodes of autograd that end
+    // with a gradient: of all lanes, as they were told.
+    std::vector<base::Interval> each_operator, gradient_nodes;
     std::map<int, std::int64_t> kernels_ns;  // by lane: without the pauses between kernels
     std::vector<std::int64_t> computed_ns;   // by name
     bool is_on_device = false;               // kernels compute, and what launched them is known

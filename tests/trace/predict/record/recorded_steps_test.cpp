@@ -217,6 +217,27 @@ TEST_F(RecordedStepsTest, TellHowMuchTakesAsLongWithAnyBatch) {
   EXPECT_DOUBLE_EQ(recorded_.steady_share(), (2.0 * (10 + 11) + 2 * 200) / (2 * 700));
 }
 
+// Of the pause of 200 ns another operator takes 70: on another lane, or told of later.
+TEST_F(RecordedStepsTest, HaveNoPauseWhileAnythingComputes) {
+  for (const int lane : {0, 1}) {
+    recorded_ = RecordedSteps(2, 0);
+    learn_plan(1, {{8, 16}});
+    for (int rank : {0, 1}) {
+      learn(rank, 0, 2);
+      model::Batch batch;
+      model::EventRun& run = batch.events.emplace_back();
+      run.rank = rank;
+      run.lane = lane;
+      model::Event& event = run.events.emplace_back();
+      event.start_ns = 1520;
+      event.duration_ns = 70;
+      event.flags = model::kEventCompute;
+      recorded_.learn(batch);
+    }
+    EXPECT_DOUBLE_EQ(recorded_.steady_share(), (2.0 * (10 + 11) + 2 * (200 - 70)) / (2 * 700));
+  }
+}
+
 TEST_F(RecordedStepsTest, WithDifferingMicroBatchesAreLeftOut) {
   learn_plan(1, {{8, 16}});
   learn(0, 0, 2);
@@ -315,6 +336,25 @@ TEST_F(RecordedStepsTest, AreFewerWhereEachHasManyLaunches) {
   }
   EXPECT_GE(steps().size(), RecordedSteps::kMostSteps / 16);
   EXPECT_LT(steps().size(), RecordedSteps::kMostSteps / 2) << "of eight million launches";
+}
+
+// Each is kept, to tell pauses: of steps with 120 000 as launches count, 17 are two million.
+TEST_F(RecordedStepsTest, AreFewerWhereEachHasManyOperators) {
+  learn_plan(1, {{8, 16}});
+  std::int64_t told = 0;
+  for (; !recorded_.is_enough() && told < 100; ++told) {
+    for (int rank : {0, 1}) {
+      model::Batch batch;
+      model::EventRun& run = batch.events.emplace_back();
+      run.rank = rank;
+      model::Event operation;
+      operation.flags = model::kEventCompute;
+      run.events.assign(RecordedSteps::kOperatorsOfALaunch * 60'000, operation);
+      recorded_.learn(batch);
+      learn(rank, told);
+    }
+  }
+  EXPECT_EQ(steps().size(), RecordedSteps::kMostSteps / 4);
 }
 
 // A step of a GPU from 1000 on, or as much later: 600 ns of the model, and on another stream 50 for
