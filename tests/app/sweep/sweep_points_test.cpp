@@ -135,6 +135,9 @@ TEST(SweepJobs, WhatHasNoEffectMakesADouble) {
   sharded.sharding_strategy = trace::job::Strategy::kFullShard;
   const auto limits = grid_of(sharded, {"limit_all_gathers=false,true"});
   EXPECT_THAT(doubles_of(jobs_of(*limits, {})), ElementsAre(0, 0));
+  sharded.device = trace::job::DeviceChoice::kAuto;
+  EXPECT_THAT(doubles_of(jobs_of(*grid_of(sharded, {"device=auto,cpu"}), {})), ElementsAre(0, 0))
+      << "there is no GPU";
   const auto ahead = grid_of(
       on_cpu(), {"sharding_strategy=shard_grad_op,full_shard", "backward_prefetch=pre,none"});
   EXPECT_THAT(doubles_of(jobs_of(*ahead, {})), ElementsAre(0, 0, 2, 3));
