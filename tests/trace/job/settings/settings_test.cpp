@@ -190,7 +190,8 @@ TEST(Knob, OfGpusIsWithoutEffectOnACpu) {
     }
     return names;
   };
-  EXPECT_THAT(of_gpus(), testing::IsSupersetOf({"nccl_algo", "oversubscribe", "allocator_conf"}))
+  EXPECT_THAT(of_gpus(), testing::IsSupersetOf(
+                             {"nccl_algo", "oversubscribe", "allocator_conf", "cpu_offload"}))
       << "auto may be a GPU";
   settings.device = DeviceChoice::kCpu;
   of_gpus();
