@@ -103,10 +103,8 @@ Result<trace::model::RunInfo> job_of(const Settings& settings, const launch::Cud
 
 void reset_what_does_nothing(const trace::model::RunInfo& job, Settings& acting) {
   const Settings defaults;
-  Settings given = job.settings;
-  given.device = acting.device;  // what auto has become
   for (const trace::job::Knob& knob : trace::job::knobs()) {
-    const bool is_idle = !trace::job::without_effect_with(knob, given).empty();
+    const bool is_idle = !trace::job::without_effect_with(knob, job.settings).empty();
     if (is_idle) copy_value(knob, defaults, acting);
   }
   // Nothing is saved.

@@ -30,6 +30,9 @@ void choose_buckets_and_units(job::Settings& settings) {
   if (settings.shard_group_size == job::kAuto && traits.has_groups) {
     settings.shard_group_size = job::shard_group_size(settings, settings.ranks, settings.ranks);
   }
+}
+
+void choose_streams(job::Settings& settings) {
   settings.comm_stream_priority = job::has_high_priority_streams(settings)
                                       ? job::StreamPriority::kHigh
                                       : job::StreamPriority::kNormal;
@@ -63,7 +66,8 @@ double first_bucket_mb(double chosen, double bucket_cap_mb) {
 
 job::Settings acting_settings(const RunInfo& info, const ChosenValues& chosen) {
   job::Settings settings = info.settings;
-  reset_what_is_not_obeyed(settings, info.device != "cpu");
+  const bool has_gpus = info.device != "cpu";
+  reset_what_is_not_obeyed(settings, has_gpus);
   settings.ranks = info.world_size;
   settings.device = job::device_choice(info.device);
   if (settings.shard_group_size == job::kAuto && chosen.shard_group_size > 0 &&
@@ -71,6 +75,7 @@ job::Settings acting_settings(const RunInfo& info, const ChosenValues& chosen) {
     settings.shard_group_size = chosen.shard_group_size;
   }
   choose_buckets_and_units(settings);
+  if (has_gpus) choose_streams(settings);
   choose_types(settings);
   if (settings.packing == job::AutoBool::kAuto && settings.data == job::Settings().data)
     settings.packing = job::AutoBool::kTrue;

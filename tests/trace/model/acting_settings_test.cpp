@@ -65,6 +65,10 @@ TEST(ActingSettings, OfACpuHaveNothingOfGpus) {
   info.settings.oversubscribe = true;
   info.device = plain.device = "cpu";
   EXPECT_EQ(acting_settings(info, {}), acting_settings(plain, {}));
+  plain.settings.sharding_strategy = job::Strategy::kFullShard;  // whose streams are others
+  EXPECT_EQ(acting_settings(plain, {}).comm_stream_priority,
+            acting_settings(info, {}).comm_stream_priority);
+  plain.settings.sharding_strategy = info.settings.sharding_strategy;
   info.device = plain.device = "cuda";
   EXPECT_NE(acting_settings(info, {}), acting_settings(plain, {}));
 }
