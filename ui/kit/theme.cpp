@@ -53,9 +53,12 @@ constexpr std::array<FaceSpec, kFaceCount> kFaces{{
     {kInterSemibold, 13},    // kStrong
     {kInterSemibold, 11},    // kHeading
     {kInterSemibold, 16},    // kTitle
+    {kInterRegular, 15},     // kReading
+    {kInterSemibold, 15},    // kReadingStrong
     {kMono, 12.5f},          // kMono
     {kMono, 11},             // kMonoSmall
     {kMono, 19},             // kMonoLarge
+    {kMono, 14},             // kMonoReading
 }};
 
 ImVec4 vec(state::Rgb c, float alpha = 1) {

@@ -20,11 +20,14 @@ enum class Face : std::uint8_t {
   kStrong,
   kHeading,  // small capitals' stand-in: group headings
   kTitle,
+  kReading,  // texts of more than a few lines
+  kReadingStrong,
   kMono,
   kMonoSmall,
   kMonoLarge,
+  kMonoReading,
 };
-inline constexpr int kFaceCount = 9;
+inline constexpr int kFaceCount = 12;
 
 using Fonts = std::array<ImFont*, kFaceCount>;
 

@@ -25,7 +25,7 @@ void draw_question(const kit::Theme& theme, state::Rect& rest, LessonReader& rea
   if (page.question.empty()) return;
   const float y = rest.take_top(theme.px(kPageGap), theme.px(kPageGap)).bottom();
   kit::line(rest.x, y, rest.right(), y, kit::color(p.panel_edge));
-  rest.take_top(kit::text_wrapped(theme, rest, kit::Face::kStrong, p.text, page.question),
+  rest.take_top(kit::text_wrapped(theme, rest, kit::Face::kReadingStrong, p.text, page.question),
                 theme.px(kPageGap));
   const char* label = reader.shows_answer() ? "Hide answer" : "Show answer";
   const state::Rect row = rest.take_top(theme.px(28), theme.px(kPageGap));

@@ -44,7 +44,7 @@ bool draw_card(const kit::Theme& theme, state::Rect& rest, const state::Lesson& 
   const state::Palette& p = theme.colors();
   const auto about = words_about(lesson);
   const float width = std::max(1.0f, rest.w - 2 * theme.px(kCardPadding));
-  const float title = kit::wrapped_height(theme, kit::Face::kStrong, width, lesson.title);
+  const float title = kit::wrapped_height(theme, kit::Face::kReadingStrong, width, lesson.title);
   const float words = paragraphs_height(theme, width, about);
   const float gap = theme.px(kWithinCard);
   const state::Rect card =
@@ -55,7 +55,7 @@ bool draw_card(const kit::Theme& theme, state::Rect& rest, const state::Lesson& 
   state::Rect inner{card.x + theme.px(kCardPadding), card.y + theme.px(kCardPadding), width,
                     card.h - 2 * theme.px(kCardPadding)};
   const state::Rect title_box = inner.take_top(title, gap);
-  kit::text_wrapped(theme, title_box, kit::Face::kStrong, p.text, lesson.title);
+  kit::text_wrapped(theme, title_box, kit::Face::kReadingStrong, p.text, lesson.title);
   draw_paragraphs(theme, inner.take_top(words, gap), about, p.text_secondary, "lesson", commands);
   draw_pages(theme, inner, lesson.pages.size(), was_read);
   return hit.clicked;

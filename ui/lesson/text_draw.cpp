@@ -15,22 +15,21 @@ namespace {
 
 using state::LessonParagraph;
 
-constexpr float kTextLine = 20, kCodeLine = 16, kBetweenParagraphs = 8, kBulletIndent = 16;
+constexpr float kTextLine = 24, kCodeLine = 16, kBetweenParagraphs = 8, kBulletIndent = 16;
 constexpr float kCodePadding = 8, kCopyRow = 24;
 constexpr std::string_view kCopy = "Copy";
 
 kit::Face face_of(state::TextStyle style) {
   switch (style) {
     case state::TextStyle::kStrong:
-      return kit::Face::kStrong;
     case state::TextStyle::kEmphasis:
-      return kit::Face::kMedium;
+      return kit::Face::kReadingStrong;
     case state::TextStyle::kCode:
-      return kit::Face::kMono;
+      return kit::Face::kMonoReading;
     case state::TextStyle::kPlain:
       break;
   }
-  return kit::Face::kBody;
+  return kit::Face::kReading;
 }
 
 PlacedLines placed(const kit::Theme& theme, float width, const LessonParagraph& paragraph) {
@@ -84,7 +83,7 @@ float paragraph_height(const kit::Theme& theme, float width, const LessonParagra
 void draw_words(const kit::Theme& theme, const state::Rect& area, const LessonParagraph& paragraph,
                 state::Rgb ink) {
   const float line_height = theme.px(kTextLine);
-  const float below_top = (line_height + kit::cap_height(theme, kit::Face::kBody)) / 2;
+  const float below_top = (line_height + kit::cap_height(theme, kit::Face::kReading)) / 2;
   for (const PlacedText& part : placed(theme, area.w, paragraph).texts) {
     const float top = area.y + static_cast<float>(part.line) * line_height;
     if (part.style == state::TextStyle::kCode) {
