@@ -244,9 +244,8 @@ void Controller::follow_told() {
 void Controller::follow_lessons() {
   if (snapshot_ && lessons_.shelf() != snapshot_->lessons) touch();
   // Before the library was read, what is to be had back is not on screen yet.
-  if (is_learning_ && !library_state_.loaded) return;
-  const auto found = lessons_.take_found();
-  if (found && is_learning_) go_to(*found);
+  if (!library_state_.loaded) return;
+  if (const auto found = lessons_.take_found()) go_to(*found);
 }
 
 void Controller::go_to(const FoundView& found) {
@@ -254,6 +253,8 @@ void Controller::go_to(const FoundView& found) {
   if (!found.problem.empty()) return notice_.say_why_not(found.problem);
   notice_.clear();
   before_lessons_.keep();
+  // As where another run is chosen to be looked at.
+  if (std::exchange(is_start_awaited_, false)) before_lessons_.await_start();
   std::vector<std::string> folders;
   for (const std::string& run : found.runs) folders.push_back(one_spelling(run).string());
   if (found.replay_speed > 0) {
@@ -347,14 +348,10 @@ void Controller::begin_change() {
   if (!before_lessons_.is_kept()) baseline_.begin_change(rows());
 }
 
-void Controller::carry_out(const ui::state::EnterLessons&) {
-  is_learning_ = true;
-  lessons_.read();
-}
-
 void Controller::carry_out(const ui::state::LeaveLessons&) {
-  is_learning_ = false;
-  before_lessons_.bring_back(rows(), runs_dir_);
+  lessons_.leave();
+  const bool awaits_start = before_lessons_.bring_back(rows(), runs_dir_) && !is_idle();
+  is_start_awaited_ = is_start_awaited_ || awaits_start;
 }
 
 void Controller::carry_out(const ui::state::SetKnob& command) {
@@ -388,8 +385,9 @@ void Controller::carry_out(const ui::state::SetReplayPlaying& command) {
 }
 
 void Controller::carry_out(const ui::state::SetReplaySpeed& command) {
-  replay_speed_ = command.speed;
-  watcher_.set_replay_speed(replay_speed_);
+  // Of a page that is played it goes with the page.
+  if (!before_lessons_.is_kept()) replay_speed_ = command.speed;
+  watcher_.set_replay_speed(command.speed);
 }
 
 std::optional<trace::model::StepPrediction> Controller::predicted_step(

@@ -115,7 +115,7 @@ class Controller {
   void carry_out(const ui::state::SavePicture& command) { wanted_picture_ = command; }
   void carry_out(const ui::state::OpenFiles& command);
   void carry_out(const ui::state::ExportRun& command) { run_export_.write(command); }
-  void carry_out(const ui::state::EnterLessons&);
+  void carry_out(const ui::state::EnterLessons&) { lessons_.enter(); }
   void carry_out(const ui::state::LeaveLessons&);
   void carry_out(const ui::state::GoToView& command) { lessons_.look_for(command); }
   void carry_out(const ui::state::Quit&);
@@ -170,7 +170,6 @@ class Controller {
   std::optional<std::string> copied_text_;
   std::optional<ui::state::SavePicture> wanted_picture_;
   bool looks_around_ = false;
-  bool is_learning_ = false;  // Learn is on screen
   std::shared_ptr<const ui::state::ViewAddress> gone_to_;
 
   bool changed_ = true;

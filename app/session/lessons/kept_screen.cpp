@@ -11,7 +11,11 @@ KeptScreen::Shown KeptScreen::what_is_shown() const {
   const auto state = watcher_.state();
   Shown shown;
   shown.run = watcher_.asked_run();
-  if (!state->view || state->run != shown.run) return shown;  // it is being opened
+  const bool is_as_before = brought_back_ && brought_back_->at_version == state->version;
+  if (!state->view || state->run != shown.run || is_as_before) {  // it is being opened
+    const bool comes_back = brought_back_ && brought_back_->shown.run == shown.run;
+    return comes_back ? brought_back_->shown : shown;
+  }
   shown.step = state->view->follows_live ? -1 : state->view->selected_step;
   shown.replay = state->replay;
   return shown;
@@ -38,16 +42,21 @@ void KeptScreen::show(const Shown& shown) {
   watcher_.select_usual_step();
 }
 
-void KeptScreen::bring_back(LedgerRows rows, const fs::path& runs_dir) {
-  if (!kept_) return;
+bool KeptScreen::bring_back(LedgerRows rows, const fs::path& runs_dir) {
+  if (!kept_) return false;
   const Kept kept = *std::exchange(kept_, std::nullopt);
   knobs_.go_back_to(kept.settings);
-  if (kept.shown) show(*kept.shown);
+  if (kept.shown) {
+    brought_back_ = BroughtBack{*kept.shown, watcher_.state()->version};
+    show(*kept.shown);
+  }
   const auto view = comparison_.view();
   const bool is_compared =
       kept.compared == comparison_.folders() && kept.compared_step == (view ? view->step : -1);
-  if (is_compared) return;
-  comparison_.choose({compared_runs(kept.compared, rows), kept.compared_step, runs_dir});
+  if (!is_compared) {
+    comparison_.choose({compared_runs(kept.compared, rows), kept.compared_step, runs_dir});
+  }
+  return kept.awaits_start;
 }
 
 void KeptScreen::keep_settings() {
@@ -60,10 +69,15 @@ void KeptScreen::show_instead(const fs::path& run) {
   kept_->shown->run = run;
 }
 
+void KeptScreen::await_start() {
+  if (kept_) kept_->awaits_start = true;
+}
+
 void KeptScreen::follow_job(const fs::path& before, const fs::path& job) {
-  const bool follows = kept_ && kept_->shown && !before.empty() && kept_->shown->run == before &&
+  if (!kept_) return;
+  const bool follows = kept_->shown && !before.empty() && kept_->shown->run == before &&
                        !kept_->shown->replay.active;
-  if (follows) show_instead(job);
+  if (std::exchange(kept_->awaits_start, false) || follows) show_instead(job);
 }
 
 void KeptScreen::leave(const std::vector<std::string>& folders) {

@@ -26,12 +26,14 @@ class KeptScreen {
   // they are kept already.
   void keep();
   bool is_kept() const { return kept_.has_value(); }
-  // Nothing where nothing is kept.
-  void bring_back(LedgerRows rows, const std::filesystem::path& runs_dir);
+  // Nothing where nothing is kept. True: the run of await_start() is still to take the screen.
+  bool bring_back(LedgerRows rows, const std::filesystem::path& runs_dir);
 
   // These do nothing unless it is kept.
   void keep_settings();                                 // those of now: a run is started with them
   void show_instead(const std::filesystem::path& run);  // is new on screen
+  // The run that starts next is what comes back: the user has asked for it.
+  void await_start();
   // A job has started behind another one, which whoever looked at it follows.
   void follow_job(const std::filesystem::path& before, const std::filesystem::path& job);
   void leave(const std::vector<std::string>& folders);  // are to be deleted
@@ -47,6 +49,11 @@ class KeptScreen {
     std::vector<std::string> compared;
     std::int64_t compared_step = -1;
     KnobEditor::Kept settings;
+    bool awaits_start = false;
+  };
+  struct BroughtBack {
+    Shown shown;
+    std::uint64_t at_version = 0;  // of what was published then
   };
 
   Shown what_is_shown() const;
@@ -56,6 +63,7 @@ class KeptScreen {
   KnobEditor& knobs_;
   ComparisonSession& comparison_;
   std::optional<Kept> kept_;
+  std::optional<BroughtBack> brought_back_;
 };
 
 }  // namespace shardlens::app::session

@@ -66,8 +66,9 @@ FoundView find_view(const ui::state::GoToView& asked, const LessonPlaces& places
       found.problem = file.filename().string() + ": " + run.error().message;
       return;
     }
-    found.runs.push_back(run->string());
-    name = run->filename().string();
+    const fs::path path = run->has_filename() ? *run : run->parent_path();  // of "my_run/"
+    found.runs.push_back(path.string());
+    name = path.filename().string();
   };
   add(found.address.run);
   for (std::string& other : found.address.others) add(other);
@@ -86,16 +87,21 @@ LessonSession::LessonSession(LessonPlaces places, std::function<void()> on_chang
                 publish(std::move(failed));
               }) {}
 
-void LessonSession::read() {
+void LessonSession::enter() {
   if (!std::exchange(is_asked_, true)) worker_.ask({});
+}
+
+void LessonSession::leave() {
+  is_asked_ = shelf() != nullptr;
+  const std::lock_guard lock(mutex_);  // also where the worker is told: see answer()
+  found_.reset();
+  worker_.cancel();
 }
 
 void LessonSession::look_for(const ui::state::GoToView& asked) {
   is_asked_ = true;
-  {
-    const std::lock_guard lock(mutex_);
-    found_.reset();
-  }
+  const std::lock_guard lock(mutex_);  // likewise
+  found_.reset();
   worker_.ask({asked});
 }
 
@@ -123,7 +129,7 @@ void LessonSession::answer(const Request& request, const std::function<bool()>& 
   auto found = find_view(*request.view, places_);
   {
     const std::lock_guard lock(mutex_);
-    if (!wanted()) return;
+    if (!wanted()) return;  // else it would come in place of what was asked for since
     found_ = std::move(found);
   }
   on_change_();

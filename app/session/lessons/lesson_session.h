@@ -42,13 +42,15 @@ class LessonSession {
  public:
   LessonSession(LessonPlaces places, std::function<void()> on_change);
 
-  void read();  // the lessons, the first time
+  void enter();  // the lessons are read, the first time
+  void leave();  // what was asked for is not wanted any more
   void look_for(const ui::state::GoToView& asked);
 
   // Null: not read yet. The same pointer from then on.
   std::shared_ptr<const ui::state::LessonShelf> shelf() const;
   // What the newest look_for() found; once.
   std::optional<FoundView> take_found();
+  void wait_until_idle() { worker_.wait_until_idle(); }
 
  private:
   struct Request {

@@ -174,6 +174,9 @@ TEST_F(LessonsTest, APageThatPlaysItsRunLeavesTheSpeedOfOnesOwnReplays) {
   ASSERT_TRUE(becomes([](const auto& now) { return now.replay.active; }));
   EXPECT_EQ(controller->snapshot()->replay.speed, 0.05);
   EXPECT_EQ(controller->replay_speed(), 1);
+  controller->execute(ui::state::SetReplaySpeed{0.02});
+  EXPECT_TRUE(becomes([](const auto& now) { return now.replay.speed == 0.02; }));
+  EXPECT_EQ(controller->replay_speed(), 1) << "slower for a closer look";
   go_to(view_of(shown));
   EXPECT_TRUE(becomes([](const auto& now) { return !now.replay.active; }));
 }
@@ -223,6 +226,36 @@ TEST_F(LessonsTest, ARunThatIsStartedBesideThemStaysWithItsSettings) {
   EXPECT_EQ(controller->snapshot()->knobs.next.bucket_cap_mb, 7);
 }
 
+// Its ranks may take a while, or the job before it, to make room.
+TEST_F(LessonsTest, ARunThatStartsOnceThePageWasTurnedComesWhenTheyAreLeft) {
+  const auto first = write_run("first", 4, 10'000'000'000),
+             second = write_run("second", 4, 11'000'000'000);
+  open([&](ControllerOptions& options) {
+    options.bundled_dir = examples;
+    options.run = own;
+  });
+  ASSERT_TRUE(shows("own"));
+  ASSERT_TRUE(becomes([](const auto& now) { return now.ledger && now.ledger->rows.size() == 5; }));
+  jobs.record_in(first);
+  controller->execute(ui::state::StartRun{});
+  ASSERT_TRUE(shows("first"));
+  jobs.started().at(0)->ends_when_stopped = false;
+  controller->execute(ui::state::EnterLessons{});
+  go_to(view_of(shown));
+  jobs.record_in(second);
+  controller->execute(ui::state::StartRun{true});
+  go_to(view_of(other));
+  ASSERT_TRUE(shows("other"));
+  jobs.started().at(0)->end();
+  ASSERT_TRUE(becomes([&](const auto& now) { return now.job.folder == second.string(); }));
+  controller->execute(ui::state::SelectStep{2});
+  EXPECT_TRUE(becomes([](const auto& now) {
+    return now.run && now.run->figures.info.name == "other" && now.run->selected_step == 2;
+  })) << "the page speaks of it";
+  controller->execute(ui::state::LeaveLessons{});
+  EXPECT_TRUE(shows("second"));
+}
+
 TEST_F(LessonsTest, WhatWasOnScreenMayBeDeletedMeanwhile) {
   write_run("older", 8, 1'000'000'000);
   open_learning();
@@ -232,6 +265,33 @@ TEST_F(LessonsTest, WhatWasOnScreenMayBeDeletedMeanwhile) {
   controller->execute(ui::state::LeaveLessons{});
   EXPECT_TRUE(shows("shown"));
   EXPECT_FALSE(controller->snapshot()->notice_is_error) << controller->snapshot()->notice;
+}
+
+TEST_F(LessonsTest, WhatWasAskedForIsNotWantedOnceTheyAreLeft) {
+  const auto lesson = folder.write("lessons/1.md", "# Lesson\n\n## One\n\nA page.\n");
+  LessonSession session({{lesson}, runs, examples}, [] {});
+  session.enter();
+  session.leave();
+  session.enter();
+  session.look_for(view_of(shown));
+  session.wait_until_idle();
+  EXPECT_NE(session.shelf(), nullptr) << "also where they were left before it was read";
+  EXPECT_TRUE(session.take_found());
+  session.look_for(view_of(shown));
+  session.leave();
+  session.enter();
+  session.wait_until_idle();
+  EXPECT_FALSE(session.take_found());
+}
+
+TEST_F(LessonsTest, ARunMayBeNamedAsAFolder) {
+  auto view = view_of(own);
+  view.address.run += "/";
+  view.lesson_file = (runs / "lesson.md").string();
+  const auto found = find_view(view, {{}, runs, examples});
+  EXPECT_EQ(found.problem, "");
+  EXPECT_EQ(found.address.run, own.filename().string()) << "as the window knows it";
+  EXPECT_EQ(found.runs, std::vector<std::string>{own.string()});
 }
 
 TEST(LessonPages, OneThatIsNotThereIsRefusedWithHowManyThereAre) {
