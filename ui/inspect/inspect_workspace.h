@@ -34,6 +34,9 @@ class InspectWorkspace {
     wanted_ = address;
     seen_first_.reset();
   }
+  void stay() { wanted_.reset(); }
+  // Where go_to() leads once the run is there; none: it has led there, or stay() was called since.
+  const std::optional<state::ViewAddress>& destination() const { return wanted_; }
   state::ViewAddress address(const state::InspectView& view) const;
   // As they were drawn last, to be saved as pictures.
   state::SavePicture timeline_picture() const;

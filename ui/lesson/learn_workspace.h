@@ -33,6 +33,7 @@ class LearnWorkspace {
   };
   Turn follow(const std::string& workspace, const state::Snapshot& snapshot,
               state::Commands& commands);
+  bool is_entered() const { return is_on_screen_; }  // as of then
 
   LessonReader& reader() { return reader_; }
   // The one beside the column: while Learn is not on screen that which is.

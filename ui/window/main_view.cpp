@@ -125,7 +125,10 @@ void MainView::draw_inspect(const kit::Theme& theme, const state::Rect& area,
     tune::draw_replay_bar(theme, rest.take_top(theme.px(tune::kReplayHeight), theme.px(8)),
                           snapshot, commands);
   }
+  const std::string tab = preferences_.inspect_tab;
   inspect_.draw(theme, rest, snapshot, workspace_has_keys(snapshot), preferences_, commands);
+  // A page's is none that the user has chosen, also in the frame in which it is left.
+  if (learns() || learn_.is_entered()) preferences_.inspect_tab = tab;
 }
 
 void MainView::draw_workspace(const kit::Theme& theme, const tune::TuneLayout& layout,
@@ -442,12 +445,16 @@ void MainView::open(const state::ViewAddress& address) {
 void MainView::follow_lessons(const state::Snapshot& snapshot, state::Commands& commands) {
   const auto turn = learn_.follow(preferences_.workspace, snapshot, commands);
   if (turn.entered) {
-    before_lessons_.reset();
-    if (snapshot.inspect) before_lessons_ = inspect_.address(*snapshot.inspect);
+    // What was left a moment ago may still be on its way, and a page's run on screen.
+    before_lessons_ = inspect_.destination();
+    const bool is_of_run = snapshot.inspect && snapshot.run &&
+                           snapshot.run->figures.info.folder == snapshot.inspect->run_folder;
+    if (!before_lessons_ && is_of_run) before_lessons_ = inspect_.address(*snapshot.inspect);
   }
   if (turn.left) {
     tune_wish_.drop();
-    if (before_lessons_) inspect_.go_to(*before_lessons_);
+    inspect_.tabs().show(inspect::tab_of_title(preferences_.inspect_tab));
+    before_lessons_ ? inspect_.go_to(*before_lessons_) : inspect_.stay();
   }
   if (turn.arrived) open(*turn.arrived);
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -134,6 +135,39 @@ TEST(InspectWorkspace, KeepsTheSplitterWhereItWasDragged) {
   EXPECT_GT(inspect.window().view().preferences().inspect_tabs_share, before + 0.05f);
   EXPECT_NEAR(inspect.probe().find("inspect/splitter")->rect.center_y(), splitter.center_y() - 120,
               2);
+}
+
+// Also where Learn is left and entered again before what was on screen has come back.
+TEST(InspectWorkspace, IsAfterALessonAsItWasBefore) {
+  state::ViewPreferences preferences;
+  preferences.inspect_tab = "Steps";
+  InspectWindow inspect(1600, 1000, preferences, {.steps = 20});
+  HeadlessWindow& window = inspect.window();
+  inspect.state().window.show(inspect.run().step_start(0, 3), inspect.run().step_end(0, 4));
+  inspect.settle();
+  const auto address = [&] { return window.view().inspect().address(*inspect.snapshot().inspect); };
+  const state::ViewAddress before = address();
+  ASSERT_TRUE(before.shown);
+  for (const kit::Key left_by : {kit::Key::kOne, kit::Key::kTwo}) {
+    window.press(inspect.snapshot(), kit::Key::kFour, true);
+    state::ViewAddress page = before;
+    page.tab = "Collectives";
+    page.shown = state::AddressRange{0, 1'000'000'000};
+    inspect.snapshot().gone_to = std::make_shared<const state::ViewAddress>(page);
+    ++inspect.snapshot().version;
+    inspect.settle();
+    EXPECT_EQ(address().tab, page.tab);
+    ASSERT_TRUE(address().shown);
+    EXPECT_NEAR(static_cast<double>(address().shown->to_ns), 1e9, 4);
+    EXPECT_EQ(window.view().preferences().inspect_tab, "Steps") << "to be remembered";
+    window.press(inspect.snapshot(), left_by, true);
+  }
+  inspect.settle();
+  EXPECT_EQ(address().tab, before.tab);
+  EXPECT_EQ(window.view().preferences().inspect_tab, "Steps");
+  ASSERT_TRUE(address().shown);
+  EXPECT_NEAR(static_cast<double>(address().shown->from_ns - before.shown->from_ns), 0, 4);
+  EXPECT_NEAR(static_cast<double>(address().shown->to_ns - before.shown->to_ns), 0, 4);
 }
 
 TEST(InspectWorkspace, SurvivesTinyAndChangingWindows) {
