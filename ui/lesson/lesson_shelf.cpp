@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "trace/base/number_text.h"
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
 #include "ui/lesson/text_draw.h"
@@ -28,7 +29,7 @@ std::vector<state::LessonParagraph> words_about(const state::Lesson& lesson) {
 
 void draw_pages(const kit::Theme& theme, state::Rect row, std::size_t pages, bool was_read) {
   const state::Palette& p = theme.colors();
-  std::string words = std::to_string(pages) + (pages == 1 ? " page" : " pages");
+  std::string words = trace::base::counted(pages, "page");
   if (was_read) {
     const state::Rect mark = row.take_left(theme.px(kReadMark), theme.px(kWithinCard));
     kit::shape(kit::Shape::kCheck, mark.center_x(), mark.center_y(), theme.px(10),

@@ -15,6 +15,7 @@
 #include "app/report/report_json.h"
 #include "app/session/lessons/lesson_session.h"
 #include "app/window/window_main.h"
+#include "trace/base/number_text.h"
 #include "trace/base/printable.h"
 #include "trace/base/text.h"
 #include "trace/store/run/run_folder.h"
@@ -110,8 +111,8 @@ int check(const LearnArguments& options, const LessonShelf& shelf) {
     print_result(trace::base::printable_line(problem) + "\n");
   }
   if (problems.empty()) {
-    print_result("Intact: " + std::to_string(shelf.lessons.size()) + " lessons with " +
-                 std::to_string(pages) + " pages; every run that they name is there\n");
+    print_result("Intact: " + trace::base::counted(shelf.lessons.size(), "lesson") + " with " +
+                 trace::base::counted(pages, "page") + "; every run that they name is there\n");
   }
   return problems.empty() ? kDone : kFailed;
 }
@@ -186,8 +187,8 @@ void add_learn_command(CLI::App& app, Action& chosen, const Surroundings& surrou
   add_runs_dir(*command, options->runs_dir);
   command->footer(
       "With no display it prints them as text, with the commands that open their views. Runs are\n"
-      "looked for beside the lesson's file first, then in the library and among those that came\n"
-      "with the program. How a lesson is written: assets/lessons/README.md.\n\n"
+      "looked for beside the lesson's file first, then among those that came with the program,\n"
+      "then in the library. How a lesson is written: assets/lessons/README.md.\n\n"
       "Examples:\n"
       "  shardlens learn\n"
       "  shardlens learn --lesson 3 --page 2\n"

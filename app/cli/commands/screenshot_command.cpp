@@ -9,6 +9,7 @@
 #include "app/session/runs/listed_runs.h"
 #include "app/sweep/sweep_file.h"
 #include "app/window/window_main.h"
+#include "ui/state/view_preferences.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -35,7 +36,6 @@ trace::base::Result<void> parse_size(const std::string& text, int& width, int& h
 }
 
 constexpr const char* kSweepTab = "Sweep";
-constexpr const char* kLearnWorkspace = "learn";
 
 // The window stands over a run, also where it shows a sweep.
 trace::base::Result<std::filesystem::path> first_run_of(const std::string& sweep,
@@ -52,7 +52,7 @@ trace::base::Result<std::filesystem::path> first_run_of(const std::string& sweep
 trace::base::Result<int> screenshot(const ScreenshotArguments& options) {
   auto picture = options.picture;
   TRY(parse_size(options.size, picture.width, picture.height));
-  if (picture.workspace == kLearnWorkspace) {
+  if (picture.workspace == ui::state::kLearnWorkspace) {
     picture.lesson = options.lesson - 1;
     picture.page = options.page - 1;
     picture.lessons.assign(options.runs.begin(), options.runs.end());
@@ -87,7 +87,7 @@ void add_content_options(CLI::App& command, ScreenshotArguments& options) {
       "A run's name or number, its folder or a packed file; Compare takes several, its tab\n"
       "Sweep a sweep's name, Learn files of lessons or none for those that came along");
   command.add_option("--workspace", picture.workspace, "What the window shows")
-      ->check(one_of({"tune", "inspect", "compare", kLearnWorkspace}))
+      ->check(one_of({"tune", "inspect", "compare", "learn"}))
       ->capture_default_str();
   command.add_option("--tab", picture.tab, "Of the Inspect workspace, or of Compare: Runs, Sweep")
       ->transform(one_of({"Kernels", "Operators", "Collectives", "Copies", "Launches", "Memory",

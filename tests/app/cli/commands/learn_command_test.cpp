@@ -81,7 +81,7 @@ TEST(LearnCommand, ChecksWhatAnAuthorWrote) {
   };
   const Called intact = checked(good);
   EXPECT_EQ(intact.code, kDone) << intact.err;
-  EXPECT_THAT(intact.out, StartsWith("Intact: 1 lessons with 2 pages"));
+  EXPECT_THAT(intact.out, StartsWith("Intact: 1 lesson with 2 pages;"));
 
   const std::string absent = folder.write("absent.md", "# Absent\n\n" + page_of("P", "tune/none"));
   EXPECT_EQ(checked(absent).code, kFailed);
