@@ -26,6 +26,8 @@ using trace::analysis::StepBreakdown;
 using trace::base::Phase;
 using trace::model::MemoryCategory;
 using trace::tuning::Prediction;
+using ui::state::Lesson;
+using ui::state::LessonPage;
 
 const fs::path kAssetsFolder = fs::path(SHARDLENS_SOURCE_DIR) / "assets";
 
@@ -143,12 +145,18 @@ RunFigures run_of(const std::string& name) {
   if (!run) throw std::runtime_error(run.error().message);
   return std::move(*run);
 }
-Prediction predicted(const std::string& name, const std::vector<std::string>& assignments) {
-  auto run = report::predict_run(kAssetsFolder / "runs" / (name + ".shardlens"),
+// Beside a page, with the settings that its view names.
+Prediction predicted_by(const LessonPage& page) {
+  std::vector<std::string> assignments;
+  for (const auto& [knob, value] : page.view.value().settings) {
+    assignments.push_back(knob + "=" + value);
+  }
+  auto run = report::predict_run(kAssetsFolder / "runs" / page.view->run,
                                  {.from_file = {}, .assignments = assignments});
   if (!run) throw std::runtime_error(run.error().message);
   return std::move(run->prediction);
 }
+double cap_mib(const LessonPage& page) { return std::stod(page.view.value().settings.at(0).value); }
 
 // ---- both beside each other -------------------------------------------------------------------
 
@@ -158,7 +166,7 @@ struct Claim {
 };
 using Claims = std::vector<Claim>;
 
-Claims of_reading_a_step() {
+Claims of_reading_a_step(const Lesson&) {
   const auto slow = run_of("slow_link_cap_1"), ddp = run_of("h200_ddp_cap_25");
   return {{"251.3 ms", step_ms(slow)},
           {"22.0 ms", exposed_ms(slow)},
@@ -168,7 +176,7 @@ Claims of_reading_a_step() {
           {"86 %", 100 * exposed_ms(ddp) / step_ms(ddp)}};
 }
 
-Claims of_buckets_and_overlap() {
+Claims of_buckets_and_overlap(const Lesson&) {
   const auto slow = run_of("slow_link_cap_1");
   return {{"1 MiB", cap_mib(slow)},
           {"9.10 MiB", buckets_mib(slow)},
@@ -184,11 +192,11 @@ Claims of_buckets_and_overlap() {
           {"9.10 MiB", first_bucket_mib(slow)}};
 }
 
-Claims of_bucket_caps() {
+Claims of_bucket_caps(const Lesson& lesson) {
   const auto one = run_of("slow_link_one_bucket"), eight = run_of("slow_link_cap_1");
   const auto cap_25 = run_of("h200_ddp_cap_25"), cap_4 = run_of("h200_ddp_cap_4"),
              cap_1 = run_of("h200_ddp_cap_1");
-  const Prediction larger = predicted("h200_ddp_cap_25", {"bucket_cap_mb=50"});
+  const Prediction larger = predicted_by(lesson.pages.at(4));
   const double sent = sent_mib(cap_25);
   EXPECT_NEAR(sent_mib(cap_4), sent, 0.001);
   EXPECT_NEAR(sent_mib(cap_1), sent, 0.001);
@@ -224,18 +232,18 @@ Claims of_bucket_caps() {
           {"4 MiB", cap_mib(cap_4)},
           {"1 MiB", cap_mib(cap_1)},
           {"1.9 ms", step_ms(cap_1) - step_ms(cap_4)},
-          {"50 MiB", 50},
+          {"50 MiB", cap_mib(lesson.pages.at(4))},
           {"406.9 ms", ms(larger.step_ns)},
           {"431.2 ms", ms(larger.recorded_step_ns)}};
 }
 
-Claims of_a_late_rank() {
+Claims of_a_late_rank(const Lesson& lesson) {
   const auto late = run_of("rank_1_late"), four = run_of("h200_rank_2_late");
-  const Prediction cap_4 = predicted("rank_1_late", {"bucket_cap_mb=4"});
+  const Prediction cap_4 = predicted_by(lesson.pages.at(2));
   return {{"60 ms", delay_ms(late)},
           {"83.9 ms", exposed_ms_of(late, 0)},
           {"18.4 ms", exposed_ms_of(late, 1)},
-          {"4 MiB", 4},
+          {"4 MiB", cap_mib(lesson.pages.at(2))},
           {"328.8 ms", ms(cap_4.step_ns)},
           {"301.4 ms", ms(cap_4.recorded_step_ns)},
           {"58 ms", half_width_ms(cap_4.difference.value())},
@@ -247,7 +255,7 @@ Claims of_a_late_rank() {
           {"103.9 ms", exposed_ms_of(four, 3)}};
 }
 
-Claims of_gather_use_free() {
+Claims of_gather_use_free(const Lesson&) {
   const auto ddp = run_of("h200_ddp_cap_25"), sharded = run_of("h200_full_shard");
   using enum trace::model::MemoryCategory;
   EXPECT_NEAR(held_bytes(sharded, kActivations), held_bytes(ddp, kActivations), 1 << 20);
@@ -271,9 +279,9 @@ Claims of_gather_use_free() {
           {"4.01 GiB", gib(held_bytes(ddp, kActivations))}};
 }
 
-Claims of_prefetch() {
+Claims of_prefetch(const Lesson& lesson) {
   const auto with = run_of("h200_full_shard"), without = run_of("h200_full_shard_no_prefetch");
-  const Prediction none = predicted("h200_full_shard", {"backward_prefetch=none"});
+  const Prediction none = predicted_by(lesson.pages.at(2));
   EXPECT_NEAR(peak_gib(without), peak_gib(with), 0.005);
   return {{"35.7 ms", overlap_ms(with)},
           {"13.8 ms", overlap_ms(without)},
@@ -288,10 +296,10 @@ Claims of_prefetch() {
           {"8.0 ms", step_ms(without) - step_ms(with)}};
 }
 
-Claims of_what_a_strategy_needs() {
+Claims of_what_a_strategy_needs(const Lesson& lesson) {
   const auto ddp = run_of("h200_ddp_cap_25"), sharded = run_of("h200_full_shard");
-  const Prediction full = predicted("h200_ddp_cap_25", {"sharding_strategy=full_shard"});
-  const Prediction between = predicted("h200_ddp_cap_25", {"sharding_strategy=shard_grad_op"});
+  const Prediction full = predicted_by(lesson.pages.at(0));
+  const Prediction between = predicted_by(lesson.pages.at(2));
   // A ring of two ranks sends half of what is gathered or scattered.
   const double half = units_mib(sharded) / 2, again = half - unit_mib(sharded, 0) / 2;
   return {{"520.7 ms", ms(full.step_ns)},
@@ -311,10 +319,9 @@ Claims of_what_a_strategy_needs() {
           {"5.53 GiB", predicted_peak_gib(between)}};
 }
 
-Claims of_predict_then_run() {
+Claims of_predict_then_run(const Lesson& lesson) {
   const auto one = run_of("slow_link_one_bucket"), eight = run_of("slow_link_cap_1");
-  const Prediction small =
-      predicted("slow_link_one_bucket", {"bucket_cap_mb=1", "first_bucket_mb=auto"});
+  const Prediction small = predicted_by(lesson.pages.at(0));
   EXPECT_EQ(small.parts, 8U);
   const auto interval = small.interval.value();
   return {{"307.5 ms", step_ms(one)},
@@ -340,7 +347,7 @@ double rounding_of(const std::string& said) {
 
 struct LessonClaims {
   std::string file;
-  Claims (*claims)();
+  Claims (*claims)(const Lesson&);
 };
 
 TEST(BundledFigures, AreThoseOfTheRuns) {
@@ -358,7 +365,7 @@ TEST(BundledFigures, AreThoseOfTheRuns) {
     SCOPED_TRACE(all[i].file);
     EXPECT_EQ(fs::path(lessons[i].file).filename().string(), all[i].file);
     std::vector<std::string> said;
-    for (const Claim& claim : all[i].claims()) {
+    for (const Claim& claim : all[i].claims(lessons[i])) {
       said.push_back(claim.said);
       EXPECT_NEAR(claim.is, number_of(claim.said), rounding_of(claim.said)) << claim.said;
     }
