@@ -160,7 +160,9 @@ bool RunWatcher::carry_out(Requests requests) {
   if (requests.label && requests.label->first == run_) label_ = requests.label->second;
   // What is asked of a run that cannot be opened is not done to the one that stays.
   if (!feed_ || is_refused) return true;
-  if (requests.show && requests.replay != ReplayWish::kStart) leave_replay();
+  const bool leaves =
+      requests.show ? requests.replay != ReplayWish::kStart : requests.replay == ReplayWish::kStop;
+  if (leaves) leave_replay();  // before a step is selected, which that does itself
   if (requests.usual_step) select_first_step();
   if (requests.step) feed_->select_step(*requests.step);
   carry_out_replay(requests);
@@ -245,7 +247,6 @@ void RunWatcher::carry_out_replay(const Requests& requests) {
     feed_->select_step(-1);
     replaying_ = true;
   }
-  if (requests.replay == ReplayWish::kStop) leave_replay();
   if (requests.speed) clock_.set_speed(*requests.speed, now);
   if (requests.seek_ns) clock_.seek(*requests.seek_ns, now);
   if (requests.playing) *requests.playing ? clock_.play(now) : clock_.pause(now);

@@ -215,6 +215,25 @@ TEST(RunWatcher, SeekingBackShowsFewerStepsAndForwardAllAgain) {
   EXPECT_EQ(state->view->figures.info.status, RunStatus::kDone);
 }
 
+TEST(RunWatcher, AStepThatIsChosenAsAReplayIsLeftStays) {
+  const TemporaryFolder folder;
+  const auto run = finished_run(folder.path(), {}, 8);
+  RunWatcher watcher([] {});
+  watcher.show(run);
+  const auto usual = wait_for(watcher, has_steps(8))->view->selected_step;
+  const std::int64_t chosen = usual == 7 ? 6 : 7;
+  for (int i = 0; i < 20; ++i) {  // both may come to the worker at once, or not
+    watcher.start_replay(run, 1);
+    watcher.set_replay_playing(false);
+    wait_for(watcher, [](const WatchState& now) { return now.replay.active; });
+    watcher.stop_replay();
+    watcher.select_step(chosen);
+    wait_for(watcher, [&](const WatchState& now) {
+      return !now.replay.active && now.view && now.view->selected_step == chosen;
+    });
+  }
+}
+
 TEST(RunWatcher, AFailedRunShowsWhatItsRanksSaidLast) {
   const TemporaryFolder folder;
   SyntheticRun run(folder.path());
