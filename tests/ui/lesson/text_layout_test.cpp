@@ -70,6 +70,15 @@ TEST(PlaceWords, AWordWiderThanALineIsBrokenBetweenCharacters) {
   EXPECT_EQ(lines_of({{TextStyle::kPlain, "a ößüößü b"}}, 45), (Lines{"a", "ößüö", "ßü b"}));
   const auto narrow = lines_of({{TextStyle::kPlain, "abc"}}, 10);
   EXPECT_EQ(narrow, (Lines{"a", "b", "c"}));
+  EXPECT_EQ(lines_of({{TextStyle::kPlain, "一二三 四"}}, 25), (Lines{"一二", "三", "四"}));
+  const std::vector<state::StyledText> mixed{{TextStyle::kStrong, "ab"}, {TextStyle::kCode, "cd"}};
+  EXPECT_EQ(lines_of(mixed, 32), (Lines{"abc", "d"}));
+}
+
+TEST(PlaceWords, WithoutRoomEveryCharacterHasALine) {
+  for (const float width : {0.0f, -8.0f}) {
+    EXPECT_EQ(place_words({{TextStyle::kPlain, "ab c"}}, width, width_of).lines, 3) << width;
+  }
 }
 
 }  // namespace
