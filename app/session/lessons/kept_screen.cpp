@@ -35,11 +35,12 @@ void KeptScreen::show(const Shown& shown) {
   if (shown.replay.active) {
     watcher_.start_replay(shown.run, shown.replay.speed);
     watcher_.seek_replay(shown.replay.now_ns);
-    return watcher_.set_replay_playing(shown.replay.playing);
+    watcher_.set_replay_playing(shown.replay.playing);
+  } else {
+    watcher_.show(shown.run);
+    watcher_.select_usual_step();
   }
-  watcher_.show(shown.run);
-  if (shown.step) return watcher_.select_step(*shown.step);
-  watcher_.select_usual_step();
+  if (shown.step) watcher_.select_step(*shown.step);
 }
 
 bool KeptScreen::bring_back(LedgerRows rows, const fs::path& runs_dir) {

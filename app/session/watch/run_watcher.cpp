@@ -162,10 +162,11 @@ bool RunWatcher::carry_out(Requests requests) {
   if (!feed_ || is_refused) return true;
   const bool leaves =
       requests.show ? requests.replay != ReplayWish::kStart : requests.replay == ReplayWish::kStop;
-  if (leaves) leave_replay();  // before a step is selected, which that does itself
+  // Before the step that was asked for: beginning and leaving a replay select one, too.
+  if (leaves) leave_replay();
+  carry_out_replay(requests);
   if (requests.usual_step) select_first_step();
   if (requests.step) feed_->select_step(*requests.step);
-  carry_out_replay(requests);
   return true;
 }
 

@@ -67,10 +67,14 @@ TEST_F(KeptScreenTest, AReplayComesBackHoweverSoonItIsLeftAgain) {
   watcher.seek_replay(end);
   ASSERT_TRUE(eventually([&] { return watcher.state()->replay.now_ns == end; }));
   ASSERT_LT(begin, end);
+  watcher.select_step(3);
+  const auto selects_the_step = [&] { return watcher.state()->view->selected_step == 3; };
+  ASSERT_TRUE(eventually(selects_the_step));
   look_at_two_pages();
   EXPECT_TRUE(eventually([&] {
     const auto replay = watcher.state()->replay;
-    return replay.active && !replay.playing && replay.speed == 2 && replay.now_ns == end;
+    return replay.active && !replay.playing && replay.speed == 2 && replay.now_ns == end &&
+           selects_the_step();
   }));
 }
 
