@@ -47,6 +47,10 @@ std::optional<std::string_view> within(std::string_view html, std::string_view o
   return trimmed(html);
 }
 
+// What stands in HTML for the characters that tags are made of; "&" last, which begins all of them.
+constexpr std::pair<std::string_view, char> kCharacters[] = {
+    {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&amp;", '&'}};
+
 // "<details><summary>What would …?</summary>" as its text on one line; none: it is not that.
 std::optional<std::string> question_in(std::string_view html) {
   constexpr std::string_view kOpen = "<details>";
@@ -55,6 +59,12 @@ std::optional<std::string> question_in(std::string_view html) {
   if (!text || text->empty() || text->find('<') != text->npos) return {};
   std::string question(*text);
   std::ranges::replace(question, '\n', ' ');
+  for (const auto& [written, character] : kCharacters) {
+    for (auto at = question.find(written); at != question.npos;
+         at = question.find(written, at + 1)) {
+      question.replace(at, written.size(), 1, character);
+    }
+  }
   return question;
 }
 

@@ -134,6 +134,10 @@ TEST_F(LessonFile, AQuestionHasAFoldedAnswer) {
     EXPECT_EQ(asked.answer, plain("Because."));
     EXPECT_THAT(asked.text, SizeIs(2)) << "what follows the answer is text again";
   }
+  const LessonPage compared = page(
+      "<details><summary>Is A &lt; B &amp; C, as in &amp;gt; or "
+      "R&D?</summary>\n\nYes.\n\n</details>\n");
+  EXPECT_EQ(compared.question, "Is A < B & C, as in &gt; or R&D?") << "as a web page shows it";
 }
 
 TEST_F(LessonFile, CommentsAreForAuthors) {
