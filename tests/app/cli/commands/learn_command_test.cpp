@@ -39,7 +39,8 @@ TEST(LearnCommand, ListsTitlesAndPages) {
   const auto lessons = report::Json::parse(json.out);
   ASSERT_EQ(lessons.size(), 8U);
   const auto& played = lessons[1]["pages"][3];
-  EXPECT_EQ(played["view"], "inspect/slow_link_cap_1.shardlens?tab=Collectives");
+  EXPECT_EQ(played["view"],
+            "inspect/slow_link_cap_1.shardlens?tab=Collectives&shown_ns=0..980000000");
   EXPECT_EQ(played["replay_speed"], 0.2);
   EXPECT_THAT(played["question"].get<std::string>(), StartsWith("Step 0 is unlike"));
   EXPECT_TRUE(lessons[0]["pages"][1]["view"].is_null()) << "that of the page before stays";
