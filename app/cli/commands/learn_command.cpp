@@ -18,6 +18,8 @@
 #include "trace/base/number_text.h"
 #include "trace/base/printable.h"
 #include "trace/base/text.h"
+#include "trace/job/settings/settings.h"
+#include "trace/model/run_info.h"
 #include "trace/store/run/run_folder.h"
 #include "ui/state/view_address.h"
 
@@ -73,6 +75,16 @@ int list(const LearnArguments& options, const LessonShelf& shelf) {
   return shelf.problems.empty() ? kDone : kFailed;
 }
 
+// "": the run has the step that the view names, or does not tell: settings do where it is not
+// another program's and began at step 0.
+std::string missing_step(const ui::state::ViewAddress& view, const trace::model::RunInfo& run) {
+  const trace::job::Settings& settings = run.settings;
+  const bool tells = trace::model::has_settings(run) && settings.resume == "none";
+  if (!tells || view.step < settings.steps) return "";
+  return view.run + " has steps 0 to " + std::to_string(settings.steps - 1) + ", and no step " +
+         std::to_string(view.step);
+}
+
 // What is wrong with the view of one page; "": nothing.
 std::string problem_of(const Lesson& lesson, std::size_t number, const fs::path& runs_dir) {
   const LessonPage& page = lesson.pages[number];
@@ -80,11 +92,18 @@ std::string problem_of(const Lesson& lesson, std::size_t number, const fs::path&
   const auto found =
       session::find_view({*page.view, page.replay_speed, lesson.file},
                          {.lessons = {}, .runs_dir = runs_dir, .examples = launch::bundled_runs()});
+  const std::string file = fs::path(lesson.file).filename().string() + ": ";
   std::string problem = found.problem;
   for (const std::string& run : found.runs) {
+    if (!problem.empty()) break;
     const auto read = trace::store::read_run_info(run);
-    if (read || !problem.empty()) continue;
-    problem = fs::path(lesson.file).filename().string() + ": " + read.error().message;
+    std::string why;
+    if (!read) {
+      why = read.error().message;
+    } else if (run == found.runs.front()) {
+      why = missing_step(*page.view, *read);
+    }
+    if (!why.empty()) problem = file + why;
   }
   if (problem.empty()) return "";
   return problem + " (page " + std::to_string(number + 1) + ", \"" + page.title + "\")";
@@ -112,7 +131,8 @@ int check(const LearnArguments& options, const LessonShelf& shelf) {
   }
   if (problems.empty()) {
     print_result("Intact: " + trace::base::counted(shelf.lessons.size(), "lesson") + " with " +
-                 trace::base::counted(pages, "page") + "; every run that they name is there\n");
+                 trace::base::counted(pages, "page") +
+                 "; every run and step that they name is there\n");
   }
   return problems.empty() ? kDone : kFailed;
 }
@@ -180,8 +200,8 @@ void add_learn_command(CLI::App& app, Action& chosen, const Surroundings& surrou
   auto* const lists = command->add_flag("--list", options->list, "Prints their titles and pages");
   command
       ->add_flag("--check", options->check,
-                 "Whether they can be shown: how they are written, and that the runs are there\n"
-                 "that they name. The exit code is 1 if anything is wrong")
+                 "Whether they can be shown: how they are written, and that the runs and\n"
+                 "steps are there that they name. The exit code is 1 if anything is wrong")
       ->excludes(lists);
   add_format(*command, options->format, {"text", "json"});
   add_runs_dir(*command, options->runs_dir);

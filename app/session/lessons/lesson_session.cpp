@@ -1,11 +1,15 @@
 #include "app/session/lessons/lesson_session.h"
 
+#include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "app/lessons/lesson_file.h"
 #include "app/session/runs/listed_runs.h"
+#include "trace/base/file_system.h"
 #include "trace/base/number_text.h"
+#include "trace/base/words/suggestion.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::session {
@@ -16,6 +20,24 @@ using trace::base::fail;
 using trace::base::Result;
 
 namespace {
+
+// The packed file that a lesson probably meant; "": none is near.
+std::string nearest_file(std::string_view name, const fs::path& folder,
+                         const LessonPlaces& places) {
+  constexpr std::string_view kSuffix = trace::store::kPackedSuffix;
+  std::vector<std::string> files;  // without their suffix, which makes all alike
+  for (const fs::path& place : {folder, places.examples}) {
+    std::error_code error;
+    for (fs::directory_iterator at(place, error), end; !error && at != end; at.increment(error)) {
+      if (at->path().extension() == kSuffix) files.push_back(at->path().stem().string());
+    }
+  }
+  const std::vector<std::string_view> names(files.begin(), files.end());
+  if (name.ends_with(kSuffix)) name.remove_suffix(kSuffix.size());
+  const auto nearest = trace::base::nearest_names(name, names);
+  if (nearest.empty() || !trace::base::is_near(name, nearest.front())) return "";
+  return std::string(nearest.front()) + std::string(kSuffix);
+}
 
 // Opens no run of the library as long as a file has the name, which is what lessons write.
 Result<fs::path> find_run_of_lesson(const std::string& name, const fs::path& folder,
@@ -28,7 +50,14 @@ Result<fs::path> find_run_of_lesson(const std::string& name, const fs::path& fol
   }
   const auto beside = trace::store::find_run(name, folder);
   if (beside && beside->parent_path() == folder) return beside;  // not one of the working folder
-  return find_listed_run(name, places.runs_dir, places.examples);
+  auto listed = find_listed_run(name, places.runs_dir, places.examples);
+  if (listed) return listed;
+  const std::string meant = nearest_file(name, folder, places);
+  if (meant.empty()) return listed;
+  return fail(ErrorKind::kMissing,
+              "there is no run '" + name + "' beside the lesson, in " +
+                  trace::base::quoted(places.runs_dir) +
+                  " or among those that came with the program. Did you mean '" + meant + "'?");
 }
 
 }  // namespace

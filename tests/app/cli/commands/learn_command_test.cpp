@@ -82,12 +82,16 @@ TEST(LearnCommand, ChecksWhatAnAuthorWrote) {
   };
   const Called intact = checked(good);
   EXPECT_EQ(intact.code, kDone) << intact.err;
-  EXPECT_THAT(intact.out, StartsWith("Intact: 1 lesson with 2 pages;"));
+  EXPECT_THAT(intact.out, StartsWith("Intact: 1 lesson with 2 pages"));
 
   const std::string absent = folder.write("absent.md", "# Absent\n\n" + page_of("P", "tune/none"));
   EXPECT_EQ(checked(absent).code, kFailed);
   EXPECT_THAT(checked(absent).out,
               AllOf(StartsWith("absent.md: "), HasSubstr("'none'"), HasSubstr("(page 1, \"P\")")));
+  const std::string late =
+      folder.write("late.md", "# Late\n\n" + page_of("P", "tune/" + run + "?step=100000"));
+  EXPECT_EQ(checked(late).code, kFailed);
+  EXPECT_THAT(checked(late).out, HasSubstr(", and no step 100000 (page 1, \"P\")"));
   const std::string wrong = folder.write("wrong.md", "# Wrong\n\n## P\n\n### Q\n");
   const Called told = called({"learn", wrong, good, "--check", "--json", "--runs-dir", library});
   EXPECT_EQ(told.code, kFailed);
@@ -110,6 +114,12 @@ TEST(LearnCommand, RunsBesideTheLessonAreFound) {
   const Called outcome =
       called({"learn", folder / "workshop", "--check", "--runs-dir", folder / "elsewhere"});
   EXPECT_EQ(outcome.code, kDone) << outcome.out;
+
+  folder.write("workshop/rank_1_late.shardlens", "");
+  const std::string typo =
+      folder.write("workshop/typo.md", "# T\n\n" + page_of("P", "tune/rank_1late.shardlens"));
+  EXPECT_THAT(called({"learn", typo, "--check", "--runs-dir", folder / "elsewhere"}).out,
+              HasSubstr("Did you mean 'rank_1_late.shardlens'? (page 1, \"P\")"));
 }
 
 TEST(LearnCommand, BundledLessonsAreIntact) {
