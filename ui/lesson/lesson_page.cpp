@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
@@ -15,6 +16,7 @@ namespace {
 constexpr float kAgainRow = 24, kTurnRow = 32, kPageGap = 8;
 constexpr float kPageDot = 8, kPageDotRoom = 16;
 constexpr float kScrollBarRoom = 12;
+constexpr float kLinkMargin = 9;
 constexpr float kAnyHeight = 1e6f;  // what does not fit is scrolled to
 
 // Takes its room from `rest`.
@@ -79,6 +81,15 @@ void draw_page_dots(const kit::Theme& theme, const state::Rect& area, LessonRead
   }
 }
 
+// A button without a frame: its label begins where the text above and below does.
+bool draw_link(const kit::Theme& theme, std::string_view name, const state::Rect& row,
+               const char* label) {
+  const float words = kit::text_width(theme, kit::Face::kMedium, label);
+  const float margin = theme.px(kLinkMargin);
+  const state::Rect box{row.x - margin, row.y, words + 2 * margin, row.h};
+  return kit::button(theme, name, box, kit::ButtonKind::kGhost, label);
+}
+
 void draw_turns(const kit::Theme& theme, state::Rect row, LessonReader& reader) {
   const char* on = !reader.is_last_page()     ? "Next ›"
                    : reader.has_next_lesson() ? "Next lesson ›"
@@ -109,21 +120,15 @@ void draw_lesson_page(const kit::Theme& theme, const state::Rect& rect, LessonRe
   const float width =
       kit::label_in(theme, header, kit::Face::kMonoSmall, p.text_muted, count, kit::Align::kRight);
   header.take_right(width, theme.px(kPageGap));
-  const state::Rect all =
-      header.take_left(kit::button_width(theme, "‹ Lessons", kit::ButtonKind::kGhost));
-  const bool goes_to_shelf = kit::button(theme, "lesson/all", all.inset(0, theme.px(4)),
-                                         kit::ButtonKind::kGhost, "‹ Lessons");
+  const bool goes_to_shelf =
+      draw_link(theme, "lesson/all", header.inset(0, theme.px(4)), "‹ Lessons");
 
   rest.take_bottom(theme.px(kPageGap));
   const state::Rect turns = rest.take_bottom(theme.px(kTurnRow), theme.px(kPageGap));
-  state::Rect again = rest.take_bottom(theme.px(kAgainRow), theme.px(kPageGap));
+  const state::Rect again = rest.take_bottom(theme.px(kAgainRow), theme.px(kPageGap));
   draw_page_text(theme, rest, reader, commands);
-  constexpr const char* kAgain = "Show this view again";
-  if (reader.has_view()) {
-    again = again.take_left(kit::button_width(theme, kAgain, kit::ButtonKind::kGhost));
-    if (kit::button(theme, "lesson/again", again, kit::ButtonKind::kGhost, kAgain)) {
-      reader.show_view_again();
-    }
+  if (reader.has_view() && draw_link(theme, "lesson/again", again, "Show this view again")) {
+    reader.show_view_again();
   }
   if (goes_to_shelf) return reader.go_to_shelf();
   draw_turns(theme, turns, reader);

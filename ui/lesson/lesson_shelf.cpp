@@ -27,9 +27,11 @@ std::vector<state::LessonParagraph> words_about(const state::Lesson& lesson) {
   return about;
 }
 
-void draw_pages(const kit::Theme& theme, state::Rect row, std::size_t pages, bool was_read) {
+void draw_pages(const kit::Theme& theme, state::Rect row, std::size_t index, std::size_t pages,
+                bool was_read) {
   const state::Palette& p = theme.colors();
-  std::string words = trace::base::counted(pages, "page");
+  std::string words =
+      "Lesson " + std::to_string(index + 1) + " · " + trace::base::counted(pages, "page");
   if (was_read) {
     const state::Rect mark = row.take_left(theme.px(kReadMark), theme.px(kWithinCard));
     kit::shape(kit::Shape::kCheck, mark.center_x(), mark.center_y(), theme.px(10),
@@ -58,7 +60,7 @@ bool draw_card(const kit::Theme& theme, state::Rect& rest, const state::Lesson& 
   const state::Rect title_box = inner.take_top(title, gap);
   kit::text_wrapped(theme, title_box, kit::Face::kReadingStrong, p.text, lesson.title);
   draw_paragraphs(theme, inner.take_top(words, gap), about, p.text_secondary, "lesson", commands);
-  draw_pages(theme, inner, lesson.pages.size(), was_read);
+  draw_pages(theme, inner, index, lesson.pages.size(), was_read);
   return hit.clicked;
 }
 

@@ -16,7 +16,7 @@ namespace {
 using state::LessonParagraph;
 
 constexpr float kTextLine = 24, kCodeLine = 16, kBetweenParagraphs = 8, kBulletIndent = 16;
-constexpr float kCodePadding = 8, kCopyRow = 24;
+constexpr float kCodePadding = 8, kCopyRow = 24, kCodeInTextPadding = 3;
 constexpr std::string_view kCopy = "Copy";
 
 kit::Face face_of(state::TextStyle style) {
@@ -35,7 +35,9 @@ kit::Face face_of(state::TextStyle style) {
 PlacedLines placed(const kit::Theme& theme, float width, const LessonParagraph& paragraph) {
   return place_words(paragraph.runs, width,
                      [&theme](state::TextStyle style, std::string_view text) {
-                       return kit::text_width(theme, face_of(style), text);
+                       const bool has_mark = style == state::TextStyle::kCode;
+                       return kit::text_width(theme, face_of(style), text) +
+                              (has_mark ? 2 * theme.px(kCodeInTextPadding) : 0);
                      });
 }
 
@@ -86,13 +88,13 @@ void draw_words(const kit::Theme& theme, const state::Rect& area, const LessonPa
   const float below_top = (line_height + kit::cap_height(theme, kit::Face::kReading)) / 2;
   for (const PlacedText& part : placed(theme, area.w, paragraph).texts) {
     const float top = area.y + static_cast<float>(part.line) * line_height;
+    float x = area.x + part.x;
     if (part.style == state::TextStyle::kCode) {
-      const state::Rect mark{area.x + part.x, top, part.width, line_height};
-      kit::fill(mark.inset(-theme.px(2), theme.px(2)), kit::color(theme.colors().field),
-                theme.px(3));
+      const state::Rect mark{x, top, part.width, line_height};
+      kit::fill(mark.inset(0, theme.px(2)), kit::color(theme.colors().field), theme.px(3));
+      x += theme.px(kCodeInTextPadding);
     }
-    kit::text(theme, area.x + part.x, std::round(top + below_top), face_of(part.style), ink,
-              part.text);
+    kit::text(theme, x, std::round(top + below_top), face_of(part.style), ink, part.text);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "ui/lesson/text_layout.h"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <utility>
 
@@ -16,6 +18,18 @@ struct Word {
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
+// Whether the space that `rest` begins with stands between a figure, which ends `word`, and its
+// unit: "80 %", "251.3 ms".
+bool is_unit_of(const Word& word, std::string_view rest) {
+  constexpr std::array<std::string_view, 10> kUnits{"%",   "ms",  "µs",   "s",    "KiB",
+                                                    "MiB", "GiB", "GB/s", "MB/s", "Gbit/s"};
+  if (word.parts.empty() || !rest.starts_with(' ')) return false;
+  const char last = word.parts.back().text.back();
+  rest.remove_prefix(1);
+  const std::string_view unit = rest.substr(0, rest.find_first_of(" \n.,:;)"));
+  return last >= '0' && last <= '9' && std::ranges::find(kUnits, unit) != kUnits.end();
+}
+
 void add_character(Word& word, state::TextStyle style, char c) {
   if (word.parts.empty() || word.parts.back().style != style) word.parts.push_back({style, ""});
   word.parts.back().text += c;
@@ -31,8 +45,7 @@ std::vector<Word> words_of(const std::vector<state::StyledText>& runs) {
   for (const state::StyledText& run : runs) {
     for (std::size_t i = 0; i < run.text.size(); ++i) {
       const char c = run.text[i];
-      const bool is_percent = c == ' ' && i + 1 < run.text.size() && run.text[i + 1] == '%';
-      if (!is_space(c) || (is_percent && !word.parts.empty())) {
+      if (!is_space(c) || is_unit_of(word, std::string_view(run.text).substr(i))) {
         add_character(word, run.style, c);
         continue;
       }

@@ -28,9 +28,9 @@ struct PlacedLines {
   int lines = 0;
 };
 
-// Lines end at spaces, which are one between two words, and at line breaks; never before a percent
-// sign. Words that touch stay together, whatever their styles: "**one**, two". A word that is wider
-// than `width` by itself is broken between two characters.
+// Lines end at spaces, which are one between two words, and at line breaks; never between a figure
+// and its unit. Words that touch stay together, whatever their styles: "**one**, two". A word that
+// is wider than `width` by itself is broken between two characters.
 PlacedLines place_words(const std::vector<state::StyledText>& runs, float width,
                         const MeasureText& measure);
 

@@ -61,9 +61,12 @@ TEST(PlaceWords, WhatTouchesStaysTogetherWhateverItsStyle) {
   EXPECT_EQ(lines_of(runs, 110), (Lines{"of", "two-rank,", "runs"}));
 }
 
-TEST(PlaceWords, APercentSignStaysWithItsNumber) {
+TEST(PlaceWords, AUnitStaysWithItsFigure) {
   EXPECT_EQ(lines_of({{TextStyle::kPlain, "hides 67 % of it"}}, 90),
             (Lines{"hides", "67 % of", "it"}));
+  EXPECT_EQ(lines_of({{TextStyle::kPlain, "takes 9.1 ms, so"}}, 100),
+            (Lines{"takes", "9.1 ms, so"}));
+  EXPECT_EQ(lines_of({{TextStyle::kPlain, "the 12 blocks"}}, 70), (Lines{"the 12", "blocks"}));
 }
 
 TEST(PlaceWords, AWordWiderThanALineIsBrokenBetweenCharacters) {
