@@ -9,6 +9,7 @@
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
 #include "ui/present/step_chart.h"
+#include "ui/present/tune/prediction_text.h"
 #include "ui/tune/prediction/predicted_step.h"
 
 namespace shardlens::ui::tune {
@@ -161,7 +162,8 @@ void TimelinePanel::go_to_wanted(const trace::timeline::StepPicture& step) {
 }
 
 void TimelinePanel::draw(const kit::Theme& theme, const state::Rect& rect,
-                         const state::Snapshot& snapshot, bool keys, state::Commands& commands) {
+                         const state::Snapshot& snapshot, bool keys, bool tells_mean,
+                         state::Commands& commands) {
   const trace::timeline::StepPicture* const step =
       snapshot.run && snapshot.run->selected_step >= 0 ? snapshot.run->timeline.get() : nullptr;
   const bool current = step != nullptr && !step->rows->ranks.empty();
@@ -171,13 +173,21 @@ void TimelinePanel::draw(const kit::Theme& theme, const state::Rect& rect,
     go_to_wanted(*step);
   }
   const std::string title = title_of(snapshot, current ? step : nullptr);
-  const std::string_view note = board_.state().measuring
-                                    ? "drag to measure · Esc ends"
-                                    : "scroll to zoom · drag to pan · M measure · F fit";
+  const auto mean = tells_mean ? present::prediction_note(prediction, {}) : std::nullopt;
+  const std::string_view note = board_.state().measuring ? "drag to measure · Esc ends"
+                                : mean                   ? ""
+                                       : "scroll to zoom · drag to pan · M measure · F fit";
   state::Rect header;
   {
     const kit::Panel panel(theme, "timeline", rect, {.title = title, .note = note});
     header = panel.header;
+    if (mean) {
+      const state::Palette& p = theme.colors();
+      const float width = kit::label_in(theme, header, kit::Face::kMedium,
+                                        mean->is_refused ? p.text_muted : p.changed, mean->title,
+                                        kit::Align::kRight);
+      header.take_right(width, theme.px(12));
+    }
     state::Rect body = panel.body;
     if (current && step->has_detail) {
       draw_help_line(theme, body.take_bottom(theme.px(kHelpHeight)), *step);

@@ -13,9 +13,10 @@ namespace shardlens::ui::tune {
 
 class TimelinePanel {
  public:
-  // `keys`: the keyboard is the workspace's.
+  // `keys`: the keyboard is the workspace's. `tells_mean`: of the predicted steps, as nobody else
+  // does where the settings are folded.
   void draw(const kit::Theme& theme, const state::Rect& rect, const state::Snapshot& snapshot,
-            bool keys, state::Commands& commands);
+            bool keys, bool tells_mean, state::Commands& commands);
 
   // Zooms to what the evidence is about, once its step is on screen.
   void show(const trace::advice::Evidence& evidence) { wanted_ = evidence; }

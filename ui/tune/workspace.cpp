@@ -41,7 +41,8 @@ void TuneWorkspace::draw_center(const kit::Theme& theme, const TuneLayout& layou
   draw_step_chart_panel(theme, layout.steps, snapshot, commands);
   if (!layout.learning.empty())
     learn::draw_learning_panel(theme, layout.learning, snapshot, commands);
-  if (!timeline.empty()) timeline_.draw(theme, timeline, snapshot, keys, commands);
+  if (!timeline.empty())
+    timeline_.draw(theme, timeline, snapshot, keys, layout.knobs.empty(), commands);
   if (!layout.memory.empty()) draw_memory_panel(theme, layout.memory, snapshot);
   if (!layout.advice.empty()) advice_.draw(theme, layout.advice, snapshot, commands);
 }

@@ -19,6 +19,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::Field;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using trace::tuning::Interval;
 
 TEST_F(PredictionTest, SaysWhatTheNextRunWouldTake) {
@@ -29,6 +30,16 @@ TEST_F(PredictionTest, SaysWhatTheNextRunWouldTake) {
   EXPECT_THAT(shown, Contains("bucket_cap_mb=4"));
   EXPECT_THAT(shown, Contains(HasSubstr("Backward ends with bucket 1 (4.00 MiB)")));
   EXPECT_THAT(shown, Contains(HasSubstr("Predicted next")));
+}
+
+// While presenting, and beside a lesson, they are folded.
+TEST_F(PredictionTest, IsToldBesideTheTimelineWhereTheSettingsAreFolded) {
+  auto preferences = window_.view().preferences();
+  preferences.folds.knobs = true;
+  window_.view().set_preferences(preferences);
+  const auto shown = texts();
+  EXPECT_EQ(std::ranges::count(shown, "130.0 ms predicted, +5.0 ms ± 2.0"), 1);
+  EXPECT_THAT(shown, Not(Contains(HasSubstr("scroll to zoom"))));
 }
 
 // The column of settings is as wide in every window.
