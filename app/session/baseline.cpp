@@ -9,21 +9,20 @@ using trace::model::RunStatus;
 
 namespace {
 
-bool is_own(const ui::state::LedgerRow& row) { return !row.is_bundled && !row.is_imported; }
-
 bool has_ended_usefully(const ui::state::LedgerRow& row) {
   return row.status == RunStatus::kDone || row.status == RunStatus::kStopped ||
          row.status == RunStatus::kIncomplete;
 }
 
-}  // namespace
-
-const ui::state::LedgerRow* newest_own_run(LedgerRows rows, bool finished) {
-  const auto found = std::ranges::find_if(rows, [&](const ui::state::LedgerRow& row) {
-    return is_own(row) && (!finished || has_ended_usefully(row));
+// The user's newest. Null: there is none.
+const ui::state::LedgerRow* last_run(LedgerRows rows) {
+  const auto found = std::ranges::find_if(rows, [](const ui::state::LedgerRow& row) {
+    return !row.is_bundled && !row.is_imported && has_ended_usefully(row);
   });
   return found == rows.end() ? nullptr : &*found;
 }
+
+}  // namespace
 
 void Baseline::take(const ui::state::LedgerRow& row) {
   folder_ = row.folder;
@@ -34,7 +33,7 @@ void Baseline::take(const ui::state::LedgerRow& row) {
 }
 
 void Baseline::choose_first(LedgerRows rows, const std::string& pinned_folder) {
-  const auto* last = newest_own_run(rows, true);
+  const auto* last = last_run(rows);
   const auto* pinned = row_of(rows, is_pinned_ ? folder_ : pinned_folder);
   const bool replaces = last != nullptr && !edited_;
   if (replaces) knobs_.begin_with(last->settings);
@@ -60,7 +59,7 @@ void Baseline::begin_change(LedgerRows rows) {
   if (!is_library_read_) return;
   edited_ = true;
   if (is_pinned_) return;
-  const auto* last = newest_own_run(rows, true);
+  const auto* last = last_run(rows);
   if (last != nullptr && last->folder != folder_) take(*last);
 }
 
@@ -80,7 +79,7 @@ void Baseline::unpin(LedgerRows rows) {
   is_pinned_ = false;
   left_.clear();
   library_.pin_baseline("");
-  if (const auto* last = newest_own_run(rows, true); last != nullptr) take(*last);
+  if (const auto* last = last_run(rows); last != nullptr) take(*last);
 }
 
 void Baseline::leave(const std::vector<std::string>& folders) {
@@ -93,7 +92,7 @@ void Baseline::move_on(LedgerRows rows) {
     left_ = folder_;
     library_.pin_baseline("");
   }
-  const auto* last = newest_own_run(rows, true);
+  const auto* last = last_run(rows);
   if (last != nullptr) return take(*last);
   // As where the window opens without runs.
   folder_.clear();

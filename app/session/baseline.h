@@ -14,9 +14,6 @@
 
 namespace shardlens::app::session {
 
-// Null: there is none. Views into `rows`.
-const ui::state::LedgerRow* newest_own_run(LedgerRows rows, bool finished);
-
 class Baseline {
  public:
   Baseline(KnobEditor& knobs, RunLibrary& library) : knobs_(knobs), library_(library) {}

@@ -16,7 +16,6 @@
 namespace shardlens::app::session {
 
 namespace fs = std::filesystem;
-using trace::model::RunStatus;
 
 namespace {
 
@@ -64,8 +63,6 @@ Controller::Controller(ControllerOptions options, std::function<void()> wake)
       knobs_(options_.first_settings),
       planner_(options_.machine, wake),
       notice_(wake),
-      replay_speed_(options_.replay_speed),
-      watch_state_(std::make_shared<const WatchState>()),
       trainer_(options_.trainer_status, options_.trainer_found, wake),
       library_({.runs_dir = runs_dir_,
                 .bundled_dir = one_spelling(options_.bundled_dir),
@@ -76,18 +73,11 @@ Controller::Controller(ControllerOptions options, std::function<void()> wake)
       inspect_(notice_, wake),
       predictor_(wake),
       comparison_(wake),
-      watcher_(wake),
+      shown_(options_.replay_speed, library_, notice_, wake),
       lessons_({options_.lessons, runs_dir_, one_spelling(options_.bundled_dir)}, wake),
       job_(options_.start_job, notice_, wake),
       sweeps_(runs_dir_, job_.queue(), notice_, wake) {
-  if (options_.run.empty()) return;
-  first_run_opened_ = true;
-  const auto run = one_spelling(options_.run);
-  if (options_.replay) {
-    watcher_.start_replay(run, replay_speed_);
-  } else {
-    watcher_.show(run);
-  }
+  if (!options_.run.empty()) shown_.open(one_spelling(options_.run), options_.replay);
 }
 
 std::optional<std::string> Controller::take_copied_text() {
@@ -106,7 +96,7 @@ void Controller::note_saved(const trace::base::Result<fs::path>& file) {
 std::shared_ptr<const ui::state::Snapshot> Controller::snapshot() {
   follow_job();
   follow_library();
-  follow_watch();
+  follow_shown();
   follow_told();
   follow_lessons();
   follow_import();
@@ -119,11 +109,12 @@ std::shared_ptr<const ui::state::Snapshot> Controller::snapshot() {
   if (!std::exchange(changed_, false) && snapshot_) return snapshot_;
 
   auto next = std::make_shared<ui::state::Snapshot>();
-  next->run = watch_state_->view;
-  next->is_loading = is_loading();
+  next->run = shown_.now().view;
+  // Which is not the same as that there is nothing.
+  next->is_loading = !next->run && (shown_.is_opening() || !library_state_.loaded);
   next->inspect = inspect_.view();
-  next->ledger = ledger_.with_live(library_state_.ledger,
-                                   watch_state_->replay.active ? nullptr : watch_state_->view);
+  next->ledger =
+      ledger_.with_live(library_state_.ledger, shown_.now().replay.active ? nullptr : next->run);
   next->knobs = knobs_.draft(taken_names());
   planner_.complete(next->knobs);
   next->prediction = predictor_.view(next->knobs, library_state_.ledger);
@@ -133,9 +124,9 @@ std::shared_ptr<const ui::state::Snapshot> Controller::snapshot() {
   next->comparison = comparison_.view();
   next->lessons = lessons_.shelf();
   next->gone_to = gone_to_;
-  next->job = job_.state(*watch_state_);
+  next->job = job_.state(shown_.now());
   next->trainer = trainer_state_;
-  next->replay = watch_state_->replay;
+  next->replay = shown_.now().replay;
   const auto [notice, notice_is_error] = notice_.words();
   next->notice = notice;
   next->notice_is_error = notice_is_error;
@@ -159,37 +150,23 @@ std::vector<std::string> Controller::file_work() const {
   return work;
 }
 
-// Nothing can be shown yet, which is not the same as that there is nothing.
-bool Controller::is_loading() const {
-  if (watch_state_->view) return false;
-  const bool opens_run = !watcher_.asked_run().empty() && watch_state_->problem.empty();
-  return opens_run || !library_state_.loaded;
-}
-
 // ---- what the workers have published ------------------------------------------------------------
 
 void Controller::follow_job() {
   const fs::path before = job_.folder();
   const auto news = job_.follow();
   if (!news.is_any) return;
-  watcher_.set_own_job(job_.recorded_folder());
+  shown_.watcher().set_own_job(job_.recorded_folder());
   library_.set_own_job(job_.recorded_folder().string());
   if (news.has_started) before_lessons_.follow_job(before, job_.folder());
-  if (news.has_started && takes_the_screen_after(before)) show_new_run(job_.folder());
-  if (news.has_started || news.is_idle) is_start_awaited_ = false;
+  if (news.has_started && shown_.makes_way_for_job(before)) show_new_run(job_.folder());
+  if (news.has_started || news.is_idle) shown_.stop_awaiting();
   if (news.has_started || news.has_ended) library_.refresh();
   touch();
 }
 
 bool Controller::is_idle() const {
   return job_.queue().state().phase == ui::state::JobPhase::kNone;
-}
-
-// What the user looks at beside the jobs stays.
-bool Controller::takes_the_screen_after(const fs::path& job) const {
-  const auto shown = watcher_.asked_run();
-  const bool follows = shown == job && !watch_state_->replay.active;
-  return is_start_awaited_ || shown.empty() || follows;
 }
 
 void Controller::follow_library() {
@@ -202,35 +179,18 @@ void Controller::follow_library() {
     baseline_.follow_library(rows());
     sweeps_.follow_library();
     comparison_.follow_library(rows());
-    watcher_.look_again();
+    shown_.watcher().look_again();
     touch();
   }
-  if (library_state_.loaded && !first_run_opened_) show_first_run();
+  if (library_state_.loaded) shown_.open_first(rows());
 }
 
-void Controller::follow_watch() {
-  auto now = watcher_.state();
-  if (now->version != watch_state_->version) {
-    const auto before = std::exchange(watch_state_, std::move(now));
-    if (!watch_state_->problem.empty() &&
-        (watch_state_->problem != before->problem ||
-         watch_state_->failed_openings != before->failed_openings)) {
-      notice_.say_why_not(watch_state_->problem);
-    }
-    if (watch_state_->run != before->run) asked_label_ = {};
-    library_.set_shown(watch_state_->run.string());
-    give_figures_to_library(*before);
-    touch();
-  }
+void Controller::follow_shown() {
+  if (shown_.follow(rows())) touch();
+  const WatchState& now = shown_.now();
   // A replay shows only what there was until then.
-  predictor_.follow(watch_state_->replay.active ? nullptr : watch_state_->view,
-                    watch_state_->replacements);
-  if (const auto* row = row_of(rows(), watch_state_->run.string());
-      row != nullptr && watch_state_->view) {
-    const RunLabel label{row->ordinal, row->name};
-    if (std::exchange(asked_label_, label) != label) watcher_.set_label(watch_state_->run, label);
-  }
-  if (auto view = job_.take_new_view(*watch_state_)) library_.set_live(std::move(view));
+  predictor_.follow(now.replay.active ? nullptr : now.view, now.replacements);
+  if (auto view = job_.take_new_view(now)) library_.set_live(std::move(view));
 }
 
 // Before anything is asked of the run on screen.
@@ -254,28 +214,12 @@ void Controller::go_to(const FoundView& found) {
   notice_.clear();
   before_lessons_.keep();
   // As where another run is chosen to be looked at.
-  if (std::exchange(is_start_awaited_, false)) before_lessons_.await_start();
+  if (shown_.stop_awaiting()) before_lessons_.await_start();
   std::vector<std::string> folders;
   for (const std::string& run : found.runs) folders.push_back(one_spelling(run).string());
-  if (found.replay_speed > 0) {
-    watcher_.start_replay(folders.front(), found.replay_speed);
-  } else {
-    // Another page's replay of it may be about to begin.
-    is_on_screen(folders.front()) ? watcher_.stop_replay() : watcher_.show(folders.front());
-    watcher_.select_usual_step();
-  }
+  shown_.open_anew(folders.front(), found.replay_speed);
   if (folders.size() > 1) compare(folders, found.address.step);
   gone_to_ = std::make_shared<const ui::state::ViewAddress>(found.address);
-}
-
-// What is read for the screen is not read for the ledger again.
-void Controller::give_figures_to_library(const WatchState& before) {
-  const auto& view = watch_state_->view;
-  const bool waits = !view && watch_state_->problem.empty();
-  library_.set_awaited(waits ? watch_state_->run.string() : "");
-  const bool has_ended = view && !watch_state_->replay.active && !view->is_live &&
-                         view->figures.info.status != RunStatus::kRunning;
-  if (has_ended && view != before.view) library_.set_figures(view);
 }
 
 void Controller::follow_import() {
@@ -289,30 +233,17 @@ void Controller::follow_import() {
 void Controller::follow_inspect() {
   if (!looks_around_) return;
   // Not after its figures, which take a while to be made of a large run.
-  const auto run = watcher_.asked_run();
-  const bool is_read = watch_state_->view && watch_state_->run == run;
-  inspect_.show(run, is_read && watch_state_->view->is_live && !watch_state_->replay.active,
-                watch_state_->replacements);
-  const bool replays = is_read && watch_state_->replay.active;
-  inspect_.show_until(replays ? watch_state_->replay.now_ns : INT64_MAX);
+  const auto run = shown_.asked_run();
+  const WatchState& now = shown_.now();
+  const bool is_read = now.view && now.run == run, replays = is_read && now.replay.active;
+  inspect_.show(run, is_read && now.view->is_live && !replays, now.replacements);
+  inspect_.show_until(replays ? now.replay.now_ns : INT64_MAX);
   if (!snapshot_ || inspect_.view() != snapshot_->inspect) touch();
 }
 
 void Controller::show_new_run(const fs::path& run) {
   before_lessons_.show_instead(run);
-  watcher_.show(run);
-  first_run_opened_ = true;
-}
-
-void Controller::show_first_run() {
-  first_run_opened_ = true;
-  const auto* row = newest_own_run(rows(), false);
-  if (row == nullptr && !rows().empty()) row = &rows().front();
-  // Not the newest example, which may be of a job that somebody disturbed on purpose.
-  if (row != nullptr && row->is_bundled) {
-    if (const auto* clearest = clearest_example(rows()); clearest != nullptr) row = clearest;
-  }
-  if (row != nullptr) watcher_.show(row->folder);
+  shown_.open(run);
 }
 
 // ---- the library, as commands need it -----------------------------------------------------------
@@ -333,6 +264,8 @@ void Controller::execute(const ui::state::Command& command) {
       [this](const auto& asked) {
         if constexpr (requires { this->carry_out(asked); }) {
           carry_out(asked);
+        } else if constexpr (requires { shown_.carry_out(asked); }) {
+          shown_.carry_out(asked);
         } else if constexpr (requires { inspect_.carry_out(asked); }) {
           inspect_.carry_out(asked);
         } else {
@@ -351,7 +284,7 @@ void Controller::begin_change() {
 void Controller::carry_out(const ui::state::LeaveLessons&) {
   lessons_.leave();
   const bool awaits_start = before_lessons_.bring_back(rows(), runs_dir_) && !is_idle();
-  is_start_awaited_ = is_start_awaited_ || awaits_start;
+  shown_.await_start(awaits_start);
 }
 
 void Controller::carry_out(const ui::state::SetKnob& command) {
@@ -380,14 +313,9 @@ void Controller::carry_out(const ui::state::MoveQueued& command) {
   job_.queue().move_queued(command.id, command.places);
 }
 
-void Controller::carry_out(const ui::state::SetReplayPlaying& command) {
-  watcher_.set_replay_playing(command.playing);
-}
-
 void Controller::carry_out(const ui::state::SetReplaySpeed& command) {
   // Of a page that is played it goes with the page.
-  if (!before_lessons_.is_kept()) replay_speed_ = command.speed;
-  watcher_.set_replay_speed(command.speed);
+  shown_.set_replay_speed(command.speed, !before_lessons_.is_kept());
 }
 
 std::optional<trace::model::StepPrediction> Controller::predicted_step(
@@ -395,7 +323,7 @@ std::optional<trace::model::StepPrediction> Controller::predicted_step(
   const auto view = predictor_.view(draft, library_state_.ledger);
   if (!view || !view->prediction || view->prediction->changes.empty()) return std::nullopt;
   // Of another job than the one that starts, or of what it takes elsewhere.
-  const auto& run = watch_state_->view->figures;
+  const auto& run = shown_.now().view->figures;
   if (!trace::model::has_settings(run.info)) return std::nullopt;
   if (!would_run_where(run, draft.next, options_.machine)) return std::nullopt;
   // Of a part of what changes: no prediction of this run.
@@ -412,7 +340,7 @@ void Controller::carry_out(const ui::state::StartRun& command) {
   knobs_.replace(draft.next);
   baseline_.keep_settings();
   before_lessons_.keep_settings();
-  is_start_awaited_ = is_start_awaited_ || is_idle() || command.stop_current;
+  shown_.await_start(is_idle() || command.stop_current);
   job_.queue().start({.settings = draft.next,
                       .runs_dir = runs_dir_,
                       .name = draft.next_name,
@@ -443,12 +371,12 @@ void Controller::carry_out(const ui::state::StartSweep&) {
     baseline_.keep_settings();
     before_lessons_.keep_settings();
   }
-  is_start_awaited_ = is_start_awaited_ || (started && at_once);
+  shown_.await_start(started && at_once);
   notice_.take(started);
 }
 
 void Controller::carry_out(const ui::state::ResumeSweep& command) {
-  is_start_awaited_ = is_start_awaited_ || is_idle();
+  shown_.await_start(is_idle());
   sweeps_.carry_out(command);
 }
 
@@ -499,20 +427,6 @@ void Controller::take_over(const fs::path& file,
   before_lessons_.keep_settings();
 }
 
-// And no other one is on its way.
-bool Controller::is_on_screen(const fs::path& run) const {
-  const bool is_shown = watch_state_->run == run && watch_state_->view;
-  return is_shown && watcher_.asked_run() == run && !watch_state_->replay.active;
-}
-
-void Controller::carry_out(const ui::state::ShowRun& command) {
-  const fs::path run = command.folder;
-  if (is_on_screen(run)) return;
-  notice_.clear();
-  is_start_awaited_ = false;
-  watcher_.show(run);
-}
-
 void Controller::carry_out(const ui::state::CompareRuns& command) {
   notice_.clear();
   if (command.folders.size() > trace::analysis::kMostCompared) {
@@ -530,13 +444,6 @@ void Controller::compare(const std::vector<std::string>& folders, std::int64_t s
   comparison_.choose({compared_runs(folders, rows()), step, runs_dir_});
 }
 
-void Controller::carry_out(const ui::state::StartReplay& command) {
-  notice_.clear();
-  const auto folder =
-      command.folder.empty() ? watch_state_->run : std::filesystem::path(command.folder);
-  if (!folder.empty()) watcher_.start_replay(folder, replay_speed_);
-}
-
 void Controller::carry_out(const ui::state::SetBaseline& command) {
   const auto* row = row_of(rows(), command.folder);
   if (row == nullptr) return notice_.say_why_not(kRunIsGone);
@@ -547,8 +454,9 @@ void Controller::carry_out(const ui::state::SetBaseline& command) {
 // The run on screen need not be of the library.
 const trace::job::Settings* Controller::settings_of(const std::string& folder) const {
   if (const auto* row = row_of(rows(), folder)) return &row->settings;
-  if (!watch_state_->view) return nullptr;
-  const trace::model::RunInfo& info = watch_state_->view->figures.info;
+  const auto& shown = shown_.now().view;
+  if (!shown) return nullptr;
+  const trace::model::RunInfo& info = shown->figures.info;
   return info.folder == folder && trace::model::has_settings(info) ? &info.settings : nullptr;
 }
 
@@ -603,18 +511,13 @@ void Controller::carry_out(const ui::state::EditRuns& command) {
   library_.change_words(command);
 }
 
-// What is on screen, or on its way there, makes way first: nothing may read a run that goes.
+// What is on screen makes way first: nothing may read a run that goes.
 void Controller::carry_out(const ui::state::DeleteRuns& command) {
   notice_.clear();
+  shown_.leave(command.folders, rows());
   const auto goes = [&](const std::string& folder) {
     return std::ranges::find(command.folders, folder) != command.folders.end();
   };
-  if (goes(watcher_.asked_run().string())) {
-    const auto shown = watch_state_->run.string();  // may be another one still
-    const auto next = std::ranges::find_if_not(rows(), goes, &ui::state::LedgerRow::folder);
-    const auto other = next == rows().end() ? std::string() : next->folder;
-    watcher_.show(shown.empty() || goes(shown) ? other : shown);
-  }
   auto compared = comparison_.folders();
   if (std::erase_if(compared, goes) > 0) compare(compared, -1);
   baseline_.leave(command.folders);

@@ -27,7 +27,7 @@
 #include "app/session/tuning/run_predictor.h"
 #include "app/session/watch/current_job.h"
 #include "app/session/watch/live_ledger.h"
-#include "app/session/watch/run_watcher.h"
+#include "app/session/watch/shown_run.h"
 #include "app/session/worker/free_memory.h"
 #include "app/session/worker/notice.h"
 #include "trace/base/result.h"
@@ -67,7 +67,7 @@ class Controller {
   void look_around() { looks_around_ = true; }
 
   bool quit_requested() const { return quit_requested_; }
-  double replay_speed() const { return replay_speed_; }
+  double replay_speed() const { return shown_.replay_speed(); }
   // For the clipboard, which belongs to the window; once.
   std::optional<std::string> take_copied_text();
   // A part of the window that is to be saved, which the window does; once.
@@ -76,7 +76,7 @@ class Controller {
   const std::filesystem::path& save_dir() const { return options_.save_dir; }
 
  private:
-  // Of commands that neither Inspect nor sweeps carry out alone.
+  // Of commands that no part carries out alone.
   void carry_out(const ui::state::SetKnob& command);
   void carry_out(const ui::state::ResetKnob& command);
   void carry_out(const ui::state::ResetKnobs& command);
@@ -85,13 +85,7 @@ class Controller {
   void carry_out(const ui::state::StopRunNow&) { job_.queue().kill_now(); }
   void carry_out(const ui::state::CancelQueued& asked) { job_.queue().cancel_queued(asked.id); }
   void carry_out(const ui::state::MoveQueued& command);
-  void carry_out(const ui::state::ShowRun& command);
-  void carry_out(const ui::state::SelectStep& command) { watcher_.select_step(command.step); }
-  void carry_out(const ui::state::StartReplay& command);
-  void carry_out(const ui::state::StopReplay&) { watcher_.stop_replay(); }
-  void carry_out(const ui::state::SetReplayPlaying& command);
   void carry_out(const ui::state::SetReplaySpeed& command);
-  void carry_out(const ui::state::SeekReplay& command) { watcher_.seek_replay(command.time_ns); }
   void carry_out(const ui::state::RetryTrainerSetup&) { trainer_.retry(); }
   void carry_out(const ui::state::OpenPlan&);
   void carry_out(const ui::state::ClosePlan&) { planner_.close_card(); }
@@ -137,22 +131,16 @@ class Controller {
   // Runs, sweeps, imports or packing, of this window: they would end with it.
   bool is_at_work() const;
   std::vector<std::string> file_work() const;
-  bool is_loading() const;
-  bool is_idle() const;                                       // nothing runs
-  bool is_on_screen(const std::filesystem::path& run) const;  // not played
+  bool is_idle() const;  // nothing runs
   void follow_job();
-  // A run that has started, `job` being the one before it; "": there was none.
-  bool takes_the_screen_after(const std::filesystem::path& job) const;
   void follow_library();
-  void follow_watch();
+  void follow_shown();
   void follow_told();
   void follow_lessons();
   void go_to(const FoundView& found);
-  void give_figures_to_library(const WatchState& before);
   void follow_import();
   void follow_inspect();
   void show_new_run(const std::filesystem::path& run);
-  void show_first_run();
   // Of the job that would start now.
   std::optional<trace::model::StepPrediction> predicted_step(const ui::state::KnobDraft& draft);
 
@@ -162,11 +150,8 @@ class Controller {
 
   KnobEditor knobs_;
   StrategyPlanner planner_;
-  bool first_run_opened_ = false;
-  bool is_start_awaited_ = false;  // the user asked for the run that starts next to do so at once
   Notice notice_;
   bool quit_requested_ = false, asks_to_close_ = false;
-  double replay_speed_ = 1;  // of this replay and the next
   std::optional<std::string> copied_text_;
   std::optional<ui::state::SavePicture> wanted_picture_;
   bool looks_around_ = false;
@@ -175,8 +160,6 @@ class Controller {
   bool changed_ = true;
   LibraryState library_state_;
   LiveLedger ledger_;
-  std::shared_ptr<const WatchState> watch_state_;
-  RunLabel asked_label_;  // of the run on screen
   ui::state::TrainerSetup trainer_state_;
   std::shared_ptr<const ui::state::Snapshot> snapshot_;
 
@@ -188,9 +171,9 @@ class Controller {
   InspectSession inspect_;  // of the run on screen
   RunPredictor predictor_;  // from the run on screen
   ComparisonSession comparison_;
-  RunWatcher watcher_;  // the run on screen
+  ShownRun shown_;
   LessonSession lessons_;
-  KeptScreen before_lessons_{watcher_, knobs_, comparison_};
+  KeptScreen before_lessons_{shown_.watcher(), knobs_, comparison_};
   CurrentJob job_;
   SweepSession sweeps_;  // ends before the queue that runs its jobs
 };

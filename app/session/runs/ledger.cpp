@@ -192,4 +192,15 @@ const ui::state::LedgerRow* clearest_example(LedgerRows rows) {
   return clearest;
 }
 
+const ui::state::LedgerRow* first_to_show(LedgerRows rows) {
+  const auto own = std::ranges::find_if(
+      rows, [](const ui::state::LedgerRow& row) { return !row.is_bundled && !row.is_imported; });
+  if (own != rows.end()) return &*own;
+  const auto* first = rows.empty() ? nullptr : &rows.front();
+  if (first == nullptr || !first->is_bundled) return first;
+  // Not the newest example, which may be of a job that somebody disturbed on purpose.
+  const auto* clearest = clearest_example(rows);
+  return clearest != nullptr ? clearest : first;
+}
+
 }  // namespace shardlens::app::session

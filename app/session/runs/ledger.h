@@ -27,5 +27,7 @@ const ui::state::LedgerRow* row_of(LedgerRows rows, const std::string& folder);
 // For whoever has no run yet: of the runs that came with the program and had no fault injected, the
 // one that hides the largest part of its communication. Null: none tells.
 const ui::state::LedgerRow* clearest_example(LedgerRows rows);
+// The user's newest run; without any, another one that tells most.
+const ui::state::LedgerRow* first_to_show(LedgerRows rows);
 
 }  // namespace shardlens::app::session
