@@ -10,7 +10,6 @@
 #include "app/session/files/text_file.h"
 #include "app/session/runs/run_words.h"
 #include "app/session/tuning/prediction_source.h"
-#include "trace/frameworks/write/framework_export.h"
 #include "trace/interop/kineto_import.h"
 
 namespace shardlens::app::session {
@@ -32,18 +31,6 @@ fs::path one_spelling(const fs::path& path) {
 fs::path full_path(std::string_view path, const fs::path& home) {
   if (home.empty() || !path.starts_with("~/")) return path;
   return home / path.substr(2);
-}
-
-constexpr const char* kRunIsGone = "This run is no longer in the library. Was its folder deleted?";
-
-std::string copied_notice(const trace::frameworks::FrameworkFile& file) {
-  std::string text = "Copied; start with: " + file.start;
-  const char* separator = ". Left out: ";
-  for (const auto& each : file.left_out) {
-    text += separator + std::string(each.knob) + " (" + each.reason + ")";
-    separator = ", ";
-  }
-  return text;
 }
 
 std::string why_not_ready(const ui::state::TrainerSetup& trainer) {
@@ -173,10 +160,7 @@ void Controller::follow_library() {
   auto now = library_.state();
   if (now.version != library_state_.version) {
     library_state_ = std::move(now);
-    if (library_state_.loaded && !baseline_.is_chosen()) {
-      baseline_.choose_first(rows(), library_state_.pinned_baseline);
-    }
-    baseline_.follow_library(rows());
+    next_.follow_library(library_state_);
     sweeps_.follow_library();
     comparison_.follow_library(rows());
     shown_.watcher().look_again();
@@ -264,6 +248,8 @@ void Controller::execute(const ui::state::Command& command) {
       [this](const auto& asked) {
         if constexpr (requires { this->carry_out(asked); }) {
           carry_out(asked);
+        } else if constexpr (requires { next_.carry_out(asked); }) {
+          next_.carry_out(asked);
         } else if constexpr (requires { shown_.carry_out(asked); }) {
           shown_.carry_out(asked);
         } else if constexpr (requires { inspect_.carry_out(asked); }) {
@@ -276,32 +262,10 @@ void Controller::execute(const ui::state::Command& command) {
   touch();
 }
 
-// What a lesson sets is no change of one's own.
-void Controller::begin_change() {
-  if (!before_lessons_.is_kept()) baseline_.begin_change(rows());
-}
-
 void Controller::carry_out(const ui::state::LeaveLessons&) {
   lessons_.leave();
   const bool awaits_start = before_lessons_.bring_back(rows(), runs_dir_) && !is_idle();
   shown_.await_start(awaits_start);
-}
-
-void Controller::carry_out(const ui::state::SetKnob& command) {
-  begin_change();
-  notice_.take(baseline_.change_knob(command.name, [command](KnobEditor& knobs) {
-    return knobs.set(command.name, command.text);
-  }));
-}
-
-void Controller::carry_out(const ui::state::ResetKnob& command) {
-  notice_.take(baseline_.change_knob(
-      command.name, [command](KnobEditor& knobs) { return knobs.reset(command.name); }));
-}
-
-void Controller::carry_out(const ui::state::ResetKnobs&) {
-  baseline_.change([](KnobEditor& knobs) { knobs.reset_all(); });
-  notice_.clear();
 }
 
 void Controller::carry_out(const ui::state::Quit&) {
@@ -337,9 +301,7 @@ void Controller::carry_out(const ui::state::StartRun& command) {
   const auto draft = knobs_.draft(taken_names());
   if (!draft.problems.empty()) return notice_.say_why_not(draft.problems.front().message);
   notice_.clear();
-  knobs_.replace(draft.next);
-  baseline_.keep_settings();
-  before_lessons_.keep_settings();
+  next_.keep(draft.next);
   shown_.await_start(is_idle() || command.stop_current);
   job_.queue().start({.settings = draft.next,
                       .runs_dir = runs_dir_,
@@ -366,11 +328,7 @@ void Controller::carry_out(const ui::state::StartSweep&) {
     return notice_.say_why_not(reason);
   const bool at_once = is_idle();
   const auto started = sweeps_.start(knobs_.next(), rows());
-  if (started) {
-    knobs_.replace(knobs_.next());
-    baseline_.keep_settings();
-    before_lessons_.keep_settings();
-  }
+  if (started) next_.keep(knobs_.next());
   shown_.await_start(started && at_once);
   notice_.take(started);
 }
@@ -393,9 +351,8 @@ void Controller::carry_out(const ui::state::OpenFiles& command) {
   };
   for (const std::string& asked : command.paths) {
     const fs::path path = full_path(asked, options_.home);
-    if (const auto settings = read_dropped_settings(path, knobs_.next())) {
-      take_over(path, *settings);
-      if (!*settings) leave_out(path);
+    if (const auto is_taken_over = next_.take_over(path)) {
+      if (!*is_taken_over) leave_out(path);
     } else {
       (trace::interop::may_be_kineto(path) ? traces : runs).push_back(path);
     }
@@ -406,25 +363,6 @@ void Controller::carry_out(const ui::state::OpenFiles& command) {
     show_new_run(one_spelling(runs.front()));
   }
   import_.add(std::move(traces), std::move(left_out));
-}
-
-void Controller::take_over(const fs::path& file,
-                           const trace::base::Result<DroppedSettings>& dropped) {
-  if (!dropped) return notice_.say_why_not(dropped.error().message);
-  begin_change();
-  // What the file leaves open is as in the settings that it changes, on which it depends what is
-  // taken over.
-  baseline_.change([this, file](KnobEditor& knobs) {
-    const auto read = read_dropped_settings(file, knobs.next());
-    if (!read) {
-      return notice_.say_why_not(file.filename().string() +
-                                 " is gone: its settings are not taken over");
-    }
-    if (!*read) return notice_.say_why_not((*read).error().message);
-    knobs.replace((*read)->settings);
-    notice_.say((*read)->notice);
-  });
-  before_lessons_.keep_settings();
 }
 
 void Controller::carry_out(const ui::state::CompareRuns& command) {
@@ -444,66 +382,12 @@ void Controller::compare(const std::vector<std::string>& folders, std::int64_t s
   comparison_.choose({compared_runs(folders, rows()), step, runs_dir_});
 }
 
-void Controller::carry_out(const ui::state::SetBaseline& command) {
-  const auto* row = row_of(rows(), command.folder);
-  if (row == nullptr) return notice_.say_why_not(kRunIsGone);
-  notice_.clear();
-  baseline_.pin(*row);
-}
-
-// The run on screen need not be of the library.
-const trace::job::Settings* Controller::settings_of(const std::string& folder) const {
-  if (const auto* row = row_of(rows(), folder)) return &row->settings;
-  const auto& shown = shown_.now().view;
-  if (!shown) return nullptr;
-  const trace::model::RunInfo& info = shown->figures.info;
-  return info.folder == folder && trace::model::has_settings(info) ? &info.settings : nullptr;
-}
-
-void Controller::carry_out(const ui::state::CopySettings& command) {
-  const auto* settings = settings_of(command.folder);
-  if (settings == nullptr) return notice_.say_why_not(kRunIsGone);
-  notice_.clear();
-  begin_change();
-  baseline_.change([settings = *settings](KnobEditor& knobs) { knobs.replace(settings); });
-}
-
-trace::base::Result<trace::frameworks::TunedJob> Controller::tuned_job(
-    const std::string& folder) const {
-  using trace::base::ErrorKind;
-  if (folder.empty()) {
-    const auto draft = knobs_.draft(taken_names());
-    if (!draft.problems.empty()) {
-      return trace::base::fail(ErrorKind::kUsage, draft.problems.front().message);
-    }
-    // Beside another program's run they are for where that ran.
-    const auto told = predictor_.told();
-    const bool on_gpu = told ? told->info().device == "cuda"
-                             : !launch::runs_on_cpu(draft.next, options_.machine.cuda);
-    return trace::frameworks::TunedJob{draft.next, "", 1, on_gpu};
-  }
-  const auto* row = row_of(rows(), folder);
-  if (row == nullptr) return trace::base::fail(ErrorKind::kMissing, kRunIsGone);
-  trace::frameworks::TunedJob job{row->settings, row->name, row->nodes, row->on_gpu};
-  if (row->ranks > 0) job.settings.ranks = row->ranks;
-  return job;
-}
-
 void Controller::carry_out(const ui::state::CopySettingsAs& command) {
-  const auto job = tuned_job(command.folder);
-  const auto format = trace::frameworks::find_export_format(command.format);
-  if (!job) return notice_.say_why_not(job.error().message);
-  if (!format) return;
-  notice_.clear();
-  const auto file = trace::frameworks::framework_export(*format, *job);
-  copied_text_ = file.text;
-  // The others say it in comments.
-  if (format == trace::frameworks::ExportFormat::kDeepSpeed) notice_.say(copied_notice(file));
-}
-
-void Controller::carry_out(const ui::state::UnpinBaseline&) {
-  notice_.clear();
-  baseline_.unpin(rows());
+  // Beside another program's run they are for where that ran.
+  const auto told = predictor_.told();
+  const bool on_gpu = told ? told->info().device == "cuda"
+                           : !launch::runs_on_cpu(knobs_.next(), options_.machine.cuda);
+  if (auto text = next_.take_home(command, on_gpu)) copied_text_ = std::move(text);
 }
 
 void Controller::carry_out(const ui::state::EditRuns& command) {
@@ -520,7 +404,7 @@ void Controller::carry_out(const ui::state::DeleteRuns& command) {
   };
   auto compared = comparison_.folders();
   if (std::erase_if(compared, goes) > 0) compare(compared, -1);
-  baseline_.leave(command.folders);
+  next_.baseline().leave(command.folders);
   before_lessons_.leave(command.folders);
   library_.remove(command.folders);
 }
@@ -545,7 +429,7 @@ void Controller::carry_out(const ui::state::ChangeBookmark& command) {
 
 void Controller::carry_out(const ui::state::UndoDelete&) {
   notice_.clear();
-  baseline_.expect_back();
+  next_.baseline().expect_back();
   library_.undo_remove();
 }
 

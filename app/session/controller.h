@@ -11,10 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "app/session/baseline.h"
 #include "app/session/compare/comparison_session.h"
 #include "app/session/files/run_export.h"
-#include "app/session/files/settings_drop.h"
 #include "app/session/files/trace_import.h"
 #include "app/session/inspect/inspect_session.h"
 #include "app/session/jobs/knob_editor.h"
@@ -22,6 +20,7 @@
 #include "app/session/jobs/trainer_status.h"
 #include "app/session/lessons/kept_screen.h"
 #include "app/session/lessons/lesson_session.h"
+#include "app/session/next_run.h"
 #include "app/session/runs/run_library.h"
 #include "app/session/sweep/sweep_session.h"
 #include "app/session/tuning/run_predictor.h"
@@ -31,7 +30,6 @@
 #include "app/session/worker/free_memory.h"
 #include "app/session/worker/notice.h"
 #include "trace/base/result.h"
-#include "trace/frameworks/framework_file.h"
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 
@@ -77,9 +75,6 @@ class Controller {
 
  private:
   // Of commands that no part carries out alone.
-  void carry_out(const ui::state::SetKnob& command);
-  void carry_out(const ui::state::ResetKnob& command);
-  void carry_out(const ui::state::ResetKnobs& command);
   void carry_out(const ui::state::StartRun& command);
   void carry_out(const ui::state::StopRun&) { job_.queue().stop(); }
   void carry_out(const ui::state::StopRunNow&) { job_.queue().kill_now(); }
@@ -96,9 +91,6 @@ class Controller {
   void carry_out(const ui::state::StartSweep& command);
   void carry_out(const ui::state::ResumeSweep& command);
   void carry_out(const ui::state::CompareRuns& command);
-  void carry_out(const ui::state::SetBaseline& command);
-  void carry_out(const ui::state::UnpinBaseline& command);
-  void carry_out(const ui::state::CopySettings& command);
   void carry_out(const ui::state::CopySettingsAs& command);
   void carry_out(const ui::state::EditRuns& command);
   void carry_out(const ui::state::DeleteRuns& command);
@@ -115,17 +107,10 @@ class Controller {
   void carry_out(const ui::state::Quit&);
   void carry_out(const ui::state::KeepOpen&) { asks_to_close_ = false; }
 
-  void take_over(const std::filesystem::path& file,
-                 const trace::base::Result<DroppedSettings>& dropped);
   void compare(const std::vector<std::string>& folders, std::int64_t step);
-  void begin_change();
   void touch() { changed_ = true; }
 
   LedgerRows rows() const { return library_state_.ledger->rows; }
-  // Null: it has none, or is neither on screen nor in the library.
-  const trace::job::Settings* settings_of(const std::string& folder) const;
-  // To be taken home: of a run of the ledger, or with "" of the next. Error: what is wrong with it.
-  trace::base::Result<trace::frameworks::TunedJob> tuned_job(const std::string& folder) const;
   std::vector<std::string> taken_names() const;
 
   // Runs, sweeps, imports or packing, of this window: they would end with it.
@@ -165,7 +150,6 @@ class Controller {
 
   TrainerStatus trainer_;
   RunLibrary library_;
-  Baseline baseline_{knobs_, library_};
   TraceImport import_;
   RunExport run_export_;
   InspectSession inspect_;  // of the run on screen
@@ -174,6 +158,7 @@ class Controller {
   ShownRun shown_;
   LessonSession lessons_;
   KeptScreen before_lessons_{shown_.watcher(), knobs_, comparison_};
+  NextRun next_{knobs_, library_, shown_, before_lessons_, notice_};
   CurrentJob job_;
   SweepSession sweeps_;  // ends before the queue that runs its jobs
 };

@@ -1,0 +1,148 @@
+#include "app/session/next_run.h"
+
+#include <string_view>
+#include <utility>
+
+#include "app/session/files/settings_drop.h"
+#include "trace/frameworks/write/framework_export.h"
+
+namespace shardlens::app::session {
+
+using trace::base::ErrorKind;
+using trace::base::fail;
+using trace::base::Result;
+using trace::frameworks::TunedJob;
+using trace::job::Settings;
+
+namespace {
+
+constexpr const char* kRunIsGone = "This run is no longer in the library. Was its folder deleted?";
+
+Result<TunedJob> next_job(const Settings& next, bool on_gpu) {
+  const auto problems = trace::job::problems_of(next);
+  if (!problems.empty()) return fail(ErrorKind::kUsage, problems.front().message);
+  return TunedJob{next, "", 1, on_gpu};
+}
+
+Result<TunedJob> job_of(const ui::state::LedgerRow* row) {
+  if (row == nullptr) return fail(ErrorKind::kMissing, kRunIsGone);
+  TunedJob job{row->settings, row->name, row->nodes, row->on_gpu};
+  if (row->ranks > 0) job.settings.ranks = row->ranks;
+  return job;
+}
+
+std::string copied_notice(const trace::frameworks::FrameworkFile& file) {
+  std::string text = "Copied; start with: " + file.start;
+  const char* separator = ". Left out: ";
+  for (const auto& each : file.left_out) {
+    text += separator + std::string(each.knob) + " (" + each.reason + ")";
+    separator = ", ";
+  }
+  return text;
+}
+
+}  // namespace
+
+void NextRun::follow_library(const LibraryState& library) {
+  ledger_ = library.ledger;
+  if (library.loaded && !baseline_.is_chosen()) {
+    baseline_.choose_first(rows(), library.pinned_baseline);
+  }
+  baseline_.follow_library(rows());
+}
+
+void NextRun::begin_change() {
+  if (!before_lessons_.is_kept()) baseline_.begin_change(rows());
+}
+
+void NextRun::keep(const Settings& settings) {
+  knobs_.replace(settings);
+  baseline_.keep_settings();
+  before_lessons_.keep_settings();
+}
+
+void NextRun::carry_out(const ui::state::SetKnob& command) {
+  begin_change();
+  notice_.take(baseline_.change_knob(command.name, [command](KnobEditor& knobs) {
+    return knobs.set(command.name, command.text);
+  }));
+}
+
+void NextRun::carry_out(const ui::state::ResetKnob& command) {
+  notice_.take(baseline_.change_knob(
+      command.name, [command](KnobEditor& knobs) { return knobs.reset(command.name); }));
+}
+
+void NextRun::carry_out(const ui::state::ResetKnobs&) {
+  baseline_.change([](KnobEditor& knobs) { knobs.reset_all(); });
+  notice_.clear();
+}
+
+void NextRun::carry_out(const ui::state::SetBaseline& command) {
+  const auto* row = row_of(rows(), command.folder);
+  if (row == nullptr) return notice_.say_why_not(kRunIsGone);
+  notice_.clear();
+  baseline_.pin(*row);
+}
+
+void NextRun::carry_out(const ui::state::UnpinBaseline&) {
+  notice_.clear();
+  baseline_.unpin(rows());
+}
+
+// Null: it has none, or is neither in the library nor, which it need not be, on screen.
+const Settings* NextRun::settings_of(const std::string& folder) const {
+  if (const auto* row = row_of(rows(), folder)) return &row->settings;
+  const auto& shown = shown_.now().view;
+  if (!shown) return nullptr;
+  const trace::model::RunInfo& info = shown->figures.info;
+  return info.folder == folder && trace::model::has_settings(info) ? &info.settings : nullptr;
+}
+
+void NextRun::carry_out(const ui::state::CopySettings& command) {
+  const auto* settings = settings_of(command.folder);
+  if (settings == nullptr) return notice_.say_why_not(kRunIsGone);
+  notice_.clear();
+  begin_change();
+  baseline_.change([settings = *settings](KnobEditor& knobs) { knobs.replace(settings); });
+}
+
+std::optional<bool> NextRun::take_over(const std::filesystem::path& file) {
+  const auto dropped = read_dropped_settings(file, knobs_.next());
+  if (!dropped) return std::nullopt;
+  if (!*dropped) {
+    notice_.say_why_not(dropped->error().message);
+    return false;
+  }
+  begin_change();
+  // What the file leaves open is as in the settings that it changes, on which it depends what is
+  // taken over.
+  baseline_.change([this, file](KnobEditor& knobs) {
+    const auto read = read_dropped_settings(file, knobs.next());
+    if (!read) {
+      return notice_.say_why_not(file.filename().string() +
+                                 " is gone: its settings are not taken over");
+    }
+    if (!*read) return notice_.say_why_not(read->error().message);
+    knobs.replace((*read)->settings);
+    notice_.say((*read)->notice);
+  });
+  before_lessons_.keep_settings();
+  return true;
+}
+
+std::optional<std::string> NextRun::take_home(const ui::state::CopySettingsAs& command,
+                                              bool on_gpu) {
+  const auto job = command.folder.empty() ? next_job(knobs_.next(), on_gpu)
+                                          : job_of(row_of(rows(), command.folder));
+  const auto format = trace::frameworks::find_export_format(command.format);
+  if (!job) notice_.say_why_not(job.error().message);
+  if (!job || !format) return std::nullopt;
+  notice_.clear();
+  auto file = trace::frameworks::framework_export(*format, *job);
+  // The others say it in comments.
+  if (format == trace::frameworks::ExportFormat::kDeepSpeed) notice_.say(copied_notice(file));
+  return std::move(file.text);
+}
+
+}  // namespace shardlens::app::session
