@@ -9,7 +9,6 @@
 #include "app/launch/job_request.h"
 #include "app/session/files/text_file.h"
 #include "app/session/runs/run_words.h"
-#include "app/session/tuning/prediction_source.h"
 #include "trace/interop/kineto_import.h"
 
 namespace shardlens::app::session {
@@ -65,14 +64,6 @@ Controller::Controller(ControllerOptions options, std::function<void()> wake)
       job_(options_.start_job, notice_, wake),
       sweeps_(runs_dir_, job_.queue(), notice_, wake) {
   if (!options_.run.empty()) shown_.open(one_spelling(options_.run), options_.replay);
-}
-
-std::optional<std::string> Controller::take_copied_text() {
-  return std::exchange(copied_text_, std::nullopt);
-}
-
-std::optional<ui::state::SavePicture> Controller::take_wanted_picture() {
-  return std::exchange(wanted_picture_, std::nullopt);
 }
 
 void Controller::note_saved(const trace::base::Result<fs::path>& file) {
@@ -273,26 +264,9 @@ void Controller::carry_out(const ui::state::Quit&) {
   asks_to_close_ = !quit_requested_;
 }
 
-void Controller::carry_out(const ui::state::MoveQueued& command) {
-  job_.queue().move_queued(command.id, command.places);
-}
-
 void Controller::carry_out(const ui::state::SetReplaySpeed& command) {
   // Of a page that is played it goes with the page.
   shown_.set_replay_speed(command.speed, !before_lessons_.is_kept());
-}
-
-std::optional<trace::model::StepPrediction> Controller::predicted_step(
-    const ui::state::KnobDraft& draft) {
-  const auto view = predictor_.view(draft, library_state_.ledger);
-  if (!view || !view->prediction || view->prediction->changes.empty()) return std::nullopt;
-  // Of another job than the one that starts, or of what it takes elsewhere.
-  const auto& run = shown_.now().view->figures;
-  if (!trace::model::has_settings(run.info)) return std::nullopt;
-  if (!would_run_where(run, draft.next, options_.machine)) return std::nullopt;
-  // Of a part of what changes: no prediction of this run.
-  if (!view->prediction->left_out.empty()) return std::nullopt;
-  return trace::tuning::kept_prediction(*view->prediction, run.info.name);
 }
 
 void Controller::carry_out(const ui::state::StartRun& command) {
@@ -303,13 +277,14 @@ void Controller::carry_out(const ui::state::StartRun& command) {
   notice_.clear();
   next_.keep(draft.next);
   shown_.await_start(is_idle() || command.stop_current);
-  job_.queue().start({.settings = draft.next,
-                      .runs_dir = runs_dir_,
-                      .name = draft.next_name,
-                      .numbers_name = true,  // another run may have it by its turn
-                      .name_base = draft.baseline,
-                      .predicted = predicted_step(draft)},
-                     command.stop_current);
+  job_.queue().start(
+      {.settings = draft.next,
+       .runs_dir = runs_dir_,
+       .name = draft.next_name,
+       .numbers_name = true,  // another run may have it by its turn
+       .name_base = draft.baseline,
+       .predicted = predictor_.to_keep(draft, library_state_.ledger, options_.machine)},
+      command.stop_current);
 }
 
 void Controller::carry_out(const ui::state::OpenPlan&) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/session/compare/comparison_session.h"
@@ -67,9 +68,11 @@ class Controller {
   bool quit_requested() const { return quit_requested_; }
   double replay_speed() const { return shown_.replay_speed(); }
   // For the clipboard, which belongs to the window; once.
-  std::optional<std::string> take_copied_text();
+  std::optional<std::string> take_copied_text() { return std::exchange(copied_text_, {}); }
   // A part of the window that is to be saved, which the window does; once.
-  std::optional<ui::state::SavePicture> take_wanted_picture();
+  std::optional<ui::state::SavePicture> take_wanted_picture() {
+    return std::exchange(wanted_picture_, {});
+  }
   void note_saved(const trace::base::Result<std::filesystem::path>& file);
   const std::filesystem::path& save_dir() const { return options_.save_dir; }
 
@@ -79,7 +82,9 @@ class Controller {
   void carry_out(const ui::state::StopRun&) { job_.queue().stop(); }
   void carry_out(const ui::state::StopRunNow&) { job_.queue().kill_now(); }
   void carry_out(const ui::state::CancelQueued& asked) { job_.queue().cancel_queued(asked.id); }
-  void carry_out(const ui::state::MoveQueued& command);
+  void carry_out(const ui::state::MoveQueued& asked) {
+    job_.queue().move_queued(asked.id, asked.places);
+  }
   void carry_out(const ui::state::SetReplaySpeed& command);
   void carry_out(const ui::state::RetryTrainerSetup&) { trainer_.retry(); }
   void carry_out(const ui::state::OpenPlan&);
@@ -126,8 +131,6 @@ class Controller {
   void follow_import();
   void follow_inspect();
   void show_new_run(const std::filesystem::path& run);
-  // Of the job that would start now.
-  std::optional<trace::model::StepPrediction> predicted_step(const ui::state::KnobDraft& draft);
 
   const SharedArenas arenas_;
   const std::filesystem::path runs_dir_;

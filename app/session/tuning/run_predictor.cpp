@@ -275,6 +275,20 @@ std::shared_ptr<const PredictionView> RunPredictor::view(const ui::state::KnobDr
   return view_ = std::move(view);
 }
 
+std::optional<trace::model::StepPrediction> RunPredictor::to_keep(const ui::state::KnobDraft& draft,
+                                                                  const LedgerOf& ledger,
+                                                                  const Machine& machine) {
+  const auto answer = view(draft, ledger);
+  if (!answer || !answer->prediction || answer->prediction->changes.empty()) return std::nullopt;
+  // Of another job than the one that starts, or of what it takes elsewhere.
+  const auto& run = run_->figures;
+  if (!trace::model::has_settings(run.info)) return std::nullopt;
+  if (!would_run_where(run, draft.next, machine)) return std::nullopt;
+  // Of a part of what changes: no prediction of this run.
+  if (!answer->prediction->left_out.empty()) return std::nullopt;
+  return trace::tuning::kept_prediction(*answer->prediction, run.info.name);
+}
+
 const ui::state::MeasuredRuns& RunPredictor::measured_runs(const LedgerOf& ledger,
                                                            const Settings& next) {
   if (ledger == measured_.ledger && next == measured_.next) return measured_.runs;

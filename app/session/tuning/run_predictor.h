@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "app/session/jobs/strategy_planner.h"
 #include "app/session/tuning/prediction_source.h"
 #include "app/session/worker/latest_worker.h"
 #include "trace/base/file_system.h"
@@ -55,6 +56,10 @@ class RunPredictor {
   // Null until the run was read; the same pointer for the same question.
   std::shared_ptr<const ui::state::PredictionView> view(const ui::state::KnobDraft& draft,
                                                         const LedgerOf& ledger = {});
+  // To be kept with the run that starts now. None: of another job, or not of all that is set.
+  std::optional<trace::model::StepPrediction> to_keep(const ui::state::KnobDraft& draft,
+                                                      const LedgerOf& ledger,
+                                                      const Machine& machine);
   // Learnt from that run, where it is another program's. Null: it is not, or was not read.
   std::shared_ptr<const trace::tuning::Predictor> told() const;
   // What would help that run. Null until it was read.
