@@ -190,10 +190,8 @@ void Controller::go_to(const FoundView& found) {
   before_lessons_.keep();
   // As where another run is chosen to be looked at.
   if (shown_.stop_awaiting()) before_lessons_.await_start();
-  std::vector<std::string> folders;
-  for (const std::string& run : found.runs) folders.push_back(one_spelling(run).string());
-  shown_.open_anew(folders.front(), found.replay_speed);
-  if (folders.size() > 1) compare(folders, found.address.step);
+  shown_.open_anew(one_spelling(found.runs.front()), found.replay_speed);
+  if (found.runs.size() > 1) compare(found.runs, found.address.step);
   gone_to_ = std::make_shared<const ui::state::ViewAddress>(found.address);
 }
 
@@ -346,15 +344,13 @@ void Controller::carry_out(const ui::state::CompareRuns& command) {
     return notice_.say_why_not("Up to " + std::to_string(trace::analysis::kMostCompared) +
                                " runs can be compared. Take one away first.");
   }
-  std::vector<std::string> folders;
-  for (const std::string& folder : command.folders) {
-    folders.push_back(one_spelling(folder).string());
-  }
-  compare(folders, command.step);
+  compare(command.folders, command.step);
 }
 
 void Controller::compare(const std::vector<std::string>& folders, std::int64_t step) {
-  comparison_.choose({compared_runs(folders, rows()), step, runs_dir_});
+  std::vector<std::string> spelled;
+  for (const std::string& folder : folders) spelled.push_back(one_spelling(folder).string());
+  comparison_.choose({compared_runs(spelled, rows()), step, runs_dir_});
 }
 
 void Controller::carry_out(const ui::state::CopySettingsAs& command) {
