@@ -185,6 +185,7 @@ void Controller::follow_lessons() {
 
 void Controller::go_to(const FoundView& found) {
   touch();
+  page_problem_ = found.problem;
   if (!found.problem.empty()) return notice_.say_why_not(found.problem);
   notice_.clear();
   before_lessons_.keep();
@@ -253,8 +254,9 @@ void Controller::execute(const ui::state::Command& command) {
 
 void Controller::carry_out(const ui::state::LeaveLessons&) {
   lessons_.leave();
-  const bool awaits_start = before_lessons_.bring_back(rows(), runs_dir_) && !is_idle();
-  shown_.await_start(awaits_start);
+  notice_.take_back(page_problem_);
+  const bool awaits_start = before_lessons_.bring_back(rows(), runs_dir_);
+  shown_.await_start(awaits_start && !is_idle());
 }
 
 void Controller::carry_out(const ui::state::Quit&) {

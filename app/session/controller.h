@@ -144,6 +144,7 @@ class Controller {
   std::optional<ui::state::SavePicture> wanted_picture_;
   bool looks_around_ = false;
   std::shared_ptr<const ui::state::ViewAddress> gone_to_;
+  std::string page_problem_;  // why the newest page of a lesson shows nothing
 
   bool changed_ = true;
   LibraryState library_state_;

@@ -39,6 +39,16 @@ class Notice {
     on_change_();
   }
   void clear() { say(""); }
+  // Unless something else was said since.
+  void take_back(const std::string& text) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (words_.text != text) return;
+      words_ = {};
+      changed_ = true;
+    }
+    on_change_();
+  }
   void say_why_not(const std::string& problem) { say(problem, true); }
   // What went well needs no words.
   void take(const trace::base::Result<void>& result) {

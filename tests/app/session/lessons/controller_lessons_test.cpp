@@ -140,6 +140,17 @@ TEST_F(LessonsTest, AMissingRunIsNamedAndTheViewStays) {
   EXPECT_NE(snapshot->notice.find("gone away"), std::string::npos) << snapshot->notice;
   EXPECT_EQ(snapshot->gone_to, nullptr);
   EXPECT_EQ(snapshot->run->figures.info.name, "own");
+  controller->execute(ui::state::LeaveLessons{});
+  EXPECT_EQ(controller->snapshot()->notice, "");
+}
+
+TEST_F(LessonsTest, WhatWasSaidSinceARunWasMissingStaysWhenTheyAreLeft) {
+  open_learning();
+  controller->execute(view_of("gone away"));
+  ASSERT_TRUE(becomes([](const auto& now) { return now.notice_is_error; }));
+  controller->execute(ui::state::SetKnob{"bucket_cap_mb", "plenty"});
+  controller->execute(ui::state::LeaveLessons{});
+  EXPECT_NE(controller->snapshot()->notice.find("bucket_cap_mb"), std::string::npos);
 }
 
 TEST_F(LessonsTest, ComparedRunsComeBack) {

@@ -61,5 +61,17 @@ TEST(Notice, AnErrorIsOverWithTheNextCommandThatGoesWell) {
   EXPECT_FALSE(notice.words().is_error);
 }
 
+TEST(Notice, IsTakenBackUnlessSomethingElseWasSaidSince) {
+  Notice notice;
+  notice.say_why_not("The run is gone");
+  notice.take_back("No room");
+  EXPECT_EQ(notice.words().text, "The run is gone");
+  notice.take_change();
+  notice.take_back("The run is gone");
+  EXPECT_EQ(notice.words().text, "");
+  EXPECT_FALSE(notice.words().is_error);
+  EXPECT_TRUE(notice.take_change());
+}
+
 }  // namespace
 }  // namespace shardlens::app::session
