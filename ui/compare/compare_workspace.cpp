@@ -27,6 +27,8 @@ void CompareWorkspace::show(std::string_view title) {
   }
 }
 
+std::string_view CompareWorkspace::shown() const { return kTabs[shown_].title; }
+
 bool CompareWorkspace::shows_runs() const { return shown_ == kRuns; }
 
 void CompareWorkspace::draw_tab_row(const kit::Theme& theme, state::Rect row) {

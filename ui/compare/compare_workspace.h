@@ -20,7 +20,8 @@ class CompareWorkspace {
 
   // By its title; nothing where there is no such tab.
   void show(std::string_view title);
-  bool shows_runs() const;  // not a sweep
+  std::string_view shown() const;  // the title of that tab
+  bool shows_runs() const;         // not a sweep
   const RunsTab& runs() const { return runs_; }
 
  private:

@@ -445,6 +445,7 @@ void MainView::open(const state::ViewAddress& address) {
 void MainView::follow_lessons(const state::Snapshot& snapshot, state::Commands& commands) {
   const auto turn = learn_.follow(preferences_.workspace, snapshot, commands);
   if (turn.entered) {
+    compare_tab_before_lessons_ = compare_.shown();
     // What was left a moment ago may still be on its way, and a page's run on screen.
     before_lessons_ = inspect_.destination();
     const bool is_of_run = snapshot.inspect && snapshot.run &&
@@ -453,6 +454,7 @@ void MainView::follow_lessons(const state::Snapshot& snapshot, state::Commands& 
   }
   if (turn.left) {
     tune_wish_.drop();
+    compare_.show(compare_tab_before_lessons_);
     inspect_.tabs().show(inspect::tab_of_title(preferences_.inspect_tab));
     before_lessons_ ? inspect_.go_to(*before_lessons_) : inspect_.stay();
   }

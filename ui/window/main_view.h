@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ui/compare/compare_workspace.h"
@@ -128,6 +129,7 @@ class MainView {
   kit::FocusRing focus_;
   TuneWish tune_wish_;
   std::optional<state::ViewAddress> before_lessons_;  // what Inspect showed
+  std::string_view compare_tab_before_lessons_;
   kit::Fonts fonts_{};
   float fonts_scale_ = 0;
   state::PanelFolds present_folds_{.knobs = true, .dock = true};

@@ -165,6 +165,21 @@ TEST_F(LearnTest, WhatIsAskedForBesideALessonLeavesItOpen) {
   EXPECT_NE(window.probe().find("knob/batch_per_rank"), nullptr);
 }
 
+TEST_F(LearnTest, WhichTabOfCompareWasShownComesBackBehindThem) {
+  window.press(snapshot, kit::Key::kThree, true);
+  window.frames(snapshot, 2);
+  ASSERT_TRUE(window.click(snapshot, "compare/Sweep"));
+  ASSERT_FALSE(window.view().compare().shows_runs());
+  window.press(snapshot, kit::Key::kFour, true);
+  state::GoToView page;
+  page.address.workspace = state::kCompareWorkspace;
+  answer(page);
+  EXPECT_TRUE(window.view().compare().shows_runs());
+  window.press(snapshot, kit::Key::kThree, true);
+  EXPECT_TRUE(window.view().compares());
+  EXPECT_FALSE(window.view().compare().shows_runs());
+}
+
 TEST_F(LearnTest, SaysWhyThereIsNothingToRead) {
   snapshot.lessons = nullptr;
   window.frames(snapshot, 2);
