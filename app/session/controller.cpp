@@ -75,7 +75,6 @@ std::shared_ptr<const ui::state::Snapshot> Controller::snapshot() {
   follow_job();
   follow_library();
   follow_shown();
-  follow_told();
   follow_lessons();
   follow_import();
   follow_inspect();
@@ -128,6 +127,15 @@ std::vector<std::string> Controller::file_work() const {
   return work;
 }
 
+std::vector<std::string> Controller::taken_names() const {
+  std::vector<std::string> names;
+  for (const auto& row : rows()) {
+    if (!row.is_bundled) names.push_back(row.name);
+  }
+  std::ranges::move(job_.names(), std::back_inserter(names));
+  return names;
+}
+
 // ---- what the workers have published ------------------------------------------------------------
 
 void Controller::follow_job() {
@@ -141,10 +149,6 @@ void Controller::follow_job() {
   if (news.has_started || news.is_idle) shown_.stop_awaiting();
   if (news.has_started || news.has_ended) library_.refresh();
   touch();
-}
-
-bool Controller::is_idle() const {
-  return job_.queue().state().phase == ui::state::JobPhase::kNone;
 }
 
 void Controller::follow_library() {
@@ -166,14 +170,11 @@ void Controller::follow_shown() {
   // A replay shows only what there was until then.
   predictor_.follow(now.replay.active ? nullptr : now.view, now.replacements);
   if (auto view = job_.take_new_view(now)) library_.set_live(std::move(view));
-}
-
-// Before anything is asked of the run on screen.
-void Controller::follow_told() {
+  // Before anything is asked of the run on screen.
   const auto told = predictor_.told();
-  const bool is_new =
+  const bool tells_others =
       told ? knobs_.show_told(told->info().folder, &*told->told()) : knobs_.show_told("", nullptr);
-  if (is_new) touch();
+  if (tells_others) touch();
 }
 
 void Controller::follow_lessons() {
@@ -220,17 +221,6 @@ void Controller::show_new_run(const fs::path& run) {
   shown_.open(run);
 }
 
-// ---- the library, as commands need it -----------------------------------------------------------
-
-std::vector<std::string> Controller::taken_names() const {
-  std::vector<std::string> names;
-  for (const auto& row : rows()) {
-    if (!row.is_bundled) names.push_back(row.name);
-  }
-  std::ranges::move(job_.names(), std::back_inserter(names));
-  return names;
-}
-
 // ---- commands -----------------------------------------------------------------------------------
 
 void Controller::execute(const ui::state::Command& command) {
@@ -256,7 +246,7 @@ void Controller::carry_out(const ui::state::LeaveLessons&) {
   lessons_.leave();
   notice_.take_back(page_problem_);
   const bool awaits_start = before_lessons_.bring_back(rows(), runs_dir_);
-  shown_.await_start(awaits_start && !is_idle());
+  shown_.await_start(awaits_start && !job_.is_idle());
 }
 
 void Controller::carry_out(const ui::state::Quit&) {
@@ -276,7 +266,7 @@ void Controller::carry_out(const ui::state::StartRun& command) {
   if (!draft.problems.empty()) return notice_.say_why_not(draft.problems.front().message);
   notice_.clear();
   next_.keep(draft.next);
-  shown_.await_start(is_idle() || command.stop_current);
+  shown_.await_start(job_.is_idle() || command.stop_current);
   job_.queue().start(
       {.settings = draft.next,
        .runs_dir = runs_dir_,
@@ -301,7 +291,7 @@ void Controller::carry_out(const ui::state::OpenSweepCard& command) {
 void Controller::carry_out(const ui::state::StartSweep&) {
   if (const auto reason = why_not_ready(trainer_.state()); !reason.empty())
     return notice_.say_why_not(reason);
-  const bool at_once = is_idle();
+  const bool at_once = job_.is_idle();
   const auto started = sweeps_.start(knobs_.next(), rows());
   if (started) next_.keep(knobs_.next());
   shown_.await_start(started && at_once);
@@ -309,7 +299,7 @@ void Controller::carry_out(const ui::state::StartSweep&) {
 }
 
 void Controller::carry_out(const ui::state::ResumeSweep& command) {
-  shown_.await_start(is_idle());
+  shown_.await_start(job_.is_idle());
   sweeps_.carry_out(command);
 }
 

@@ -1,6 +1,7 @@
-// Everything behind the window: carries out what panels ask for and gathers what they show.
-// Interface thread only; no call waits for a file, a process or another thread's work, but that
-// dropped settings, at most 1 MiB, are read at once.
+// Everything behind the window: carries out what panels ask for and gathers what they show. Each of
+// its parts carries out alone what concerns no other. Interface thread only; no call waits for a
+// file, a process or another thread's work, but that dropped settings, at most 1 MiB, are read at
+// once.
 #pragma once
 
 #include <cstdint>
@@ -77,7 +78,7 @@ class Controller {
   const std::filesystem::path& save_dir() const { return options_.save_dir; }
 
  private:
-  // Of commands that no part carries out alone.
+  // What concerns several parts, or the notice beside one.
   void carry_out(const ui::state::StartRun& command);
   void carry_out(const ui::state::StopRun&) { job_.queue().stop(); }
   void carry_out(const ui::state::StopRunNow&) { job_.queue().kill_now(); }
@@ -121,16 +122,15 @@ class Controller {
   // Runs, sweeps, imports or packing, of this window: they would end with it.
   bool is_at_work() const;
   std::vector<std::string> file_work() const;
-  bool is_idle() const;  // nothing runs
+  // What is new in one part is told to the others.
   void follow_job();
   void follow_library();
   void follow_shown();
-  void follow_told();
   void follow_lessons();
   void go_to(const FoundView& found);
   void follow_import();
   void follow_inspect();
-  void show_new_run(const std::filesystem::path& run);
+  void show_new_run(const std::filesystem::path& run);  // stays, also when lessons are left
 
   const SharedArenas arenas_;
   const std::filesystem::path runs_dir_;

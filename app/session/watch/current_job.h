@@ -26,6 +26,7 @@ class CurrentJob {
   };
   News follow();
 
+  bool is_idle() const { return queue_.state().phase == ui::state::JobPhase::kNone; }  // by now
   // Of the job that runs, or of the last one; "": there was none.
   const std::filesystem::path& folder() const { return state_.folder; }
   // "": nothing is being recorded.
