@@ -78,7 +78,7 @@ class Controller {
   const std::filesystem::path& save_dir() const { return options_.save_dir; }
 
  private:
-  // What concerns several parts, or the notice beside one.
+  // What concerns several parts, the notice as one of them, or is one call of one.
   void carry_out(const ui::state::StartRun& command);
   void carry_out(const ui::state::StopRun&) { job_.queue().stop(); }
   void carry_out(const ui::state::StopRunNow&) { job_.queue().kill_now(); }
