@@ -181,13 +181,6 @@ void TimelinePanel::draw(const kit::Theme& theme, const state::Rect& rect,
   {
     const kit::Panel panel(theme, "timeline", rect, {.title = title, .note = note});
     header = panel.header;
-    if (mean) {
-      const state::Palette& p = theme.colors();
-      const float width = kit::label_in(theme, header, kit::Face::kMedium,
-                                        mean->is_refused ? p.text_muted : p.changed, mean->title,
-                                        kit::Align::kRight);
-      header.take_right(width, theme.px(12));
-    }
     state::Rect body = panel.body;
     if (current && step->has_detail) {
       draw_help_line(theme, body.take_bottom(theme.px(kHelpHeight)), *step);
@@ -203,6 +196,13 @@ void TimelinePanel::draw(const kit::Theme& theme, const state::Rect& rect,
     } else {
       kit::empty_note(theme, body, empty_text(snapshot, current ? step : nullptr));
     }
+  }
+  if (mean) {
+    const state::Palette& p = theme.colors();
+    const float width =
+        kit::label_in(theme, header, kit::Face::kMedium,
+                      mean->is_refused ? p.text_muted : p.changed, mean->title, kit::Align::kRight);
+    header.take_right(width, theme.px(12));
   }
   draw_follow(theme, header, snapshot, commands);
 }
