@@ -244,7 +244,7 @@ void RunWatcher::carry_out_replay(const Requests& requests) {
                        : range.error().message;
       return;
     }
-    clock_.load(range->first_ns, range->last_ns);
+    clock_.load(range->idle_until_ns, range->last_ns);
     feed_->select_step(-1);
     replaying_ = true;
   }

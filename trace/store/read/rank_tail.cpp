@@ -370,6 +370,13 @@ base::Result<std::optional<RankTail::Commits>> RankTail::commits(Database& datab
   Commits range;
   TRY_ASSIGN(range.first_ns, database.integer("select committed_ns" + of_rank + "limit 1"));
   if (range.first_ns == 0) return std::optional<Commits>();
+  std::string is_idle;
+  for (const char* mark : {"last_step", "last_span", "last_collective", "last_chunk"}) {
+    is_idle += std::string(" and ") + mark + " <= " + std::to_string(first_row_id(rank_));
+  }
+  TRY_ASSIGN(range.idle_until_ns, database.integer("select max(committed_ns) from batch where " +
+                                                   numbered_of(rank_) + is_idle));
+  range.idle_until_ns = std::max(range.idle_until_ns, range.first_ns);
   TRY_ASSIGN(range.last_ns, database.integer("select committed_ns" + of_rank + "desc limit 1"));
   return std::optional<Commits>(range);
 }

@@ -36,9 +36,10 @@ class RankTail {
   // Steps that were not read before, the heartbeat, and the rank where that is new; in place of
   // poll().
   base::Result<model::Batch> read_pulse(Database& database);
-  // Times of the first and the last commit; nothing before the first.
+  // Times of the first and the last commit, and of the last one before the rank had done anything
+  // (a step, a span, a collective, an event), else of the first; nothing before the first.
   struct Commits {
-    std::int64_t first_ns = 0, last_ns = 0;
+    std::int64_t first_ns = 0, idle_until_ns = 0, last_ns = 0;
   };
   base::Result<std::optional<Commits>> commits(Database& database) const;
 

@@ -208,8 +208,12 @@ base::Result<RunReader::CommitRange> RunReader::commit_range() {
     TRY_ASSIGN(Database* const database, state_->database(source));
     TRY_ASSIGN(const auto commits, source.tail.commits(*database));
     if (!commits) continue;
-    range.first_ns =
-        range.first_ns == 0 ? commits->first_ns : std::min(range.first_ns, commits->first_ns);
+    const bool is_first = range.first_ns == 0;
+    const auto earlier = [&](std::int64_t& time_ns, std::int64_t of_rank_ns) {
+      time_ns = is_first ? of_rank_ns : std::min(time_ns, of_rank_ns);
+    };
+    earlier(range.idle_until_ns, commits->idle_until_ns);
+    earlier(range.first_ns, commits->first_ns);
     range.last_ns = std::max(range.last_ns, commits->last_ns);
   }
   return range;

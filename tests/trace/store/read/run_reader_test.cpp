@@ -124,6 +124,39 @@ TEST(RunReader, ReplaysCommitByCommitWhatALiveViewerSaw) {
   EXPECT_EQ(all_text(poll(*reader), 2), whole);
 }
 
+// Of the bundled run: its ranks take a second to start.
+TEST(RunReader, TellsUntilWhenRanksDidNothingButStart) {
+  const auto reader = open(std::filesystem::path(SHARDLENS_BUNDLED_RUNS) / "two_ranks.shardlens");
+  const auto range = reader->commit_range();
+  ASSERT_TRUE(range);
+  EXPECT_GT(range->idle_until_ns, range->first_ns + 900'000'000);
+  EXPECT_LT(range->idle_until_ns, range->last_ns - 5'000'000'000);
+  const auto did_nothing = [](const model::Batch& batch) {
+    return batch.steps.empty() && batch.spans.empty() && batch.collectives.empty() &&
+           batch.events.empty();
+  };
+  EXPECT_TRUE(std::ranges::all_of(poll(*reader, range->idle_until_ns), did_nothing));
+  const auto next = poll(*reader, range->idle_until_ns + 300'000'000);
+  EXPECT_FALSE(std::ranges::all_of(next, did_nothing));
+}
+
+TEST(RunReader, NoRankIsIdleWhoseFirstCommitTellsOfWork) {
+  const Folder folder;
+  const auto run = create_run(folder.path(), test::run_info("busy", 1), false);
+  ASSERT_TRUE(run);
+  auto writer = RowWriter::create_file(rank_file(*run, 0), 0);
+  ASSERT_TRUE(writer);
+  model::Batch batch;
+  batch.steps.push_back({});
+  ASSERT_TRUE(writer->begin() && writer->write(batch) && writer->commit(7));
+  ASSERT_TRUE(writer->begin() && writer->write({}) && writer->commit(9));
+  const auto range = open(*run)->commit_range();
+  ASSERT_TRUE(range);
+  EXPECT_EQ(range->first_ns, 7);
+  EXPECT_EQ(range->idle_until_ns, 7);
+  EXPECT_EQ(range->last_ns, 9);
+}
+
 TEST(RunReader, TellsThePresentOnlyAtTheEnd) {
   const Folder folder;
   const auto run = test::record_run(folder.path(), "present", 1, 6, true);
