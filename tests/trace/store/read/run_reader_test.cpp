@@ -142,7 +142,8 @@ TEST(RunReader, TellsUntilWhenRanksDidNothingButStart) {
 
 TEST(RunReader, NoRankIsIdleWhoseFirstCommitTellsOfWork) {
   const Folder folder;
-  const auto run = create_run(folder.path(), test::run_info("busy", 1), false);
+  model::RunInfo info = test::run_info("busy", 1);
+  const auto run = create_run(folder.path(), info, false);
   ASSERT_TRUE(run);
   auto writer = RowWriter::create_file(rank_file(*run, 0), 0);
   ASSERT_TRUE(writer);
