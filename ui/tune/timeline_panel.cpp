@@ -173,7 +173,8 @@ void TimelinePanel::draw(const kit::Theme& theme, const state::Rect& rect,
     go_to_wanted(*step);
   }
   const std::string title = title_of(snapshot, current ? step : nullptr);
-  const auto mean = tells_mean ? present::prediction_note(prediction, {}) : std::nullopt;
+  auto mean = tells_mean ? present::prediction_note(prediction, {}) : std::nullopt;
+  if (mean && mean->is_refused) mean.reset();  // there is none, and no room for why
   const std::string_view note = board_.state().measuring ? "drag to measure · Esc ends"
                                 : mean                   ? ""
                                        : "scroll to zoom · drag to pan · M measure · F fit";
@@ -198,10 +199,8 @@ void TimelinePanel::draw(const kit::Theme& theme, const state::Rect& rect,
     }
   }
   if (mean) {
-    const state::Palette& p = theme.colors();
-    const float width =
-        kit::label_in(theme, header, kit::Face::kMedium,
-                      mean->is_refused ? p.text_muted : p.changed, mean->title, kit::Align::kRight);
+    const float width = kit::label_in(theme, header, kit::Face::kMedium, theme.colors().changed,
+                                      mean->title, kit::Align::kRight);
     header.take_right(width, theme.px(12));
   }
   draw_follow(theme, header, snapshot, commands);

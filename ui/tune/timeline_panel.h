@@ -13,8 +13,8 @@ namespace shardlens::ui::tune {
 
 class TimelinePanel {
  public:
-  // `keys`: the keyboard is the workspace's. `tells_mean`: of the predicted steps, as nobody else
-  // does where the settings are folded.
+  // `keys`: the keyboard is the workspace's. `tells_mean`: of the predicted steps, if there is
+  // one, as nobody else does where the settings are folded.
   void draw(const kit::Theme& theme, const state::Rect& rect, const state::Snapshot& snapshot,
             bool keys, bool tells_mean, state::Commands& commands);
 

@@ -40,6 +40,12 @@ TEST_F(PredictionTest, IsToldBesideTheTimelineWhereTheSettingsAreFolded) {
   const auto shown = texts();
   EXPECT_EQ(std::ranges::count(shown, "130.0 ms predicted, +5.0 ms ± 2.0"), 1);
   EXPECT_THAT(shown, Not(Contains(HasSubstr("scroll to zoom"))));
+  view_.prediction.reset();
+  view_.step.reset();
+  view_.refused = "One rank reduces nothing.";
+  const auto refused = texts();
+  EXPECT_THAT(refused, Not(Contains("No prediction"))) << "why has no room there";
+  EXPECT_THAT(refused, Contains(HasSubstr("scroll to zoom")));
 }
 
 // The column of settings is as wide in every window.
