@@ -17,7 +17,7 @@ struct WindowOptions {
   std::vector<std::filesystem::path> traces;  // of other programs, to import and show
   std::optional<ui::state::ViewAddress> view;   // what to show of runs[0]
   std::vector<std::filesystem::path> compared;  // with runs[0] as their base, where `view` compares
-  bool replay = false;                          // plays runs[0] from its start
+  bool replay = false;                          // plays runs[0]
   double replay_speed = 0;                      // 0: as in the last replay
   std::vector<std::filesystem::path> lessons;   // files or folders; empty: came with the program
   bool learns = false;                          // opens Learn, at this page; both counted from 0

@@ -169,7 +169,7 @@ struct LeaveLessons {};  // by this
 // What a page shows; the newest counts. Its answer is Snapshot::gone_to.
 struct GoToView {
   ViewAddress address;
-  double replay_speed = 0;  // times as fast as the run was, from its start; 0: it is not played
+  double replay_speed = 0;  // times as fast as the run was; 0: it is not played
   std::string lesson_file;  // runs in its folder come first, and a problem names it
 };
 // Asks first while something would end; asked again, it closes.

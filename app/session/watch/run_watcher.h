@@ -51,6 +51,7 @@ class RunWatcher {
   // Once that is known, and whenever it changes; goes into the view.
   void set_label(const std::filesystem::path& run, const RunLabel& label);
 
+  // From where its ranks begin to do something on; what they started with is there at once.
   void start_replay(const std::filesystem::path& run, double speed);
   void stop_replay();
   void set_replay_playing(bool playing);

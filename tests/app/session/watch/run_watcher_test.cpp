@@ -189,6 +189,25 @@ TEST(RunWatcher, ReplayEndsWithTheFiguresOfAFullRead) {
   EXPECT_EQ(state->view->figures.summary.exposed_ns, whole.summary.exposed_ns);
 }
 
+// Those of this one take a second to start.
+TEST(RunWatcher, AReplayBeginsWhereRanksBeginToDoSomething) {
+  const TemporaryFolder folder;
+  const auto run = folder.path() / "two_ranks.shardlens";
+  std::filesystem::copy_file(
+      std::filesystem::path(SHARDLENS_SOURCE_DIR) / "assets/runs" / run.filename(), run);
+  const auto reader = trace::store::RunReader::open(run);
+  ASSERT_TRUE(reader) << reader.error().message;
+  const auto range = (*reader)->commit_range();
+  ASSERT_TRUE(range);
+  RunWatcher watcher([] {});
+  watcher.start_replay(run, 1);
+  watcher.set_replay_playing(false);
+  const auto state = wait_for(watcher, [](const WatchState& now) { return now.replay.active; });
+  EXPECT_EQ(state->replay.start_ns, range->idle_until_ns);
+  EXPECT_GT(state->replay.start_ns, range->first_ns);
+  EXPECT_EQ(state->replay.end_ns, range->last_ns);
+}
+
 TEST(RunWatcher, SeekingBackShowsFewerStepsAndForwardAllAgain) {
   const TemporaryFolder folder;
   SyntheticRun run(folder.path());
