@@ -12,7 +12,7 @@ namespace shardlens::ui::state {
 
 enum class TextStyle : std::uint8_t { kPlain, kStrong, kEmphasis, kCode };
 
-// Characters of one style; a paragraph's words may break anywhere between them.
+// Characters of one style, of any number of words; a word may be of several.
 struct StyledText {
   TextStyle style = TextStyle::kPlain;
   std::string text;
@@ -34,8 +34,7 @@ struct LessonPage {
   std::vector<LessonParagraph> answer;  // folded until the reader asks for it
   // What is shown beside it; none: what the page before shows stays.
   std::optional<ViewAddress> view;
-  double replay_speed =
-      0;  // the run is played from its start, at this many times its speed; 0: not
+  double replay_speed = 0;  // times as fast as the run was; 0: it is not played
 
   bool operator==(const LessonPage&) const = default;
 };
