@@ -216,6 +216,7 @@ base::Result<RunReader::CommitRange> RunReader::commit_range() {
     earlier(range.first_ns, commits->first_ns);
     range.last_ns = std::max(range.last_ns, commits->last_ns);
   }
+  if (range.idle_until_ns == range.last_ns) range.idle_until_ns = range.first_ns;
   return range;
 }
 

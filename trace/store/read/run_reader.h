@@ -34,7 +34,7 @@ class RunReader {
   base::Result<std::vector<model::Batch>> poll(std::int64_t until_ns = INT64_MAX,
                                                std::int64_t most_events = kMostEvents);
   // When the first and the last commit were made, and until when no rank had done anything yet but
-  // start; all 0 before the first.
+  // start, or the first where none ever did; all 0 before the first.
   struct CommitRange {
     std::int64_t first_ns = 0, idle_until_ns = 0, last_ns = 0;
   };

@@ -140,6 +140,19 @@ TEST(RunReader, TellsUntilWhenRanksDidNothingButStart) {
   EXPECT_FALSE(std::ranges::all_of(next, did_nothing));
 }
 
+TEST(RunReader, NothingIsLeftOutOfARunInWhichNothingWasDone) {
+  const Folder folder;
+  model::RunInfo info = test::run_info("idle", 1);
+  const auto run = create_run(folder.path(), info, false);
+  ASSERT_TRUE(run);
+  auto writer = RowWriter::create_file(rank_file(*run, 0), 0);
+  ASSERT_TRUE(writer);
+  for (const std::int64_t time_ns : {7, 9}) {
+    ASSERT_TRUE(writer->begin() && writer->write({}) && writer->commit(time_ns));
+  }
+  EXPECT_EQ(open(*run)->commit_range()->idle_until_ns, 7);
+}
+
 TEST(RunReader, NoRankIsIdleWhoseFirstCommitTellsOfWork) {
   const Folder folder;
   model::RunInfo info = test::run_info("busy", 1);
