@@ -140,35 +140,29 @@ TEST(RunReader, TellsUntilWhenRanksDidNothingButStart) {
   EXPECT_FALSE(std::ranges::all_of(next, did_nothing));
 }
 
-TEST(RunReader, NothingIsLeftOutOfARunInWhichNothingWasDone) {
+// Of a rank that committed these at 7, 8, … ns.
+RunReader::CommitRange range_of(const std::vector<model::Batch>& commits) {
   const Folder folder;
-  model::RunInfo info = test::run_info("idle", 1);
+  model::RunInfo info = test::run_info("committed", 1);
   const auto run = create_run(folder.path(), info, false);
-  ASSERT_TRUE(run);
-  auto writer = RowWriter::create_file(rank_file(*run, 0), 0);
-  ASSERT_TRUE(writer);
-  for (const std::int64_t time_ns : {7, 9}) {
-    ASSERT_TRUE(writer->begin() && writer->write({}) && writer->commit(time_ns));
+  auto writer = RowWriter::create_file(rank_file(run.value(), 0), 0);
+  EXPECT_TRUE(writer);
+  for (std::int64_t time_ns = 7; const model::Batch& batch : commits) {
+    EXPECT_TRUE(writer->begin() && writer->write(batch) && writer->commit(time_ns++));
   }
-  EXPECT_EQ(open(*run)->commit_range()->idle_until_ns, 7);
+  return open(*run)->commit_range().value();
 }
 
-TEST(RunReader, NoRankIsIdleWhoseFirstCommitTellsOfWork) {
-  const Folder folder;
-  model::RunInfo info = test::run_info("busy", 1);
-  const auto run = create_run(folder.path(), info, false);
-  ASSERT_TRUE(run);
-  auto writer = RowWriter::create_file(rank_file(*run, 0), 0);
-  ASSERT_TRUE(writer);
-  model::Batch batch;
-  batch.steps.push_back({});
-  ASSERT_TRUE(writer->begin() && writer->write(batch) && writer->commit(7));
-  ASSERT_TRUE(writer->begin() && writer->write({}) && writer->commit(9));
-  const auto range = open(*run)->commit_range();
-  ASSERT_TRUE(range);
-  EXPECT_EQ(range->first_ns, 7);
-  EXPECT_EQ(range->idle_until_ns, 7);
-  EXPECT_EQ(range->last_ns, 9);
+TEST(RunReader, TellsNoIdleTimeWhereTheFirstCommitHasWorkOrNoneHas) {
+  model::Batch step;
+  step.steps.push_back({});
+  const auto idle_until_ns = [](const std::vector<model::Batch>& commits) {
+    return range_of(commits).idle_until_ns;
+  };
+  EXPECT_EQ(idle_until_ns({{}, {}, step, {}}), 8);
+  EXPECT_EQ(idle_until_ns({step, {}, {}}), 7);
+  EXPECT_EQ(idle_until_ns({{}, {}, {}}), 7) << "all of it is played";
+  EXPECT_EQ(range_of({step, {}}).last_ns, 8);
 }
 
 TEST(RunReader, TellsThePresentOnlyAtTheEnd) {
