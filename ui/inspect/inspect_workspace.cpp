@@ -126,7 +126,7 @@ void InspectWorkspace::go_to_address(const state::InspectView& view) {
     return;
   }
   if (!seen_first_ || !has_moved(state, *seen_first_)) go_to_times(*wanted_, view.rows->start_ns);
-  if (!wanted_->tab.empty()) tabs_.show(tab_of_title(wanted_->tab));
+  if (!wanted_->tab.empty()) tabs_.show(state::tab_of_title(wanted_->tab));
   wanted_.reset();
 }
 

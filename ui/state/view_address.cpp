@@ -9,7 +9,9 @@
 #include "trace/analysis/compare/run_difference.h"
 #include "trace/base/printable.h"
 #include "trace/base/text.h"
+#include "trace/base/words/suggestion.h"
 #include "trace/job/settings/settings.h"
+#include "ui/state/inspect_tab.h"
 #include "ui/state/view_preferences.h"
 
 namespace shardlens::ui::state {
@@ -116,6 +118,16 @@ trace::base::Result<void> take_compared(std::string_view text, std::string_view 
   return {};
 }
 
+// Any that there is: a run without it shows another one.
+trace::base::Result<void> take_tab(std::string_view text, std::string_view title,
+                                   ViewAddress& address) {
+  address.tab = unescaped(title);
+  if (std::ranges::find(kInspectTabTitles, address.tab) != kInspectTabTitles.end()) return {};
+  const auto nearest = trace::base::nearest_names(address.tab, kInspectTabTitles).front();
+  return refused(text, "there is no tab \"" + trace::base::shortened(title) +
+                           "\", the nearest is \"" + std::string(nearest) + "\"");
+}
+
 // "bucket_cap_mb=4", of which the knob knows whether it takes it.
 trace::base::Result<void> take_setting(std::string_view text, std::string_view assignment,
                                        ViewAddress& address) {
@@ -176,7 +188,7 @@ trace::base::Result<ViewAddress> parse_address(std::string_view text) {
     std::string_view value = cut(rest, '&');
     const std::string_view name = cut(value, '=');
     if (name == "tab") {
-      address.tab = unescaped(value);
+      TRY(take_tab(text, value, address));
     } else if (name == "shown_ns" || name == "selected_ns") {
       const auto range = range_in(value);
       if (!range) return refused(text, std::string(name) + " is START..END in nanoseconds");

@@ -29,7 +29,7 @@ struct ViewAddress {
   std::string workspace;            // "tune", "inspect" or "compare"
   std::string run;                  // the name of its folder or packed file
   std::vector<std::string> others;  // of Compare: the runs beside that one, which is the base
-  std::string tab;                  // of Inspect; "": as it was
+  std::string tab;                  // of Inspect, its title; "": as it was
   std::optional<AddressRange> shown, selected;
   // Of Inspect: whose steps stand one above the other, `shown` counting from their starts; -1: it
   // shows times.
@@ -45,8 +45,8 @@ struct ViewAddress {
 inline constexpr std::size_t kLongestAddress = 16384;  // in bytes
 
 std::string address_text(const ViewAddress& address);
-// Takes what address_text() writes, also as "shardlens --view '…'". The settings are such as their
-// knobs take. Error kUsage.
+// Takes what address_text() writes, also as "shardlens --view '…'". Its tab is one that
+// there is, whatever the run, and its settings are such as their knobs take. Error kUsage.
 trace::base::Result<ViewAddress> parse_address(std::string_view text);
 
 }  // namespace shardlens::ui::state

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "trace/analysis/compare/run_difference.h"
@@ -14,6 +15,7 @@
 #include "ui/learn/learning_chart.h"
 #include "ui/present/job_text.h"
 #include "ui/state/comparison_view.h"
+#include "ui/state/inspect_tab.h"
 #include "ui/sweep/sweep_card.h"
 #include "ui/tune/memory_panel.h"
 #include "ui/tune/replay_bar.h"
@@ -368,10 +370,9 @@ void MainView::add_inspect_actions(std::vector<Action>& out) {
   out.push_back(
       {state.aligned_by_step ? "Align ranks by their clocks" : "Align ranks by their step", "",
        [&state] { state.aligned_by_step = !state.aligned_by_step; }});
-  for (int i = 0; i < inspect::kInspectTabCount; ++i) {
-    const auto tab = static_cast<inspect::InspectTab>(i);
-    out.push_back({"Show: " + std::string(inspect::tab_title(tab)), "",
-                   [this, tab] { inspect_.tabs().show(tab); }});
+  for (const std::string_view title : state::kInspectTabTitles) {
+    out.push_back({"Show: " + std::string(title), "",
+                   [this, title] { inspect_.tabs().show(state::tab_of_title(title)); }});
   }
 }
 
@@ -455,7 +456,7 @@ void MainView::follow_lessons(const state::Snapshot& snapshot, state::Commands& 
   if (turn.left) {
     tune_wish_.drop();
     compare_.show(compare_tab_before_lessons_);
-    inspect_.tabs().show(inspect::tab_of_title(preferences_.inspect_tab));
+    inspect_.tabs().show(state::tab_of_title(preferences_.inspect_tab));
     before_lessons_ ? inspect_.go_to(*before_lessons_) : inspect_.stay();
   }
   if (turn.arrived) open(*turn.arrived);

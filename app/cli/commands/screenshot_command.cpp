@@ -1,5 +1,8 @@
 // `shardlens screenshot`: a picture of the window over a recorded run.
 #include <CLI/CLI.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "app/cli/commands.h"
 #include "app/cli/commands/add_command.h"
@@ -9,6 +12,7 @@
 #include "app/session/runs/listed_runs.h"
 #include "app/sweep/sweep_file.h"
 #include "app/window/window_main.h"
+#include "ui/state/inspect_tab.h"
 #include "ui/state/view_preferences.h"
 
 namespace shardlens::app::cli {
@@ -82,6 +86,9 @@ trace::base::Result<int> screenshot(const ScreenshotArguments& options) {
 // What is to be seen.
 void add_content_options(CLI::App& command, ScreenshotArguments& options) {
   auto& picture = options.picture;
+  constexpr auto& kOfInspect = ui::state::kInspectTabTitles;
+  std::vector<std::string> tabs(kOfInspect.begin(), kOfInspect.end());
+  for (const char* const of_compare : {"Runs", kSweepTab}) tabs.emplace_back(of_compare);
   command.add_option(
       "RUN", options.runs,
       "A run's name or number, its folder or a packed file; Compare takes several, its tab\n"
@@ -90,9 +97,7 @@ void add_content_options(CLI::App& command, ScreenshotArguments& options) {
       ->check(one_of({"tune", "inspect", "compare", "learn"}))
       ->capture_default_str();
   command.add_option("--tab", picture.tab, "Of the Inspect workspace, or of Compare: Runs, Sweep")
-      ->transform(one_of({"Kernels", "Operators", "Collectives", "Copies", "Launches", "Memory",
-                          "Steps", "Stragglers", "SQL", "Recording", "Log", "Runs", kSweepTab},
-                         true))
+      ->transform(one_of(std::move(tabs), true))
       ->capture_default_str();
   command.add_option("--lesson", options.lesson, "Of Learn, counted from 1")
       ->type_name("N")

@@ -4,6 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
+#include <utility>
+
+#include "ui/state/inspect_tab.h"
 
 namespace shardlens::ui::state {
 
@@ -90,6 +94,8 @@ TEST(ViewAddress, SaysWhatIsWrong) {
                            "inspect/a?step=x",
                            "inspect/a?ranks=x",
                            "inspect/a?colour=red",
+                           "inspect/a?tab=",
+                           "inspect/a?tab=kernels",
                            "tune/a?set=",
                            "tune/a?set==4",
                            "tune/a?set=bucket_cap_mb",
@@ -109,6 +115,24 @@ TEST(ViewAddress, SaysWhatIsWrong) {
     ASSERT_FALSE(address) << text;
     EXPECT_EQ(address.error().kind, trace::base::ErrorKind::kUsage);
     EXPECT_NE(address.error().message.find("Ctrl+K"), std::string::npos);
+  }
+}
+
+TEST(ViewAddress, NamesATabThatThereIs) {
+  for (const std::string_view title : kInspectTabTitles) {
+    const auto address = parse_address("inspect/a?tab=" + std::string(title));
+    ASSERT_TRUE(address) << title;
+    EXPECT_EQ(address->tab, title);
+    EXPECT_EQ(tab_title(tab_of_title(title)), title);
+  }
+  for (const auto& [written, meant] :
+       {std::pair{"Kernel", "Kernels"}, {"Strugglers", "Stragglers"}, {"sql", "SQL"}}) {
+    const auto address = parse_address("inspect/a?tab=" + std::string(written));
+    ASSERT_FALSE(address) << written;
+    EXPECT_NE(address.error().message.find("there is no tab \"" + std::string(written) +
+                                           "\", the nearest is \"" + meant + "\""),
+              std::string::npos)
+        << address.error().message;
   }
 }
 

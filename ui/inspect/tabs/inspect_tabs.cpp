@@ -3,10 +3,11 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <string_view>
 #include <utility>
 
 #include "ui/inspect/tabs/range_text.h"
-#include "ui/inspect/tabs/statistics_text.h"
 #include "ui/kit/keys.h"
 #include "ui/kit/panel.h"
 #include "ui/kit/toolbar_controls.h"
@@ -59,35 +60,9 @@ std::optional<RecordedRun> recorded_run(const state::Snapshot& snapshot) {
 
 }  // namespace
 
-std::string_view tab_title(InspectTab tab) {
-  switch (tab) {
-    case InspectTab::kMemory:
-      return "Memory";
-    case InspectTab::kSteps:
-      return "Steps";
-    case InspectTab::kStragglers:
-      return "Stragglers";
-    case InspectTab::kSql:
-      return "SQL";
-    case InspectTab::kRecording:
-      return "Recording";
-    case InspectTab::kLog:
-      return "Log";
-    default:
-      return table_title(*statistics_of(tab));
-  }
-}
-
-InspectTab tab_of_title(std::string_view title) {
-  for (int i = 0; i < kInspectTabCount; ++i) {
-    if (tab_title(static_cast<InspectTab>(i)) == title) return static_cast<InspectTab>(i);
-  }
-  return InspectTab::kKernels;
-}
-
 std::vector<InspectTab> InspectTabs::tabs_of(const state::Snapshot& snapshot) const {
   std::vector<InspectTab> tabs;
-  for (int i = 0; i < kInspectTabCount; ++i) {
+  for (std::size_t i = 0; i < state::kInspectTabTitles.size(); ++i) {
     const auto tab = static_cast<InspectTab>(i);
     const auto kind = row_kind_of(tab);
     const auto rows = snapshot.inspect ? snapshot.inspect->rows : nullptr;
@@ -115,7 +90,7 @@ void InspectTabs::follow_run(const state::Snapshot& snapshot) {
 }
 
 void InspectTabs::remember(std::string& title) {
-  if (!restored_) show(tab_of_title(title));
+  if (!restored_) show(state::tab_of_title(title));
   title = tab_title(tab_);
 }
 

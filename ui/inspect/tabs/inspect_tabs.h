@@ -5,7 +5,6 @@
 #include <array>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "ui/inspect/memory/memory_tab.h"
@@ -17,27 +16,12 @@
 #include "ui/inspect/tabs/straggler_tab.h"
 #include "ui/kit/theme.h"
 #include "ui/state/commands.h"
+#include "ui/state/inspect_tab.h"
 #include "ui/state/snapshot.h"
 
 namespace shardlens::ui::inspect {
 
-enum class InspectTab : std::uint8_t {
-  kKernels,
-  kOperators,
-  kCollectives,
-  kCopies,
-  kLaunches,
-  kMemory,
-  kSteps,
-  kStragglers,
-  kSql,
-  kRecording,
-  kLog,
-};
-inline constexpr int kInspectTabCount = 11;
-
-std::string_view tab_title(InspectTab tab);       // "Kernels"
-InspectTab tab_of_title(std::string_view title);  // kKernels for any other text
+using state::InspectTab;
 
 // Where a table wants the timeline to go.
 struct TabWish {

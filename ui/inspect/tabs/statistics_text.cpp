@@ -5,6 +5,7 @@
 
 #include "trace/base/text.h"
 #include "ui/present/format.h"
+#include "ui/state/inspect_tab.h"
 
 namespace shardlens::ui::inspect {
 
@@ -13,21 +14,23 @@ using trace::timeline::StatisticsTable;
 namespace {
 
 struct TableWords {
-  std::string_view title, one, many;
+  std::string_view one, many;
 };
 
 const TableWords& words_of(StatisticsTable table) {
-  static constexpr std::array<TableWords, 5> kWords{{{"Kernels", "kernel", "kernels"},
-                                                     {"Operators", "operator", "operators"},
-                                                     {"Collectives", "collective", "collectives"},
-                                                     {"Copies", "copy", "copies"},
-                                                     {"Launches", "launch", "launches"}}};
+  static constexpr std::array<TableWords, 5> kWords{{{"kernel", "kernels"},
+                                                     {"operator", "operators"},
+                                                     {"collective", "collectives"},
+                                                     {"copy", "copies"},
+                                                     {"launch", "launches"}}};
   return kWords[static_cast<std::size_t>(table)];
 }
 
 }  // namespace
 
-std::string_view table_title(StatisticsTable table) { return words_of(table).title; }
+std::string_view table_title(StatisticsTable table) {
+  return state::tab_title(static_cast<state::InspectTab>(table));
+}
 
 std::string counted(std::int64_t count, StatisticsTable table) {
   const TableWords& words = words_of(table);

@@ -17,7 +17,7 @@ namespace {
 const std::vector<InspectTab>& all_tabs() {
   static const std::vector<InspectTab> tabs = [] {
     std::vector<InspectTab> out;
-    for (int i = 0; i < kInspectTabCount; ++i) out.push_back(static_cast<InspectTab>(i));
+    for (const auto title : state::kInspectTabTitles) out.push_back(state::tab_of_title(title));
     return out;
   }();
   return tabs;
