@@ -91,11 +91,13 @@ class LessonReader {
   Result<void> open_details(std::string_view html, int line);
   Result<void> close_details(int line);
   Result<void> expect_closed_details() const;
+  Result<void> expect_filled_page() const;
   // Where text goes that comes now. An error: nowhere.
   Result<std::vector<LessonParagraph>*> place_at(int line);
 
   const std::vector<std::string_view> lines_;
   Lesson lesson_;
+  int page_line_ = 0;     // where the last page began
   int details_line_ = 0;  // where the question began whose answer is being read; 0: none is
 };
 
@@ -138,7 +140,9 @@ Result<void> LessonReader::take_heading(cmark_node* heading) {
   } else if (lesson_.title.empty()) {
     return wrong_at(line, "a lesson begins with # and its title");
   } else {
+    TRY(expect_filled_page());
     lesson_.pages.emplace_back().title = std::move(title);
+    page_line_ = line;
   }
   return {};
 }
@@ -252,8 +256,16 @@ Result<void> LessonReader::expect_closed_details() const {
   return wrong_at(details_line_, "this <details> is not closed: write </details> below its answer");
 }
 
+Result<void> LessonReader::expect_filled_page() const {
+  if (lesson_.pages.empty()) return {};
+  const LessonPage& page = lesson_.pages.back();
+  if (!page.text.empty() || page.view || !page.question.empty()) return {};
+  return wrong_at(page_line_, "this page has neither text nor view: write them, or leave it out");
+}
+
 Result<Lesson> LessonReader::finish() {
   TRY(expect_closed_details());
+  TRY(expect_filled_page());
   if (lesson_.title.empty()) return wrong_at(1, "a lesson begins with # and its title");
   if (lesson_.pages.empty()) return wrong_at(1, "a lesson has pages, each of which begins with ##");
   return std::move(lesson_);

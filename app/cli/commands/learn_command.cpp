@@ -1,7 +1,9 @@
 // `shardlens learn`: lessons beside views of recorded runs, in the window, as text, or checked.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +20,7 @@
 #include "trace/base/number_text.h"
 #include "trace/base/printable.h"
 #include "trace/base/text.h"
+#include "trace/explore/run_explorer.h"
 #include "trace/job/settings/settings.h"
 #include "trace/model/run_info.h"
 #include "trace/store/run/run_folder.h"
@@ -85,6 +88,26 @@ std::string missing_step(const ui::state::ViewAddress& view, const trace::model:
          std::to_string(view.step);
 }
 
+// "": each range of times that the view names lies in the run, at least in part. Where it shows
+// steps, `shown` counts from their starts, and tells nothing of that.
+std::string missing_time(const ui::state::ViewAddress& view, const fs::path& run) {
+  const auto shown = view.steps_of_rank < 0 ? view.shown : std::nullopt;
+  if (!shown && !view.selected) return "";
+  const auto opened = trace::explore::RunExplorer::open(run);
+  if (!opened) return opened.error().message;
+  trace::explore::RunExplorer& explorer = **opened;
+  while (!explorer.rows()->has_all_rows && explorer.work().value_or(false)) {
+  }
+  const auto rows = explorer.rows();
+  const std::int64_t length_ns = rows->end_ns - rows->start_ns;
+  for (const auto& times : {shown, view.selected}) {
+    if (!times || (times->from_ns < length_ns && times->to_ns > 0)) continue;
+    return view.run + " has times from 0 to " + std::to_string(length_ns) + " ns, and none of " +
+           std::to_string(times->from_ns) + ".." + std::to_string(times->to_ns);
+  }
+  return "";
+}
+
 // What is wrong with the view of one page; "": nothing.
 std::string problem_of(const Lesson& lesson, std::size_t number, const fs::path& runs_dir) {
   const LessonPage& page = lesson.pages[number];
@@ -102,6 +125,7 @@ std::string problem_of(const Lesson& lesson, std::size_t number, const fs::path&
       why = read.error().message;
     } else if (run == found.runs.front()) {
       why = missing_step(*page.view, *read);
+      if (why.empty()) why = missing_time(*page.view, run);
     }
     if (!why.empty()) problem = file + why;
   }
@@ -132,7 +156,7 @@ int check(const LearnArguments& options, const LessonShelf& shelf) {
   if (problems.empty()) {
     print_result("Intact: " + trace::base::counted(shelf.lessons.size(), "lesson") + " with " +
                  trace::base::counted(pages, "page") +
-                 "; every run and step that they name is there\n");
+                 "; every run, step and time that they name is there\n");
   }
   return problems.empty() ? kDone : kFailed;
 }
@@ -200,8 +224,8 @@ void add_learn_command(CLI::App& app, Action& chosen, const Surroundings& surrou
   auto* const lists = command->add_flag("--list", options->list, "Prints their titles and pages");
   command
       ->add_flag("--check", options->check,
-                 "Whether they can be shown: how they are written, and that the runs and\n"
-                 "steps are there that they name. The exit code is 1 if anything is wrong")
+                 "Whether they can be shown: how they are written, and that the runs, steps\n"
+                 "and times are there that they name. The exit code is 1 if anything is wrong")
       ->excludes(lists);
   add_format(*command, options->format, {"text", "json"});
   add_runs_dir(*command, options->runs_dir);

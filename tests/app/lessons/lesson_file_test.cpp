@@ -161,6 +161,15 @@ TEST_F(LessonFile, NeedsATitleAndPages) {
   EXPECT_THAT(wrong_page("### Deeper\n"), AllOf(StartsWith("buckets.md:5: "), HasSubstr("Deeper")));
 }
 
+TEST_F(LessonFile, APageHasTextOrAView) {
+  const std::string empty = "buckets.md:3: this page has neither text nor view";
+  EXPECT_THAT(wrong(kBegin), StartsWith(empty));
+  EXPECT_THAT(wrong(kBegin + "<!-- to do -->\n\n## Next\n\nText.\n"), StartsWith(empty));
+  EXPECT_THAT(wrong(kBegin + "Text.\n\n## Next\n"), StartsWith("buckets.md:7: this page has"));
+  EXPECT_TRUE(page(std::string(kView)).view);
+  EXPECT_EQ(page("<details><summary>Q</summary>\n\nA.\n\n</details>\n").question, "Q");
+}
+
 TEST_F(LessonFile, APageShowsOneView) {
   const std::string view(kView);
   EXPECT_THAT(wrong_page(view + "\n" + view),
@@ -179,6 +188,7 @@ TEST_F(LessonFile, ViewsAndReplaysAreChecked) {
   EXPECT_THAT(view("'elsewhere/a'"), AllOf(StartsWith("buckets.md:7: "), HasSubstr("tune/")));
   EXPECT_THAT(view("'tune/a?step=many'"), StartsWith("buckets.md:7: "));
   EXPECT_THAT(view("'tune/a?set=bucket_cap=1'"), HasSubstr("bucket_cap_mb"));
+  EXPECT_THAT(view("'inspect/a?tab=Kernel'"), HasSubstr("the nearest is \"Kernels\""));
   EXPECT_THAT(view("'tune/a'\nls"), AllOf(StartsWith("buckets.md:8: "), HasSubstr("\"ls\"")));
   const std::string tune = "'tune/a'\n./run replay ";
   EXPECT_THAT(view(tune + "b --speed 1"),
@@ -266,7 +276,7 @@ TEST_F(LessonFile, ThatIsNotThereIsMissing) {
 
 TEST_F(LessonFile, AFolderIsAShelfInOrderOfNames) {
   for (const char* const name : {"2_b.md", "1_a.md", "README.md", "notes.txt"}) {
-    folder_.write(fs::path("shelf") / name, std::string("# ") + name + "\n\n## P\n");
+    folder_.write(fs::path("shelf") / name, std::string("# ") + name + "\n\n## P\n\nText.\n");
   }
   folder_.write("shelf/3_c.md", "no lesson\n");
   folder_.write("empty/README.md", "");

@@ -107,6 +107,28 @@ TEST(LearnCommand, ChecksWhatAnAuthorWrote) {
   EXPECT_THAT(unread.err, HasSubstr("wrong.md:5: headings below ## are not shown"));
 }
 
+TEST(LearnCommand, ChecksThatSomethingWasRecordedInTheTimesOfAView) {
+  const trace::test::Folder folder;
+  const std::string run = report::write_synthetic_run(folder.path()).folder.filename();
+  const auto checked = [&](const std::string& options) {
+    const auto lesson =
+        folder.write("lesson.md", "# L\n\n" + page_of("P", "inspect/" + run + "?" + options));
+    return called({"learn", lesson, "--check", "--runs-dir", folder.path()}).out;
+  };
+  for (const char* const options :
+       {"shown_ns=1000000..95000000", "shown_ns=-9000000..1000&selected_ns=1000..2000",
+        "steps_of_rank=0&step=1&shown_ns=90000000..95000000"}) {
+    EXPECT_THAT(checked(options), StartsWith("Intact: ")) << options;
+  }
+  // The run ends after 19 ms, what it recorded before.
+  for (const char* const times : {"18500000..18900000", "90000000..95000000", "-9000..-8000"}) {
+    const auto is_told = AllOf(StartsWith("lesson.md: " + run + " has times from 0 to 18"),
+                               HasSubstr(std::string(" ns, and none of ") + times + " (page 1"));
+    EXPECT_THAT(checked(std::string("shown_ns=") + times), is_told);
+    EXPECT_THAT(checked(std::string("shown_ns=1000..2000&selected_ns=") + times), is_told);
+  }
+}
+
 TEST(LearnCommand, RunsBesideTheLessonAreFound) {
   const trace::test::Folder folder;
   const std::string run = report::write_synthetic_run(folder / "workshop").folder.filename();
