@@ -109,18 +109,24 @@ install_libtorch() {
   libtorch_there && [ -z "${SHARDLENS_WITH_CUDA:-}" ] && say "  until it can, jobs run with device=cpu alone"
 }
 
-# LibTorch's libraries want CUDA's runtime and CUPTI also on a CPU, and their headers those of "crt", which torch itself
-# does not ask for; the release of CUDA is torch's own.
+# cuda_toolkit PARTS: of the release of CUDA that torch itself asks for.
+cuda_toolkit() {
+  sed -n "/^Requires-Dist: cuda-toolkit\[/ { s/.*\]\(==[^;]*\).*/cuda-toolkit[$1]\1/p; q }" \
+    "$VENV"/lib/python3*/site-packages/torch-*.dist-info/METADATA
+}
+
+# LibTorch's libraries want CUDA's runtime and CUPTI also on a CPU, and their headers those of "crt"; NCCL's want those of
+# "cccl". Torch asks for neither.
 install_libtorch_for_cpus() {
   rm -rf "$VENV" "$DEPS"/libtorch-*
   /usr/bin/python3 -m venv "$VENV" && pip_install "$VENV" --no-deps "torch==$TORCH_VERSION" &&
-    pip_install "$VENV" "$(sed -n '/^Requires-Dist: cuda-toolkit\[/ { s/.*\]\(==[^;]*\).*/cuda-toolkit[crt,cudart,cupti]\1/p; q }' \
-      "$VENV"/lib/python3*/site-packages/torch-*.dist-info/METADATA)" &&
-    echo cpu >"$VENV/set" && mv "$VENV/set" "$TORCH_SET"
+    pip_install "$VENV" "$(cuda_toolkit crt,cudart,cupti)" && echo cpu >"$VENV/set" && mv "$VENV/set" "$TORCH_SET"
 }
 
 # An interrupted one goes on where it was: pip takes a package for installed only once all its files are there.
-complete_libtorch() { pip_install "$VENV" "torch==$TORCH_VERSION" numpy && : >"$TORCH_SET"; }
+complete_libtorch() {
+  pip_install "$VENV" "torch==$TORCH_VERSION" numpy "$(cuda_toolkit cccl)" && : >"$TORCH_SET"
+}
 
 # Beside LibTorch; also where that is somebody else's.
 fetch_text_packages() { fetch_once text_packages_ready install_text_packages; }

@@ -198,7 +198,7 @@ for system in Linux Windows; do
 done >"$packages/torch-2.11.0.dist-info/METADATA"
 """
 SMALL = ['--no-deps torch==2.11.0', 'cuda-toolkit[crt,cudart,cupti]==13.0.2']
-WHOLE = ['torch==2.11.0 numpy']
+WHOLE = ['torch==2.11.0 numpy cuda-toolkit[cccl]==13.0.2']
 
 
 class LibTorch(Setup):
