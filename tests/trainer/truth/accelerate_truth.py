@@ -40,7 +40,8 @@ def expected_plugin(case):
 def started_by(yaml, folder):
     """What each process that the file's command line starts knows: how many there are, in which type they compute."""
     (folder / "train.py").write_text("from accelerate import Accelerator\n\naccelerator = Accelerator()\n"
-                                     "print(f'{accelerator.num_processes} {accelerator.mixed_precision}')\n")
+                                     "text = f'{accelerator.num_processes} {accelerator.mixed_precision}'\n"
+                                     "print(text + '\\n', end='')  # in one write, since two processes do\n")
     line, = (line for line in yaml.splitlines() if line.startswith("# start with: "))
     command = line.removeprefix("# start with: ").replace("torchrun", f"'{sys.executable}' -m torch.distributed.run")
     return subprocess.run(command, shell=True, cwd=folder, check=True, text=True,
