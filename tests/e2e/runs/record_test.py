@@ -470,7 +470,8 @@ class Record(harness.ShardlensTest):
         script = self.script('''
             import os, signal, subprocess, sys
             for number in (signal.SIGTERM, signal.SIGINT):
-                signal.signal(number, lambda *_: print('heard', flush=True))
+                # Not by print(), in the midst of which it may be.
+                signal.signal(number, lambda *_: os.write(1, b'heard\\n'))
             worker = subprocess.Popen(['sleep', '600'], start_new_session=True)
             print(worker.pid, flush=True)
             while True:
