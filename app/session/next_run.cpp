@@ -135,13 +135,12 @@ std::optional<std::string> NextRun::take_home(const ui::state::CopySettingsAs& c
                                               bool on_gpu) {
   const auto job = command.folder.empty() ? next_job(knobs_.next(), on_gpu)
                                           : job_of(row_of(rows(), command.folder));
-  const auto format = trace::frameworks::find_export_format(command.format);
+  const auto* const format = trace::frameworks::find_export_format(command.format);
   if (!job) notice_.say_why_not(job.error().message);
-  if (!job || !format) return std::nullopt;
+  if (!job || format == nullptr) return std::nullopt;
   notice_.clear();
-  auto file = trace::frameworks::framework_export(*format, *job);
-  // The others say it in comments.
-  if (format == trace::frameworks::ExportFormat::kDeepSpeed) notice_.say(copied_notice(file));
+  auto file = format->write(*job);
+  if (!format->has_comments) notice_.say(copied_notice(file));
   return std::move(file.text);
 }
 

@@ -137,7 +137,7 @@ std::string setting_text(const trace::job::Settings& settings, const trace::job:
 // Sets them, and returns what the file says nothing of: of the program around it, of the recording,
 // or without effect beside the others.
 Result<std::vector<const trace::job::Knob*>> set_anew(const std::vector<std::string>& assignments,
-                                                      trace::frameworks::ExportFormat format,
+                                                      const trace::frameworks::ExportFormat& format,
                                                       trace::frameworks::TunedJob& job) {
   std::vector<const trace::job::Knob*> taken, not_taken;
   if (assignments.empty()) return not_taken;  // as the run had them, whatever is said of that today
@@ -148,7 +148,7 @@ Result<std::vector<const trace::job::Knob*>> set_anew(const std::vector<std::str
   TRY(trace::job::validate(job.settings));
   if (job.settings.ranks % job.nodes != 0) job.nodes = 1;
   const auto all_of_file = [&](const trace::frameworks::TunedJob& of) {
-    const auto file = trace::frameworks::framework_export(format, of);
+    const auto file = format.write(of);
     return file.text + trace::frameworks::remarks_text(file);
   };
   const std::string with_all = all_of_file(job);
@@ -195,22 +195,19 @@ report::Json settings_export_json(const ExportArguments& arguments,
 }
 
 Result<int> export_settings(const ExportArguments& arguments, const std::filesystem::path& run,
-                            trace::frameworks::ExportFormat format) {
+                            const trace::frameworks::ExportFormat& format) {
   TRY_ASSIGN(auto job, tuned_job(run));
   TRY_ASSIGN(const auto not_taken, set_anew(arguments.assignments, format, job));
-  const auto file = trace::frameworks::framework_export(format, job);
+  const auto file = format.write(job);
   if (!arguments.output.empty()) {
-    TRY(write_text(arguments, file.text, trace::frameworks::usual_file_name(format)));
+    TRY(write_text(arguments, file.text, format.usual_file));
   }
   if (arguments.json) {
     print_result(report::dump_json(settings_export_json(arguments, file, not_taken)));
     return kDone;
   }
   print_result(arguments.output.empty() ? file.text : arguments.output.string() + "\n");
-  // JSON has no comments; the others say it themselves.
-  if (format == trace::frameworks::ExportFormat::kDeepSpeed) {
-    print_lines(trace::frameworks::remarks_text(file));
-  }
+  if (!format.has_comments) print_lines(trace::frameworks::remarks_text(file));
   for (const auto* knob : not_taken) {
     print_message("not taken: " + setting_text(job.settings, *knob) +
                   " is no part of such a file, or has no effect beside the other settings");
@@ -225,7 +222,7 @@ Result<int> export_run(const ExportArguments& arguments) {
     return trace::base::fail(trace::base::ErrorKind::kUsage,
                              "--steps is for --format chrome: all else is of the whole run.");
   }
-  if (const auto format = trace::frameworks::find_export_format(arguments.format)) {
+  if (const auto* format = trace::frameworks::find_export_format(arguments.format)) {
     return export_settings(arguments, run, *format);
   }
   if (!arguments.assignments.empty()) {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tests/trace/frameworks/framework_jobs.h"
-#include "trace/frameworks/write/accelerate_config.h"
+#include "trace/frameworks/write/framework_export.h"
 
 namespace shardlens::trace::frameworks {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "tests/trace/frameworks/framework_jobs.h"
-#include "trace/frameworks/write/deepspeed_config.h"
+#include "trace/frameworks/write/framework_export.h"
 
 namespace shardlens::trace::frameworks {
 namespace {

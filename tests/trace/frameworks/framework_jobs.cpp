@@ -7,7 +7,6 @@
 #include <set>
 #include <vector>
 
-#include "trace/frameworks/start_line.h"
 #include "trace/job/shape/strategy.h"
 
 namespace shardlens::trace::frameworks {

@@ -1,6 +1,4 @@
 // What the code does is tested by running it: tests/trainer/truth/exported_truth.py.
-#include "trace/frameworks/pytorch_code.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
@@ -91,7 +89,7 @@ TEST(PytorchCode, SaysThatTheRunWeighsMicroBatchesByTheirTargetsWhereTheyMayDiff
   constexpr std::string_view kSaid = "mean over all targets of a step";
   for (const std::string_view format : {"pytorch", "deepspeed", "accelerate"}) {
     const auto is_said = [&](std::string_view settings) {
-      const auto file = framework_export(*find_export_format(format), job_with(settings));
+      const auto file = find_export_format(format)->write(job_with(settings));
       return has(file.text + remarks_text(file), kSaid);
     };
     EXPECT_TRUE(is_said("packing=false")) << format;

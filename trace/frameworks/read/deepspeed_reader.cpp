@@ -8,7 +8,7 @@
 #include "trace/base/text.h"
 #include "trace/frameworks/read/config_reader.h"
 #include "trace/frameworks/read/deepspeed_optimizer.h"
-#include "trace/frameworks/write/deepspeed_config.h"
+#include "trace/frameworks/write/framework_export.h"
 #include "trace/job/shape/strategy.h"
 
 namespace shardlens::trace::frameworks {

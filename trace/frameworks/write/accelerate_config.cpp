@@ -1,11 +1,9 @@
-#include "trace/frameworks/write/accelerate_config.h"
-
 #include <yaml-cpp/yaml.h>
 
 #include <map>
 #include <string>
 
-#include "trace/frameworks/start_line.h"
+#include "trace/frameworks/write/framework_export.h"
 #include "trace/job/shape/model_shape.h"
 #include "trace/job/shape/strategy.h"
 
@@ -41,16 +39,8 @@ constexpr KnobReason kAccelerateReasons[] = {
      "say it in code: Accelerator(kwargs_handlers=[GradScalerKwargs(init_scale=…)])"},
     {"collective_timeout_s",
      "say it in code: Accelerator(kwargs_handlers=[InitProcessGroupKwargs(timeout=…)])"},
-    {"backward_prefetch",
-     "fully_shard always gathers the next unit before this unit's backward, as pre does"},
     {"forward_prefetch", "Accelerate refuses it with FSDP 2"},
-    {"limit_all_gathers",
-     "fully_shard uses a unit's memory again in the order of its stream, and needs no limit"},
-    {"separate_communicators", "fully_shard has one communicator for each mesh"},
     {"sync_module_states", "load or initialise the same weights on all ranks"},
-    {"communication", "it is a ceiling for speed, not a way to train"},
-    {"overlap_comm", "DistributedDataParallel always reduces during backward"},
-    {"loss_chunk_tokens", "it belongs to the loss, which your program computes"},
     {"comm_stream_priority", "fully_shard's streams always have a high one"},
     {"optimizer", kOfTheOptimizer},
     {"learning_rate", kOfTheOptimizer},
@@ -112,7 +102,8 @@ std::string accelerate_reason(std::string_view knob, const job::Settings& s) {
     return "written as mixed_precision, with which Accelerate's FSDP also gathers and reduces in "
            "16 bits, as param_dtype does here";
   }
-  return reason_of_knob(kAccelerateReasons, knob, "Accelerate has no such setting");
+  return reason_of_knob(kAccelerateReasons, knob,
+                        reason_of_knob(kPyTorchReasons, knob, "Accelerate has no such setting"));
 }
 
 // The class in transformers of a preset's blocks; "" of a folder's, whose own class knows it.

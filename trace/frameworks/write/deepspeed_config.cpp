@@ -1,11 +1,9 @@
-#include "trace/frameworks/write/deepspeed_config.h"
-
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "trace/frameworks/start_line.h"
+#include "trace/frameworks/write/framework_export.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/model/acting_settings.h"
 
@@ -40,7 +38,6 @@ int zero_stage(Strategy strategy) {
 constexpr std::string_view kIgnoredBesideAutocast =
     "beside autocast stages 1 to 3 ignore communication_data_type and reduce in fp32";
 constexpr KnobReason kDeepSpeedReasons[] = {
-    {"communication", "it is a ceiling for speed, not a way to train"},
     {"first_bucket_mb", "DeepSpeed's buckets all have one size"},
     {"uneven_inputs", "DeepSpeed has no Join; give every rank as many sequences"},
     {"static_graph", "DeepSpeed's hooks fire per parameter, whatever the graph"},
@@ -56,7 +53,6 @@ constexpr KnobReason kDeepSpeedReasons[] = {
      "model.gradient_checkpointing_enable()"},
     {"sync_each_batch", "stages 0 and 1 reduce once a step"},
     {"collective_timeout_s", "pass it to deepspeed.init_distributed(timeout=timedelta(seconds=…))"},
-    {"loss_chunk_tokens", "it belongs to the loss, which your program computes"},
     {"comm_stream_priority", "DeepSpeed makes its streams itself"},
     {"steps", "without a schedule of DeepSpeed's the program counts the steps"},
     {"precision", "DeepSpeed's fp16 casts the model, as param_dtype: fp16 does"},
@@ -105,9 +101,10 @@ class DeepSpeedFile {
     file_.start = environment_words(job_) + launcher() +
                   " train.py --deepspeed --deepspeed_config ds_config.json";
     file_.remark_on_loss(s_);
+    said_elsewhere_.push_back("sharding_strategy");
     file_.leave_out_the_rest(job_, said_elsewhere_,
                              [&](std::string_view knob) { return deepspeed_reason(knob, s_); });
-    add_strategy_left_out();
+    add_strategy();
     return std::move(file_);
   }
 
@@ -195,7 +192,6 @@ class DeepSpeedFile {
                  std::to_string(group) +
                  " ranks, but gradients and optimizer state stay sharded over all of them, since "
                  "MiCS, its exact counterpart, is no part of DeepSpeed 0.19 any more");
-    file_.wrote({"sharding_strategy"});
   }
 
   void add_offload(Json& zero) {
@@ -206,28 +202,26 @@ class DeepSpeedFile {
     if (stage_ == 3) zero["offload_param"] = {{"device", "cpu"}, {"pin_memory", true}};
   }
 
-  void add_strategy_left_out() {
-    const auto add = [&](const std::string& reason) {
-      const auto same = [](const LeftOut& each) { return each.knob == "sharding_strategy"; };
-      std::erase_if(file_.left_out, same);
-      const job::Knob& knob = *job::find_knob("sharding_strategy");
-      file_.left_out.insert(file_.left_out.begin(), {knob.name, value_text(s_, knob), reason});
-    };
+  // Why what is written is not the strategy; "": it is.
+  std::string why_not_the_strategy() const {
     switch (s_.sharding_strategy) {
       case Strategy::kNoShard:
-        return add("written as stage 0, which reduces everything after backward, not by units");
+        return "written as stage 0, which reduces everything after backward, not by units";
       case Strategy::kHybridShardZero2:
-        return add("written as stage 2, which has no groups and shards over all ranks");
+        return "written as stage 2, which has no groups and shards over all ranks";
       case Strategy::kHybridShard:
-        if (!json_["zero_optimization"].contains("zero_hpz_partition_size")) {
-          add("written as stage 3, since its groups have one rank");
-        }
-        return;
+        return json_["zero_optimization"].contains("zero_hpz_partition_size")
+                   ? ""
+                   : "written as stage 3, since its groups have one rank";
       default:
-        file_.written.push_back("sharding_strategy");
-        std::erase_if(file_.left_out,
-                      [](const LeftOut& each) { return each.knob == "sharding_strategy"; });
+        return "";
     }
+  }
+  void add_strategy() {
+    const job::Knob& knob = *job::find_knob("sharding_strategy");
+    const std::string why = why_not_the_strategy();
+    if (why.empty()) return file_.wrote({knob.name});
+    file_.left_out.insert(file_.left_out.begin(), {knob.name, value_text(s_, knob), why});
   }
 
   // ---- types of numbers -------------------------------------------------------------------------

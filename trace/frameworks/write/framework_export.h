@@ -1,22 +1,58 @@
-// A job's settings for any framework that can be exported to, by name. Any thread.
+// A job's settings for other frameworks. Any thread.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 #include "trace/frameworks/framework_file.h"
 
 namespace shardlens::trace::frameworks {
 
-enum class ExportFormat : std::uint8_t { kPyTorch, kDeepSpeed, kAccelerate };
+struct ExportFormat {
+  std::string_view name;        // "deepspeed"
+  std::string_view usual_file;  // what such a file is called: "ds_config.json"
+  FrameworkFile (*write)(const TunedJob& job);
+  bool has_comments;  // in which the file itself says what is left out
+};
+// Of "pytorch", "deepspeed" or "accelerate"; null of any other name.
+const ExportFormat* find_export_format(std::string_view name);
 
-// "pytorch", "deepspeed" or "accelerate"; nothing of any other name.
-std::optional<ExportFormat> find_export_format(std::string_view name);
-// What such a file is called: "parallel.py", "ds_config.json", "accelerate.yaml".
-std::string_view usual_file_name(ExportFormat format);
+// A Python module for PyTorch 2.11 with the same buckets or units, precision, optimizer and
+// schedule, as functions: begin(), parallelize(), make_optimizer(), make_schedule(), train_step().
+// No `start`: its heading says how it is started, and all the rest.
+FrameworkFile pytorch_code(const TunedJob& job);
 
-// Of PyTorch no `start` and `written`: its module has its own heading.
-FrameworkFile framework_export(ExportFormat format, const TunedJob& job);
+// DeepSpeed's ds_config.json. Keys, units and defaults are those of DeepSpeed 0.19.8
+// (runtime/config.py, runtime/zero/config.py, runtime/lr_schedules.py). ZeRO's buckets count
+// elements, whose gradients have 4 bytes here. The stages: ddp and no_shard 0, zero1 1,
+// shard_grad_op and hybrid_shard_zero2 2, full_shard and hybrid_shard 3, the latter with ZeRO++'s
+// secondary partition (hpZ) for its groups.
+FrameworkFile deepspeed_config(const TunedJob& job);
+inline constexpr std::int64_t kDeepSpeedBucketElements = 500'000'000;  // stage 0's, others' default
+inline constexpr std::int64_t kDeepSpeedPrefetchElements = 50'000'000;  // stage 3's default
+inline constexpr double kGradientElementsPerMiB = 1048576.0 / 4;
+
+// YAML as `accelerate config` writes it, with the keys of Accelerate 1.15: MULTI_GPU or MULTI_CPU
+// for ddp and no_shard, FSDP of version 2 for strategies with sharded units, DEEPSPEED of stage 1
+// for zero1. What is left out stands in comments at its top, too.
+FrameworkFile accelerate_config(const TunedJob& job);
+// What Accelerate does otherwise with FSDP of version 2 (fsdp2_prepare_model, Accelerator.no_sync),
+// whatever its file says.
+inline constexpr std::string_view kUnitsOfAccelerate =
+    "Accelerate 1.15 makes the input embedding a unit, and of the last norm and the head another "
+    "one that stays gathered until backward; here both are in the root";
+inline constexpr std::string_view kMicroBatchesOfAccelerate =
+    "with Accelerate's no_sync micro-batches that reduce nothing free all units, and the next one "
+    "gathers them again; model.set_reshard_after_backward(False) before them keeps them, as here";
+
+// Of PyTorch and what Accelerate hands on to it.
+inline constexpr KnobReason kPyTorchReasons[] = {
+    {"overlap_comm", "DistributedDataParallel always reduces during backward"},
+    {"backward_prefetch",
+     "fully_shard always gathers the next unit before this unit's backward, as pre does"},
+    {"limit_all_gathers",
+     "fully_shard uses a unit's memory again in the order of its stream, and needs no limit"},
+    {"separate_communicators", "fully_shard has one communicator for each mesh"},
+};
 
 }  // namespace shardlens::trace::frameworks

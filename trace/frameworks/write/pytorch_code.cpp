@@ -1,12 +1,10 @@
-#include "trace/frameworks/pytorch_code.h"
-
-#include <initializer_list>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "trace/base/text.h"
-#include "trace/frameworks/schedule_code.h"
-#include "trace/frameworks/start_line.h"
+#include "trace/frameworks/write/framework_export.h"
+#include "trace/frameworks/write/schedule_code.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/model/acting_settings.h"
 
@@ -27,20 +25,10 @@ std::string reason_of(std::string_view knob, const job::StrategyTraits& strategy
     return std::string("put the loop into torch.distributed.algorithms.join.Join([model") +
            (strategy.strategy == job::Strategy::kZero1 ? ", optimizer])" : "])");
   }
-  if (knob == "overlap_comm") return "DistributedDataParallel always reduces during backward";
-  if (knob == "communication") return "it is a ceiling for speed, not a way to train";
-  if (knob == "backward_prefetch") {
-    return "fully_shard always gathers the next unit before this unit's backward, as pre does";
-  }
-  if (knob == "limit_all_gathers") {
-    return "fully_shard uses a unit's memory again in the order of its stream, and needs no limit";
-  }
-  if (knob == "separate_communicators") return "fully_shard has one communicator for each mesh";
   if (knob == "sync_module_states") {
     return "load or initialise the same weights on all ranks before parallelize()";
   }
-  if (knob == "loss_chunk_tokens") return "it belongs to the loss, which your program computes";
-  return "PyTorch has no such setting";
+  return reason_of_knob(kPyTorchReasons, knob, "PyTorch has no such setting");
 }
 
 std::string python(bool value) { return value ? "True" : "False"; }
@@ -61,7 +49,6 @@ class Module {
       : job_(tuned), s_(tuned.settings), traits_(job::strategy_traits(s_.sharding_strategy)) {}
 
   FrameworkFile write() {
-    const std::string variables = environment();
     add_begin();
     if (has_units()) {
       add_units();
@@ -72,12 +59,11 @@ class Module {
     add_optimizer();
     add_schedule();
     add_step();
-    FrameworkFile code;
-    code.left_out =
-        left_out(s_, written_, [&](std::string_view knob) { return reason_of(knob, traits_); });
-    code.remark_on_loss(s_);
-    code.text = heading(variables, code) + imports() + body_;
-    return code;
+    file_.leave_out_the_rest(job_, {},
+                             [&](std::string_view knob) { return reason_of(knob, traits_); });
+    file_.remark_on_loss(s_);
+    file_.text = heading() + imports() + body_;
+    return std::move(file_);
   }
 
  private:
@@ -85,9 +71,6 @@ class Module {
   bool on_gpu() const { return computes_on_gpu(job_); }
   // How many steps they have is known only to who has the data.
   bool counts_epochs() const { return s_.epochs > 0; }
-  void wrote(std::initializer_list<std::string_view> knobs) {
-    written_.insert(written_.end(), knobs);
-  }
   std::string text_of(std::string_view knob) const { return value_text(s_, *job::find_knob(knob)); }
   void needs(const std::string& line) { imports_.insert(line); }
   void line(int indent, const std::string& text) {
@@ -102,15 +85,10 @@ class Module {
 
   // ---- how the program is started ---------------------------------------------------------------
 
-  std::string environment() {
-    for (const std::string_view knob : knobs_of_environment(job_)) wrote({knob});
-    return environment_words(job_);
-  }
-
-  std::string heading(const std::string& variables, const FrameworkFile& code) const {
+  std::string heading() const {
     std::string text = "\"\"\"" + std::string(traits_.name) + " " + harmless(origin_text(job_)) +
                        ", for PyTorch 2.11. Written by Shardlens.\n\n";
-    text += "    " + harmless(variables) + torchrun_words(job_) + "train.py\n\n";
+    text += "    " + harmless(environment_words(job_)) + torchrun_words(job_) + "train.py\n\n";
     text +=
         "In train.py, with this file beside it as parallel.py:\n\n"
         "    parallel.begin()\n"
@@ -125,13 +103,13 @@ class Module {
             std::to_string(s_.batch_per_rank) + " sequences\n" +
             "        loss = parallel.train_step(model, optimizer, schedule, " +
             (job::scales_loss(s_) ? "scaler, " : "") + "micro_batches, loss_of)\n";
-    if (!code.left_out.empty()) text += "\nLeft out, as it has no counterpart:\n\n";
-    for (const LeftOut& each : code.left_out) {
+    if (!file_.left_out.empty()) text += "\nLeft out, as it has no counterpart:\n\n";
+    for (const LeftOut& each : file_.left_out) {
       text += "    " + std::string(each.knob) + ": " + harmless(each.value) + " (" + each.reason +
               ")\n";
     }
-    if (!code.remarks.empty()) text += "\nOtherwise than in the run:\n\n";
-    for (const std::string& remark : code.remarks) text += "    " + remark + "\n";
+    if (!file_.remarks.empty()) text += "\nOtherwise than in the run:\n\n";
+    for (const std::string& remark : file_.remarks) text += "    " + remark + "\n";
     return text + "\"\"\"\n";
   }
 
@@ -165,7 +143,7 @@ class Module {
     line(1, std::string("dist.init_process_group(\"") + (on_gpu() ? on_gpus : "gloo") +
                 "\", timeout=datetime.timedelta(seconds=" +
                 std::to_string(s_.collective_timeout_s) + "))");
-    wrote({"collective_timeout_s", "sharding_strategy"});
+    file_.wrote({"collective_timeout_s", "sharding_strategy"});
   }
 
   // ---- what is done with the model --------------------------------------------------------------
@@ -178,7 +156,7 @@ class Module {
          "return max((m for m in model.modules() if isinstance(m, torch.nn.ModuleList)), key=len)");
   }
   void add_recomputation() {
-    wrote({"activation_checkpointing"});
+    file_.wrote({"activation_checkpointing"});
     if (s_.activation_checkpointing == 0) return;
     needs(
         "from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import "
@@ -211,15 +189,15 @@ class Module {
          {"gradient_as_bucket_view", "static_graph", "find_unused_parameters"}) {
       if (text_of(knob) == "true") line(2, std::string(knob) + "=True,");
     }
-    wrote({"gradient_as_bucket_view", "static_graph", "find_unused_parameters",
-           "sync_module_states"});
+    file_.wrote({"gradient_as_bucket_view", "static_graph", "find_unused_parameters",
+                 "sync_module_states"});
     line(1, ")");
     if (s_.communication_hook != job::CommunicationHook::kNone) {
       needs("from torch.distributed.algorithms.ddp_comm_hooks import default_hooks");
       line(1, "model.register_comm_hook(None, default_hooks." + text_of("communication_hook") +
                   "_hook)");
     }
-    wrote({"communication_hook"});
+    file_.wrote({"communication_hook"});
     line(1, "return model");
     begin_function("micro_batch(model, reduces)", "Around forward and backward.");
     line(1, "return contextlib.nullcontext() if reduces else model.no_sync()");
@@ -228,7 +206,7 @@ class Module {
   // Said aloud, 25 is no default: DistributedDataParallel then has no small first bucket.
   void add_buckets() {
     const double first = model::first_bucket_mb(s_.first_bucket_mb, s_.bucket_cap_mb);
-    wrote({"bucket_cap_mb", "first_bucket_mb"});
+    file_.wrote({"bucket_cap_mb", "first_bucket_mb"});
     if (s_.bucket_cap_mb == Settings{}.bucket_cap_mb && first == 1) return;
     const std::string cap = text_of("bucket_cap_mb");
     line(2, first == s_.bucket_cap_mb
@@ -241,7 +219,7 @@ class Module {
       add_blocks();
     begin_function("units_of(model)",
                    "What is gathered and reduced as one, inner ones first; the rest is the root.");
-    wrote({"wrap_policy"});
+    file_.wrote({"wrap_policy"});
     switch (s_.wrap_policy) {
       case WrapPolicy::kTransformerBlock:
         line(1, "return list(blocks_of(model))");
@@ -252,7 +230,7 @@ class Module {
       case WrapPolicy::kSize:
         break;
     }
-    wrote({"min_num_params"});
+    file_.wrote({"min_num_params"});
     line(1,
          "owners = [parameter for module in model.modules() for parameter in "
          "module.parameters(recurse=False)]");
@@ -291,7 +269,7 @@ class Module {
                 ", reshard_after_forward=" + python(traits_.frees_after_forward) + ")");
     line(1, "# The root is kept until backward has used it.");
     line(1, "fully_shard(model, " + options + ", reshard_after_forward=False)");
-    wrote({"reshard_after_forward", "forward_prefetch"});
+    file_.wrote({"reshard_after_forward", "forward_prefetch"});
     if (s_.forward_prefetch) {
       line(1, "for unit, following in zip(units, units[1:]):");
       line(2, "unit.set_modules_to_forward_prefetch([following])");
@@ -307,7 +285,7 @@ class Module {
 
   void add_mesh() {
     const std::string ranks = std::to_string(s_.ranks);
-    wrote({"shard_group_size"});
+    file_.wrote({"shard_group_size"});
     if (!traits_.has_groups && traits_.shards_parameters) {
       line(1, "mesh = init_device_mesh(DEVICE, (" + ranks + ",))");
       return;
@@ -324,7 +302,7 @@ class Module {
       if (type != "auto")
         types += (types.empty() ? "" : ", ") + std::string(knob) + "=" + torch_type(type);
     }
-    wrote({"param_dtype", "reduce_dtype", "buffer_dtype", "cpu_offload"});
+    file_.wrote({"param_dtype", "reduce_dtype", "buffer_dtype", "cpu_offload"});
     if (s_.buffer_dtype != DataType::kAuto) {
       line(1, "for buffer in model.buffers():");
       line(2, "if buffer.is_floating_point():");
@@ -359,7 +337,7 @@ class Module {
                 text_of("weight_decay") + "},");
     line(2, "{\"params\": [p for p in trained if p.dim() < 2], \"weight_decay\": 0.0},");
     line(1, "]");
-    wrote(
+    file_.wrote(
         {"optimizer", "learning_rate", "weight_decay", "adam_beta1", "adam_beta2", "adam_epsilon"});
     const bool is_adamw = s_.optimizer == job::OptimizerChoice::kAdamW;
     std::string options = "lr=" + text_of("learning_rate");
@@ -381,8 +359,8 @@ class Module {
     begin_function(std::string("make_schedule(optimizer, steps") +
                        (counts_epochs() ? ")" : "=" + std::to_string(s_.steps) + ")"),
                    "The learning rate, for so many optimizer steps.");
-    wrote({"steps", "lr_schedule", "warmup_steps", "lr_decay_steps", "lr_min_ratio", "lr_cycles",
-           "lr_power"});
+    file_.wrote({"steps", "lr_schedule", "warmup_steps", "lr_decay_steps", "lr_min_ratio",
+                 "lr_cycles", "lr_power"});
     line(0, "");
     line(1, "def factor(step):");
     line(2, "\"\"\"Of the peak.\"\"\"");
@@ -395,8 +373,8 @@ class Module {
   }
 
   void add_step() {
-    wrote({"precision", "initial_loss_scale", "gradient_accumulation_steps", "sync_each_batch",
-           "max_grad_norm"});
+    file_.wrote({"precision", "initial_loss_scale", "gradient_accumulation_steps",
+                 "sync_each_batch", "max_grad_norm"});
     const bool is_scaled = job::scales_loss(s_);
     if (is_scaled) {
       begin_function("make_scaler()", "Keeps small gradients from vanishing in fp16.");
@@ -436,7 +414,7 @@ class Module {
   std::string body_;
   std::set<std::string> imports_;
   std::vector<std::string> fsdp_names_;
-  std::vector<std::string_view> written_;
+  FrameworkFile file_;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "trace/frameworks/schedule_code.h"
+#include "trace/frameworks/write/schedule_code.h"
 
 #include <string_view>
 
