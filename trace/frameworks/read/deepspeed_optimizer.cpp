@@ -1,10 +1,9 @@
-#include "trace/frameworks/read/deepspeed_optimizer.h"
-
 #include <string>
 #include <vector>
 
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"
+#include "trace/frameworks/read/framework_readers.h"
 
 namespace shardlens::trace::frameworks {
 

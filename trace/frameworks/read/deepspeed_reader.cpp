@@ -1,13 +1,10 @@
-#include "trace/frameworks/read/deepspeed_reader.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"
-#include "trace/frameworks/read/config_reader.h"
-#include "trace/frameworks/read/deepspeed_optimizer.h"
+#include "trace/frameworks/read/framework_readers.h"
 #include "trace/frameworks/write/framework_export.h"
 #include "trace/job/shape/strategy.h"
 

@@ -4,9 +4,7 @@
 #include <array>
 
 #include "trace/base/text.h"
-#include "trace/frameworks/read/accelerate_reader.h"
-#include "trace/frameworks/read/config_file.h"
-#include "trace/frameworks/read/deepspeed_reader.h"
+#include "trace/frameworks/read/framework_readers.h"
 
 namespace shardlens::trace::frameworks {
 
