@@ -4,13 +4,16 @@
 #include <string_view>
 
 #include "app/launch/log_tail.h"
+#include "app/report/report_json.h"
 #include "app/session/runs/library_run.h"
 #include "app/session/runs/run_liveness.h"
 #include "trace/analysis/figures/run_summary.h"
+#include "trace/base/file_system.h"
 #include "trace/base/text.h"
 #include "trace/base/wall_clock.h"
 #include "trace/store/read/run_reader.h"
 #include "trace/store/run/run_folder.h"
+#include "trace/store/sqlite/stop_reading.h"
 
 namespace shardlens::app::report {
 namespace {
@@ -52,6 +55,28 @@ int rank_named_first(const std::string& reason) {
     std::from_chars(reason.data() + kRank.size(), reason.data() + reason.size(), rank);
   }
   return rank;
+}
+
+// All that `report` does: what it cannot read or refuses is damage, too.
+Result<void> read_as_report_does(const fs::path& run, trace::store::VerifyReport& verified) {
+  const auto cannot = [&](const std::string& why) {
+    trace::store::Damage damage;
+    damage.file = trace::base::quoted(run);
+    damage.what = "no report can be made: " + why;
+    verified.damage.push_back(std::move(damage));
+  };
+  const auto report = load_report(run);
+  if (trace::store::StopReading::wanted()) {
+    return trace::base::fail(trace::base::ErrorKind::kFailed,
+                             "the check was stopped before its end");
+  }
+  if (!report) {
+    cannot(report.error().message);
+    return {};
+  }
+  for (const std::string& problem : report->figures.info.unreadable) cannot(problem);
+  static_cast<void>(report_json(*report));
+  return {};
 }
 
 }  // namespace
@@ -118,6 +143,13 @@ RunFigures whole_run(const RunReport& report) {
   RunFigures figures = report.figures;
   if (report.range) measure_over(figures, figures.steps);
   return figures;
+}
+
+Result<trace::store::VerifyReport> check_run(const fs::path& run,
+                                             const trace::store::VerifyOptions& options) {
+  TRY_ASSIGN(auto report, trace::store::verify_run(run, options));
+  if (report.damage.empty()) TRY(read_as_report_does(run, report));
+  return report;
 }
 
 }  // namespace shardlens::app::report

@@ -1,4 +1,4 @@
-// A run as `report` and `compare` need it: read once, analysed. Any thread.
+// A run as `report` and `compare` need it: read once, analysed; and whether it can be. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include "trace/analysis/figures/figures.h"
 #include "trace/analysis/hang/hang_diagnosis.h"
 #include "trace/base/result.h"
+#include "trace/store/upkeep/verify.h"
 
 namespace shardlens::app::report {
 
@@ -46,5 +47,10 @@ trace::analysis::RunFigures whole_run(const RunReport& report);
 // The step in which a moment lies on any rank; none: between or outside of them.
 std::optional<std::int64_t> step_at(const trace::analysis::RunFigures& figures,
                                     std::int64_t time_ns);
+
+// All that `verify` looks at: the files themselves, and whether `report` can be made of them.
+// Errors: those of verify_run().
+trace::base::Result<trace::store::VerifyReport> check_run(
+    const std::filesystem::path& run, const trace::store::VerifyOptions& options = {});
 
 }  // namespace shardlens::app::report

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/report/run_check.h"
+#include "app/report/run_report.h"
 #include "app/report/tuning/prediction.h"
 #include "bench/fuzz/fuzz_files.h"
 #include "bench/fuzz/subjects.h"

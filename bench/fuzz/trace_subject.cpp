@@ -3,7 +3,7 @@
 
 #include "app/report/comparison_report.h"
 #include "app/report/report_text.h"
-#include "app/report/run_check.h"
+#include "app/report/run_report.h"
 #include "app/session/compare/comparison_reader.h"
 #include "app/session/runs/listed_runs.h"
 #include "bench/fuzz/fuzz_files.h"

@@ -7,7 +7,7 @@
 #include "app/cli/terminal/percent_line.h"
 #include "app/cli/terminal/stop_request.h"
 #include "app/report/report_json.h"
-#include "app/report/run_check.h"
+#include "app/report/run_report.h"
 #include "app/session/runs/listed_runs.h"
 #include "trace/base/number_text.h"
 #include "trace/base/saturated.h"
