@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "app/report/comparison_report.h"
-#include "app/report/report_tables.h"
+#include "app/report/report_text.h"
 #include "app/report/text_table.h"
 #include "app/session/runs/run_banners.h"
 #include "trace/analysis/figures/run_summary.h"

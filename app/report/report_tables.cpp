@@ -1,8 +1,7 @@
-#include "app/report/report_tables.h"
-
 #include <algorithm>
 #include <vector>
 
+#include "app/report/report_text.h"
 #include "app/report/text_table.h"
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/base/text.h"

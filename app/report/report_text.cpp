@@ -6,7 +6,6 @@
 #include <set>
 #include <utility>
 
-#include "app/report/report_tables.h"
 #include "app/report/text_table.h"
 #include "app/session/runs/run_banners.h"
 #include "trace/analysis/figures/evaluation_table.h"
