@@ -373,6 +373,13 @@ Json knob_json(const trace::job::Settings& settings, const trace::job::Knob& kno
       knob.member);
 }
 
+Json knobs_json(const trace::job::Settings& settings,
+                const std::vector<const trace::job::Knob*>& knobs) {
+  Json json = Json::object();
+  for (const auto* knob : knobs) json[std::string(knob->name)] = knob_json(settings, *knob);
+  return json;
+}
+
 Json first_nonfinite_json(const std::vector<trace::analysis::StepFigures>& steps) {
   const auto* first = trace::analysis::first_nonfinite(steps);
   return first == nullptr ? Json(nullptr) : Json(first->index);

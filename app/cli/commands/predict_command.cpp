@@ -7,7 +7,6 @@
 #include "app/cli/commands/add_command.h"
 #include "app/cli/terminal/output.h"
 #include "app/report/tuning/history_report.h"
-#include "app/report/tuning/points_report.h"
 #include "app/report/tuning/prediction_report.h"
 #include "app/session/runs/ledger.h"
 #include "app/session/runs/listed_runs.h"

@@ -48,11 +48,8 @@ std::string changed_name(Goal goal) {
 
 // Of what varies those that the point's strategy obeys.
 Json varied_settings(const SearchReport& report, std::size_t point) {
-  Json settings = Json::object();
-  for (const auto* knob : sweep::obeyed_knobs(report.plan.points, point)) {
-    settings[std::string(knob->name)] = knob_json(report.plan.points.settings[point], *knob);
-  }
-  return settings;
+  const auto& points = report.plan.points;
+  return knobs_json(points.settings[point], sweep::obeyed_knobs(points, point));
 }
 
 Json side_json(const SearchReport& report, std::size_t point, const std::optional<double>& cost) {

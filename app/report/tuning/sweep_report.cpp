@@ -20,14 +20,6 @@ using sweep::SweepGoal;
 
 constexpr std::size_t kLongestValue = 40;  // of a knob, in the table
 
-Json varied_json(const sweep::SweepPlan& plan, std::size_t point) {
-  Json settings = Json::object();
-  for (const auto* knob : plan.points.varied) {
-    settings[std::string(knob->name)] = knob_json(plan.points.settings[point], *knob);
-  }
-  return settings;
-}
-
 Json point_step_json(const PointVerdict& point) {
   std::optional<trace::tuning::Interval> interval;
   if (point.step_ns && point.half_width_ns) {
@@ -45,7 +37,7 @@ Json slower_json(const PointVerdict& point) {
 Json point_json(const SweepReport& report, std::size_t i) {
   const PointVerdict& point = report.verdict.points[i];
   Json json;
-  json["settings"] = varied_json(report.plan, i);
+  json["settings"] = knobs_json(report.plan.points.settings[i], report.plan.points.varied);
   json["runs"] = point.runs;
   json["step_ms"] = point_step_json(point);
   json["exposed_ms"] = optional_ms(point.exposed_ns);
@@ -193,7 +185,8 @@ Json sweep_json(const SweepReport& report) {
   for (const auto* knob : plan.points.varied) varied.push_back(std::string(knob->name));
   Json best = nullptr;
   if (verdict.best) {
-    best = {{"settings", varied_json(plan, *verdict.best)}, {"why", verdict.why}};
+    best = {{"settings", knobs_json(plan.points.settings[*verdict.best], plan.points.varied)},
+            {"why", verdict.why}};
   }
   const auto& spread = verdict.between_runs;
   const bool is_known = spread.degrees_of_freedom >= 1;
