@@ -29,6 +29,13 @@ Json estimate_ms(const std::optional<double>& mean_ns,
           {"high", interval ? ms(interval->high_ns) : Json(nullptr)}};
 }
 
+Json estimate_ms_within(const std::optional<double>& mean_ns,
+                        const std::optional<double>& half_width_ns) {
+  if (!mean_ns || !half_width_ns) return estimate_ms(mean_ns, {});
+  return estimate_ms(mean_ns,
+                     trace::tuning::Interval{*mean_ns - *half_width_ns, *mean_ns + *half_width_ns});
+}
+
 Json estimate_percent(const std::optional<double>& mean, const std::optional<double>& low,
                       const std::optional<double>& high) {
   return {{"mean", optional_number(mean, 100)},

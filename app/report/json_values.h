@@ -34,6 +34,8 @@ Json text_or_null(std::string_view text);                 // null: ""
 // {"mean", "low", "high"}
 Json estimate_ms(const std::optional<double>& mean_ns,
                  const std::optional<trace::tuning::Interval>& interval);
+Json estimate_ms_within(const std::optional<double>& mean_ns,
+                        const std::optional<double>& half_width_ns);
 Json estimate_percent(const std::optional<double>& mean, const std::optional<double>& low,
                       const std::optional<double>& high);  // of fractions
 

@@ -12,8 +12,7 @@ namespace shardlens::app::report {
 namespace {
 
 std::string bandwidth(double bytes_per_s) {
-  return bytes_per_s > 0 ? ui::present::format_bandwidth(bytes_per_s).text()
-                         : std::string(ui::present::kUnknown);
+  return or_unknown(bytes_per_s > 0, ui::present::format_bandwidth(bytes_per_s).text());
 }
 
 }  // namespace
@@ -55,25 +54,21 @@ std::string collectives_text(const trace::analysis::RunFigures& figures) {
   if (has_choices) columns.push_back({"chosen by NCCL"});
   TextTable table(std::move(columns));
   const bool measured_detail = trace::analysis::has_measured_detail(figures.steps);
-  const auto known = [](bool is_known, double ns) {
-    return is_known ? time_text(ns) : std::string(ui::present::kUnknown);
-  };
   for (const auto& c : figures.collectives) {
     std::string function(trace::model::to_string(c.function));
     if (c.executed != c.function)
       function += " as " + std::string(trace::model::to_string(c.executed));
-    std::vector<std::string> row = {function,
-                                    c.tag,
-                                    trace::model::has_bytes(c)
-                                        ? size_text(static_cast<double>(c.bytes))
-                                        : std::string(ui::present::kUnknown),
-                                    ui::present::format_integer(c.count),
-                                    known(c.median_ns >= 0, c.median_ns),
-                                    known(c.matched > 0, c.wait_ns),
-                                    known(c.matched > 0, c.transfer_ns),
-                                    bandwidth(c.algbw_bytes_per_s),
-                                    bandwidth(c.busbw_bytes_per_s),
-                                    known(measured_detail, c.exposed_ns)};
+    std::vector<std::string> row = {
+        function,
+        c.tag,
+        or_unknown(trace::model::has_bytes(c), size_text(static_cast<double>(c.bytes))),
+        ui::present::format_integer(c.count),
+        or_unknown(c.median_ns >= 0, time_text(c.median_ns)),
+        or_unknown(c.matched > 0, time_text(c.wait_ns)),
+        or_unknown(c.matched > 0, time_text(c.transfer_ns)),
+        bandwidth(c.algbw_bytes_per_s),
+        bandwidth(c.busbw_bytes_per_s),
+        or_unknown(measured_detail, time_text(c.exposed_ns))};
     if (has_choices) row.push_back(c.algorithm + (c.protocol.empty() ? "" : " " + c.protocol));
     table.add_row(std::move(row));
   }
@@ -90,10 +85,10 @@ std::string units_text(const trace::analysis::RunFigures& figures) {
                    {"kept per rank", Align::kRight},
                    {"tensors", Align::kRight}});
   for (const auto& unit : figures.units) {
-    const auto known = [](bool is_known, std::string text) { return is_known ? text : "–"; };
-    table.add_row({unit.name, known(unit.bytes > 0, size_text(static_cast<double>(unit.bytes))),
-                   known(unit.bytes > 0, size_text(static_cast<double>(unit.shard_bytes))),
-                   known(!unit.parameters.empty(), std::to_string(unit.parameters.size()))});
+    table.add_row({unit.name,
+                   or_unknown(unit.bytes > 0, size_text(static_cast<double>(unit.bytes))),
+                   or_unknown(unit.bytes > 0, size_text(static_cast<double>(unit.shard_bytes))),
+                   or_unknown(!unit.parameters.empty(), std::to_string(unit.parameters.size()))});
   }
   return "\nUnits\n" + table.text();
 }
@@ -107,7 +102,7 @@ std::string buckets_text(const trace::analysis::RunFigures& figures) {
     const std::string first = bucket.parameters.empty() ? "" : bucket.parameters.front();
     const std::string last = bucket.parameters.size() < 2 ? "" : " … " + bucket.parameters.back();
     table.add_row({std::to_string(bucket.index), size_text(static_cast<double>(bucket.bytes)),
-                   bucket.parameters.empty() ? "–" : std::to_string(bucket.parameters.size()),
+                   or_unknown(!bucket.parameters.empty(), std::to_string(bucket.parameters.size())),
                    bucket.oversize_reason.empty() ? first + last : bucket.oversize_reason});
   }
   return table.empty() ? "" : "\nBuckets, in the order of their reduction\n" + table.text();

@@ -27,8 +27,7 @@ using trace::analysis::RunSummary;
 using trace::base::Phase;
 
 std::string share(double part, double whole) {
-  return whole > 0 ? ui::present::format_percent(part / whole).text()
-                   : std::string(ui::present::kUnknown);
+  return or_unknown(whole > 0, ui::present::format_percent(part / whole).text());
 }
 
 // "the lowest, after step 39; perplexity 12.3; 45 % right; last 2.7012"
@@ -339,9 +338,7 @@ std::string ranks_text(const trace::analysis::RunFigures& figures) {
     });
     if (!is_shown) continue;
     shown.push_back(i);
-    columns.push_back(
-        {std::string(trace::model::to_string(static_cast<trace::model::MemoryCategory>(i))),
-         Align::kRight});
+    columns.push_back({std::string(trace::model::to_string(category)), Align::kRight});
   }
   TextTable table(std::move(columns));
   for (const auto& rank : figures.ranks) {
@@ -349,16 +346,14 @@ std::string ranks_text(const trace::analysis::RunFigures& figures) {
     const bool measured = rank.step_ns > 0;
     std::vector<std::string> row = {
         std::to_string(rank.info.rank), rank.info.device,
-        measured ? time_text(rank.step_ns) : std::string(ui::present::kUnknown),
-        figures.summary.has_detail && measured ? time_text(rank.exposed_ns)
-                                               : std::string(ui::present::kUnknown),
-        has_memory ? size_text(static_cast<double>(rank.peak.total_bytes()))
-                   : std::string(ui::present::kUnknown)};
+        or_unknown(measured, time_text(rank.step_ns)),
+        or_unknown(figures.summary.has_detail && measured, time_text(rank.exposed_ns)),
+        or_unknown(has_memory, size_text(static_cast<double>(rank.peak.total_bytes())))};
     for (const auto category : shown) {
       const bool is_known =
           has_memory && rank.peak.knows(static_cast<trace::model::MemoryCategory>(category));
-      row.push_back(is_known ? size_text(static_cast<double>(rank.peak.bytes[category]))
-                             : std::string(ui::present::kUnknown));
+      row.push_back(
+          or_unknown(is_known, size_text(static_cast<double>(rank.peak.bytes[category]))));
     }
     table.add_row(std::move(row));
   }

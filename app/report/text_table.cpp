@@ -47,6 +47,10 @@ std::string loss_text(double loss) {
   return trace::base::formatted("%.4f", loss);
 }
 
+std::string or_unknown(bool is_known, std::string text) {
+  return is_known ? text : std::string(ui::present::kUnknown);
+}
+
 TextTable::TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {
   for (Column& column : columns_) column.heading = trace::base::printable_line(column.heading);
 }

@@ -32,7 +32,8 @@ class TextTable {
 
 std::string time_text(double ns);
 std::string size_text(double bytes);
-std::string loss_text(double loss);  // "2.7012", "not finite"
+std::string loss_text(double loss);                       // "2.7012", "not finite"
+std::string or_unknown(bool is_known, std::string text);  // "–": it is not known
 
 // Code points: what a terminal shows of the texts written here.
 std::size_t display_width(std::string_view text);

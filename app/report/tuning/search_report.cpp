@@ -21,29 +21,20 @@ std::optional<double> in_units(const std::optional<double>& cost, Goal goal) {
   return goal == Goal::kStepTime ? *cost / 1e6 : 1e9 / *cost;
 }
 
-std::string unit_name(Goal goal) {
+// The unit of a goal's values, and what `change_percent` is of: it falls where the best is better.
+struct GoalNames {
+  const char *unit, *changed;
+};
+GoalNames names_of(Goal goal) {
   switch (goal) {
     case Goal::kStepTime:
-      return "ms";
+      return {"ms", "time_per_step"};
     case Goal::kTokenRate:
-      return "tokens_per_s";
+      return {"tokens_per_s", "time_per_token"};
     case Goal::kMemory:
       break;
   }
-  return "bytes";
-}
-
-// What `change_percent` is of: it falls where the best is better.
-std::string changed_name(Goal goal) {
-  switch (goal) {
-    case Goal::kStepTime:
-      return "time_per_step";
-    case Goal::kTokenRate:
-      return "time_per_token";
-    case Goal::kMemory:
-      break;
-  }
-  return "memory";
+  return {"bytes", "memory"};
 }
 
 // Of what varies those that the point's strategy obeys.
@@ -67,12 +58,6 @@ std::optional<double> measured_cost(const SearchReport& report, const sweep::Slo
   const auto found = report.results.find(slot);
   if (found == report.results.end() || !found->second.measure) return std::nullopt;
   return search::cost_of(*found->second.measure, report.goal());
-}
-
-std::optional<trace::tuning::Interval> around(const std::optional<double>& mean,
-                                              const std::optional<double>& half_width) {
-  if (!mean || !half_width) return std::nullopt;
-  return trace::tuning::Interval{*mean - *half_width, *mean + *half_width};
 }
 
 Json run_json(const SearchReport& report, const search::SearchRun& run) {
@@ -114,13 +99,13 @@ Json tried_json(const SearchReport& report) {
     if (is_of_steps && belief.predicted) {
       std::optional<double> half_width;
       if (belief.predicted->is_sure()) half_width = belief.predicted->half_width;
-      predicted = estimate_ms(belief.predicted->cost, around(belief.predicted->cost, half_width));
+      predicted = estimate_ms_within(belief.predicted->cost, half_width);
     }
     std::optional<double> half_width;
     if (is_of_steps) half_width = belief.half_width;
     tried.push_back({{"settings", varied_settings(report, point)},
                      {"runs", std::move(names)},
-                     {"step_ms", estimate_ms(step_ns, around(step_ns, half_width))},
+                     {"step_ms", estimate_ms_within(step_ns, half_width)},
                      {"peak_memory_bytes", optional_bytes(peak_bytes)},
                      {"predicted_ms", std::move(predicted)},
                      {"stopped_early", false}});
@@ -137,7 +122,7 @@ Json gain_json(const SearchReport& report) {
   const double gain_ns = -*outcome->change * *outcome->base_cost;
   std::optional<double> half_ns;
   if (outcome->half_width) half_ns = *outcome->half_width * *outcome->base_cost;
-  return estimate_ms(gain_ns, around(gain_ns, half_ns));
+  return estimate_ms_within(gain_ns, half_ns);
 }
 
 Json change_json(const std::optional<search::Outcome>& outcome) {
@@ -225,7 +210,7 @@ Json search_json(const SearchReport& report) {
   return {{"schema", 1},
           {"name", report.plan.name},
           {"goal", std::string(search::to_string(report.goal()))},
-          {"unit", unit_name(report.goal())},
+          {"unit", names_of(report.goal()).unit},
           {"status", report.status},
           {"reason", report.reason},
           {"points", report.plan.points.settings.size()},
@@ -233,7 +218,7 @@ Json search_json(const SearchReport& report) {
                               outcome ? outcome->base_cost : std::optional<double>())},
           {"best", outcome ? side_json(report, outcome->best, outcome->best_cost) : Json(nullptr)},
           {"gain_ms", gain_json(report)},
-          {"change_of", changed_name(report.goal())},
+          {"change_of", names_of(report.goal()).changed},
           {"change_percent", change_json(outcome)},
           {"is_sure", outcome && outcome->is_sure()},
           {"verdict", search::verdict_text(report.plan, report.results, report.standing.outcome)},

@@ -20,14 +20,6 @@ using sweep::SweepGoal;
 
 constexpr std::size_t kLongestValue = 40;  // of a knob, in the table
 
-Json point_step_json(const PointVerdict& point) {
-  std::optional<trace::tuning::Interval> interval;
-  if (point.step_ns && point.half_width_ns) {
-    interval = {*point.step_ns - *point.half_width_ns, *point.step_ns + *point.half_width_ns};
-  }
-  return estimate_ms(point.step_ns, interval);
-}
-
 Json slower_json(const PointVerdict& point) {
   std::optional<double> low, high;
   if (point.bounds) low = point.bounds->low, high = point.bounds->high;
@@ -39,7 +31,7 @@ Json point_json(const SweepReport& report, std::size_t i) {
   Json json;
   json["settings"] = knobs_json(report.plan.points.settings[i], report.plan.points.varied);
   json["runs"] = point.runs;
-  json["step_ms"] = point_step_json(point);
+  json["step_ms"] = estimate_ms_within(point.step_ns, point.half_width_ns);
   json["exposed_ms"] = optional_ms(point.exposed_ns);
   json["tokens_per_s"] = optional_number(point.tokens_per_s);
   json["peak_memory_bytes"] = optional_bytes(point.peak_memory_bytes);
