@@ -135,7 +135,7 @@ std::int64_t KinetoCollectives::awaited_ns(const base::Interval& time) const {
   const auto first = std::ranges::lower_bound(calls_, time.start_ns, {}, &Call::order_ns);
   for (auto call = first; call != calls_.end() && call->order_ns() < time.end_ns; ++call) {
     if (call->asked_ns == kNoCall) continue;
-    end_ns = std::max(end_ns, call->made.event.start_ns + call->made.event.duration_ns);
+    end_ns = std::max(end_ns, call->made.event.end_ns());
   }
   return end_ns;
 }
@@ -167,7 +167,7 @@ UnnamedCalls KinetoCollectives::unnamed(Carrier carrier) const {
                              .elements = event.input_elements,
                              .ranks = call.asked_ranks,
                              .start_ns = event.start_ns,
-                             .end_ns = event.start_ns + event.duration_ns,
+                             .end_ns = event.end_ns(),
                              .place = std::ssize(unnamed.calls)});
   }
   return unnamed;
@@ -206,7 +206,7 @@ void KinetoCollectives::make_rows(RowIds& ids) {
         collective_bytes(row.function, in_elements_of(event, row.function),
                          out_elements_of(event, ranks_of(call, row.process_group)), type.bytes);
     row.start_ns = event.start_ns;
-    row.end_ns = event.start_ns + event.duration_ns;
+    row.end_ns = event.end_ns();
     row.enqueued_ns = call.asked_ns;
     if (row.function == Function::kOther) {
       row.tag_name = ids.intern(own_name(event));

@@ -103,7 +103,7 @@ void KinetoRank::add_annotation(const KinetoEvent& event) {
     const int lane = ids_.lane_of(model::LaneKind::kCommunication, thread_name(event));
     return carried_out_.push_back({lane, event});
   }
-  const base::Interval time{event.start_ns, event.start_ns + event.duration_ns};
+  const base::Interval time = event.time();
   if (event.name == kDdpForward) {
     autograd_.add_forward(time, /*is_whole=*/true);
     is_ddp_ = true;
@@ -148,9 +148,8 @@ void KinetoRank::leave_out_unbelievable() {
   std::erase_if(carried_out_, [&](const CarriedOut& made) {
     const auto& event = made.event;
     const bool is_kernel = event.category == KinetoCategory::kKernel;
-    const std::int64_t end_ns = event.start_ns + event.duration_ns;
-    return is_kernel ? !times_.objection(event.start_ns, end_ns).empty()
-                     : leaves(event.start_ns, end_ns);
+    return is_kernel ? !times_.objection(event.start_ns, event.end_ns()).empty()
+                     : leaves(event.start_ns, event.end_ns());
   });
   for (auto& [device, samples] : memory_) {
     std::erase_if(samples, [&](const model::MemorySample& sample) {
@@ -176,8 +175,7 @@ std::map<int, base::Intervals> KinetoRank::communicating() const {
   std::map<int, base::Intervals> times;
   for (const auto& [carried_by, event] : carried_out_) {
     const auto lane = ids_.known_lane(model::LaneKind::kOperators, thread_name(event));
-    if (!lane) continue;
-    times[*lane].push_back({event.start_ns, event.start_ns + event.duration_ns});
+    if (lane) times[*lane].push_back(event.time());
   }
   for (auto& [lane, intervals] : times) intervals = base::normalize(std::move(intervals));
   return times;

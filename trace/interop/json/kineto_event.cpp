@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "trace/base/text.h"
 #include "trace/interop/json/nccl_names.h"
 
 namespace shardlens::trace::interop {
@@ -36,12 +37,6 @@ constexpr CategoryName kCategories[] = {
     {"user_annotation", KinetoCategory::kAnnotation},
 };
 
-// Numbers come with what follows them up to the next token.
-std::string_view trimmed(std::string_view token) {
-  const auto end = token.find_last_not_of(" \t\r\n");
-  return end == std::string_view::npos ? std::string_view() : token.substr(0, end + 1);
-}
-
 std::string_view unquoted(std::string_view token) {
   if (token.size() >= 2 && token.front() == '"' && token.back() == '"') {
     return token.substr(1, token.size() - 2);
@@ -49,7 +44,8 @@ std::string_view unquoted(std::string_view token) {
   return token;
 }
 
-std::string_view token_of(ondemand::value value) { return trimmed(value.raw_json_token()); }
+// Numbers come with what follows them up to the next token.
+std::string_view token_of(ondemand::value value) { return base::trimmed(value.raw_json_token()); }
 
 template <typename Number>
 void read_number(ondemand::value value, Number& number) {
@@ -154,7 +150,7 @@ void read_shapes(ondemand::value value, KinetoEvent& event) {
   if (inputs.raw_json().get(text) != simdjson::SUCCESS) return;
   if (is_gradient(event.name)) return read_one_shape(text, event);
   if (!is_host_collective(event.name)) return read_out_and_in(text, event);
-  event.input_elements = elements_within(trimmed(text));
+  event.input_elements = elements_within(base::trimmed(text));
 }
 
 void read_first_text(ondemand::value value, std::string& text) {

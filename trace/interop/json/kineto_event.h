@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "trace/base/intervals.h"
+
 namespace shardlens::trace::interop {
 
 enum class KinetoCategory : std::uint8_t {
@@ -58,6 +60,9 @@ struct KinetoEvent {
   // "float"; else "" and -1. Elements are those of all its tensors.
   std::string input_shape, input_type;
   std::int64_t input_elements = -1;
+
+  std::int64_t end_ns() const { return start_ns + duration_ns; }
+  base::Interval time() const { return {start_ns, end_ns()}; }
 };
 
 // Events whose inputs tell what is reduced: gradients, Gloo's collectives, and what asks for them.

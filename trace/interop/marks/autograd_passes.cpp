@@ -12,10 +12,6 @@ namespace {
 
 constexpr std::string_view kGradient = "torch::autograd::AccumulateGrad";
 
-base::Interval time_of(const KinetoEvent& event) {
-  return {event.start_ns, event.start_ns + event.duration_ns};
-}
-
 }  // namespace
 
 // Sparse gradients have neither type nor shape: "[[]]", as a single value.
@@ -24,11 +20,10 @@ void AutogradPasses::add(const KinetoEvent& event) {
   if (event.category != KinetoCategory::kOperator) return;
   if (event.node_number >= 0) add_number(event);
   if (name.starts_with(kAutogradNode)) {
-    nodes_.push_back(
-        {time_of(event), event.thread, name.substr(kAutogradNode.size()) == kGradient});
+    nodes_.push_back({event.time(), event.thread, name.substr(kAutogradNode.size()) == kGradient});
   } else if (name == kGradient && event.input_elements >= 0 && !event.input_type.empty()) {
     const TorchType type = torch_type_of_input(event.input_type);
-    const auto [start_ns, end_ns] = time_of(event);
+    const auto [start_ns, end_ns] = event.time();
     sizes_.push_back({start_ns, end_ns, event.input_shape, std::string(type.name),
                       event.input_elements, type.bytes});
   }

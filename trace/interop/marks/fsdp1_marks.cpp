@@ -336,7 +336,7 @@ Result<std::vector<std::string>> mark_units(std::vector<Pass>& passes, const Mod
 }  // namespace
 
 void Fsdp1Marks::add(const KinetoEvent& event) {
-  const Interval time{event.start_ns, event.start_ns + event.duration_ns};
+  const Interval time = event.time();
   if (event.category == KinetoCategory::kPython && event.name.starts_with(kModule)) {
     modules_.push_back({time, event.name.substr(kModule.size())});
   }

@@ -48,7 +48,7 @@ int Fsdp2Marks::unit_id(std::string_view name) {
 void Fsdp2Marks::add(const KinetoEvent& event) {
   if (event.category != KinetoCategory::kAnnotation) return;
   const std::string_view name = event.name;
-  const base::Interval time{event.start_ns, event.start_ns + event.duration_ns};
+  const base::Interval time = event.time();
   if (name == kFsdp2Forward) forwards_.push_back(time);
   const KindName* const kind = kind_of(name);
   if (kind == nullptr) return;

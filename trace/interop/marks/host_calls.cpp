@@ -87,7 +87,7 @@ void match(Alike alike, std::span<const KinetoEvent* const> started,
 
 void HostCalls::add(const KinetoEvent& event) {
   if (event.category != KinetoCategory::kOperator) return;
-  host_end_ns_ = std::max(host_end_ns_, event.start_ns + event.duration_ns);
+  host_end_ns_ = std::max(host_end_ns_, event.end_ns());
   const auto known = std::ranges::find(kCallNames, std::string_view(event.name), &CallName::op);
   if (known == kCallNames.end()) return;
   const Function function = known->function;

@@ -17,8 +17,6 @@ constexpr std::string_view kTensorList = "TensorList";  // which tells no type
 
 using CallsAround = std::vector<const KinetoEvent*>;
 
-std::int64_t until_ns(const KinetoEvent& event) { return event.start_ns + event.duration_ns; }
-
 // "nccl:all_reduce" and "c10d::allreduce_" by what they ask for.
 std::string_view asked_name(const KinetoEvent& call) {
   if (!call.collective.empty()) return call.collective;
@@ -73,9 +71,7 @@ bool NcclCalls::takes(const KinetoEvent& event) {
 
 void NcclCalls::finish(const std::function<bool(const base::Interval&)>& is_believed) {
   for (auto& [lane, calls] : by_lane_) {
-    std::erase_if(calls, [&](const KinetoEvent& each) {
-      return !is_believed({each.start_ns, until_ns(each)});
-    });
+    std::erase_if(calls, [&](const KinetoEvent& each) { return !is_believed(each.time()); });
     std::ranges::stable_sort(calls, {}, [](const KinetoEvent& each) {
       return std::pair(each.start_ns, -each.duration_ns);
     });
@@ -98,7 +94,7 @@ void NcclCalls::tell(std::span<const Launch> launches) const {
       for (; next != calls.end() && next->start_ns <= launch.time_ns; ++next)
         around.push_back(&*next);
       std::erase_if(around,
-                    [&](const KinetoEvent* call) { return until_ns(*call) < launch.time_ns; });
+                    [&](const KinetoEvent* call) { return call->end_ns() < launch.time_ns; });
       if (around.empty()) continue;
       tell_names(around, *launch.kernel);
       const auto teller = std::ranges::find_if(
