@@ -9,6 +9,7 @@
 #include "trace/base/text.h"
 #include "trace/interop/json/nccl_names.h"
 #include "trace/interop/marks/call_places.h"
+#include "trace/model/untold.h"
 
 namespace shardlens::trace::interop {
 
@@ -44,6 +45,29 @@ std::string_view own_name(const KinetoEvent& event) {
   if (!event.collective.empty()) return event.collective;
   const std::string_view name = event.name;
   return is_host_collective(name) ? name.substr(name.find(':') + 1) : std::string_view();
+}
+
+// All-reduces by the pass of backward in which they were asked for.
+std::vector<DdpBackward> backwards_of(std::span<const TrainingPass> passes,
+                                      const std::vector<AskedCall>& reductions) {
+  std::vector<DdpBackward> backwards;
+  for (const TrainingPass& pass : passes) {
+    const auto [start_ns, end_ns] = pass.backward;
+    const auto first = std::ranges::lower_bound(reductions, start_ns, {}, &AskedCall::asked_ns);
+    const auto last = std::ranges::lower_bound(reductions, end_ns, {}, &AskedCall::asked_ns);
+    backwards.push_back({pass.gradients, {first, last}});
+  }
+  return backwards;
+}
+
+model::Bucket row_of(const DdpBucket& bucket, RowIds& ids) {
+  model::Bucket row;
+  row.bytes = bucket.bytes;
+  for (const DdpGradient& gradient : bucket.gradients) {
+    row.parameters.push_back(ids.intern(gradient.shape));
+    row.parameter_bytes.push_back(gradient.elements * gradient.element_bytes);
+  }
+  return row;
 }
 
 }  // namespace
@@ -226,21 +250,6 @@ void KinetoCollectives::place_in(const KinetoPhases& phases) {
   }
 }
 
-std::vector<DdpReduction> KinetoCollectives::reductions() const {
-  std::vector<DdpReduction> reductions;
-  for (std::size_t i = 0; i < calls_.size(); ++i) {
-    const model::Collective& row = rows_[i];
-    if (row.function != Function::kAllReduce || calls_[i].asked_ns == kNoCall) continue;
-    const std::int64_t elements = in_elements_of(calls_[i].made.event, row.function);
-    const std::string_view type = data_type_of(calls_[i].made.event).name;
-    const bool is_of_integers = type.find("int") != type.npos;
-    const bool sparse = is_sparse(calls_[i].made.event);
-    reductions.push_back({calls_[i].asked_ns, elements, row.bytes, i, is_of_integers, sparse});
-  }
-  std::ranges::stable_sort(reductions, {}, &DdpReduction::asked_ns);
-  return reductions;
-}
-
 std::string KinetoCollectives::why_calls_are_unclear() const {
   if (on_gpu_) return "";
   std::int64_t all = 0, unclear = 0;
@@ -256,8 +265,8 @@ std::string KinetoCollectives::why_calls_are_unclear() const {
          "does not hold one call (c10d::…) for each (as where its file was cut off)";
 }
 
-std::vector<FsdpCall> KinetoCollectives::calls() const {
-  std::vector<FsdpCall> calls;
+std::vector<AskedCall> KinetoCollectives::calls() const {
+  std::vector<AskedCall> calls;
   for (std::size_t i = 0; i < calls_.size(); ++i) {
     if (calls_[i].asked_ns == kNoCall) continue;
     const model::Collective& row = rows_[i];
@@ -266,8 +275,9 @@ std::vector<FsdpCall> KinetoCollectives::calls() const {
     const std::int64_t elements = row.function == Function::kAllGather
                                       ? out_elements_of(event, ranks)
                                       : in_elements_of(event, row.function);
-    calls.push_back(
-        {calls_[i].asked_ns, row.function, row.bytes, elements, ranks, row.data_type, i});
+    const bool is_of_integers = data_type_of(event).name.find("int") != std::string_view::npos;
+    calls.push_back({calls_[i].asked_ns, row.function, row.bytes, elements, ranks, row.data_type, i,
+                     is_of_integers, is_sparse(event)});
   }
   return calls;
 }
@@ -278,6 +288,48 @@ void KinetoCollectives::tag(std::size_t call, model::TagKind kind, int index,
   row.tag_kind = kind;
   row.tag_index = index;
   row.tag_name = name;
+}
+
+std::string KinetoCollectives::add_buckets(std::span<const TrainingPass> passes, RowIds& ids,
+                                           model::Batch& rows) {
+  std::vector<AskedCall> reductions = calls();
+  std::erase_if(reductions,
+                [](const AskedCall& call) { return call.function != Function::kAllReduce; });
+  std::ranges::stable_sort(reductions, {}, &AskedCall::asked_ns);
+  const DdpBuckets found = find_ddp_buckets(backwards_of(passes, reductions));
+  for (const DdpBuckets::Tag& each : found.tags) {
+    tag(each.call, model::TagKind::kBucket, each.bucket);
+  }
+  for (const std::size_t call : found.used_parameters) {
+    tag(call, model::TagKind::kNamed, -1, ids.intern(model::kUsedParameters));
+  }
+  for (std::size_t plan = 0; plan < found.plans.size(); ++plan) {
+    for (std::size_t index = 0; index < found.plans[plan].size(); ++index) {
+      model::Bucket& row = rows.buckets.emplace_back(row_of(found.plans[plan][index], ids));
+      row.plan = static_cast<int>(plan);
+      row.index = static_cast<int>(index);
+    }
+  }
+  return found.why_none;
+}
+
+void KinetoCollectives::add_units(const FsdpUnits& found, const KinetoPhases& phases, RowIds& ids,
+                                  model::Batch& rows) {
+  for (const FsdpUnits::Tag& each : found.tags) {
+    tag(each.call, model::TagKind::kUnit, each.unit, ids.intern(each.text));
+  }
+  for (const FsdpUnit& unit : found.units) {
+    const auto index = static_cast<int>(&unit - found.units.data());
+    rows.units.push_back({0, index, ids.intern(unit.name), unit.bytes, unit.bytes / unit.ranks,
+                          unit.reduced_bytes, static_cast<int>(unit.ranks), unit.data_type});
+    for (const DdpGradient& parameter : unit.parameters) {
+      rows.unit_parameters.push_back(
+          {0, index, ids.intern(parameter.shape), parameter.elements * unit.element_bytes});
+    }
+  }
+  for (const FsdpUnits::Ready& each : found.ready) {
+    rows.unit_ready.push_back({0, phases.step_at(each.time_ns), each.unit, each.time_ns});
+  }
 }
 
 void KinetoCollectives::move_to(model::Batch& rows, GroupNumbers& numbers) {

@@ -13,6 +13,7 @@
 #include "trace/interop/kineto_groups.h"
 #include "trace/interop/kineto_job.h"
 #include "trace/interop/kineto_phases.h"
+#include "trace/interop/marks/autograd_passes.h"
 #include "trace/interop/marks/call_groups.h"
 #include "trace/interop/marks/ddp_buckets.h"
 #include "trace/interop/marks/fsdp_units.h"
@@ -61,15 +62,18 @@ class KinetoCollectives {
   // Once phases are known.
   void place_in(const KinetoPhases& phases);
 
-  // Of those that are known to have been asked for; `call` is what tag() knows them by. After
-  // make_rows().
-  std::vector<DdpReduction> reductions() const;  // all-reduces, in order
-  std::vector<FsdpCall> calls() const;
+  // Those of which it is known when they were asked for. After make_rows().
+  std::vector<AskedCall> calls() const;
   bool has_any() const { return !calls_.empty(); }
   // Which calls asked for Gloo's that DDP or a sharding program may have asked for. A clause; "":
   // it is known of all of them.
   std::string why_calls_are_unclear() const;
-  void tag(std::size_t call, model::TagKind kind, int index, model::StringId name = 0);
+
+  // What the rank reduces and gathers as one, as rows: buckets of DDP, units of sharding programs.
+  // Tags the collectives that are of them. A clause says why there are no buckets; "": there are.
+  std::string add_buckets(std::span<const TrainingPass> passes, RowIds& ids, model::Batch& rows);
+  void add_units(const FsdpUnits& found, const KinetoPhases& phases, RowIds& ids,
+                 model::Batch& rows);
 
   void move_to(model::Batch& rows, GroupNumbers& numbers);
 
@@ -92,6 +96,7 @@ class KinetoCollectives {
   void find_launches(const EventRuns& runs, const NcclCalls& nccl_calls);
   void find_requests(const HostCalls& host_calls);
   void find_ranks_of_gathers();
+  void tag(std::size_t call, model::TagKind kind, int index, model::StringId name = 0);
   std::int64_t ranks_of(const Call& call, int group) const;
 
   bool on_gpu_ = false;

@@ -7,7 +7,6 @@
 #include "trace/base/intervals.h"
 #include "trace/base/saturated.h"
 #include "trace/interop/json/nccl_names.h"
-#include "trace/interop/marked_parts.h"
 #include "trace/model/untold.h"
 
 namespace shardlens::trace::interop {
@@ -221,7 +220,7 @@ std::string KinetoRank::make_parts(int world_size, std::span<const TrainingPass>
     return std::string(what) + (unclear.empty() ? why_none : unclear);
   };
   if (!units.units.empty() || !units.why_none.empty()) {
-    add_units(units, phases, collectives, ids_, rows);
+    collectives.add_units(units, phases, ids_, rows);
     return units.why_none.empty() ? "" : untold(model::kNoUnits, units.why_none);
   }
   if (world_size == 1) return "";
@@ -231,7 +230,7 @@ std::string KinetoRank::make_parts(int world_size, std::span<const TrainingPass>
     return std::string(model::kNoBucketPlan) + "no " + std::string(kDdpForward) +
            " is marked in the trace";
   }
-  const std::string why = add_buckets(passes, collectives, ids_, rows);
+  const std::string why = collectives.add_buckets(passes, ids_, rows);
   return why.empty() ? "" : untold(model::kNoBucketPlan, why);
 }
 

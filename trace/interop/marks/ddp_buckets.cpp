@@ -21,7 +21,7 @@ tl::unexpected<base::Error> unclear(std::string why) {
 
 // A reduction and how many gradients were there when it was asked for.
 struct Launch {
-  const DdpReduction* reduction = nullptr;
+  const AskedCall* reduction = nullptr;
   std::size_t gradients = 0;
 };
 
@@ -30,7 +30,7 @@ struct Launch {
 std::vector<Launch> launches_of(const DdpBackward& backward,
                                 std::vector<std::size_t>& used_parameters) {
   std::vector<Launch> launches;
-  for (const DdpReduction& reduction : backward.reductions) {
+  for (const AskedCall& reduction : backward.reductions) {
     const auto next = std::ranges::upper_bound(backward.gradients, reduction.asked_ns, {},
                                                &DdpGradient::start_ns);
     if (next == backward.gradients.begin()) continue;
@@ -44,7 +44,7 @@ std::vector<Launch> launches_of(const DdpBackward& backward,
   return launches;
 }
 
-Result<DdpBucket> bucket_of(std::span<const DdpGradient> gradients, const DdpReduction& reduction) {
+Result<DdpBucket> bucket_of(std::span<const DdpGradient> gradients, const AskedCall& reduction) {
   if (gradients.front().elements < 0) return DdpBucket{reduction.bytes, {}};
   std::int64_t elements = 0;
   for (const DdpGradient& gradient : gradients) {

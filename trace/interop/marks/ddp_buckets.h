@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "trace/model/events.h"
+
 namespace shardlens::trace::interop {
 
 struct DdpGradient {
@@ -17,10 +19,13 @@ struct DdpGradient {
   std::int64_t element_bytes = 0;         // 0: not known
 };
 
-struct DdpReduction {
+// A collective of which it is known when the host asked for it.
+struct AskedCall {
   std::int64_t asked_ns = 0;
-  std::int64_t elements = -1;  // −1: not told
-  std::int64_t bytes = -1;
+  model::CollectiveFunction function = model::CollectiveFunction::kOther;
+  std::int64_t bytes = -1, elements = -1;  // of all ranks; −1: not told
+  std::int64_t ranks = 1;                  // 0: not told
+  model::StringId data_type = 0;
   std::size_t call = 0;  // whatever the caller knows it by
   bool is_of_integers = false;
   bool is_sparse = false;  // holds some values of its gradient, and where they are
@@ -29,7 +34,7 @@ struct DdpReduction {
 // One backward pass of a rank; both in order of time.
 struct DdpBackward {
   std::vector<DdpGradient> gradients;
-  std::vector<DdpReduction> reductions;  // all-reduces, whoever asked for them
+  std::vector<AskedCall> reductions;  // all-reduces, whoever asked for them
 };
 
 struct DdpBucket {

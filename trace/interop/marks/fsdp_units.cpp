@@ -51,7 +51,7 @@ class SameSizes {
  public:
   explicit SameSizes(std::size_t units) : elements_(units, kNotTold) {}
 
-  void add(const FsdpCall& call, std::size_t index, const FsdpUnit& unit) {
+  void add(const AskedCall& call, std::size_t index, const FsdpUnit& unit) {
     if (!why_none_.empty()) return;
     if (call.elements < 0) {
       why_none_ =
@@ -82,7 +82,7 @@ class SameSizes {
 }  // namespace
 
 FsdpUnits find_fsdp_units(const UnitMarks& marks, std::span<const TrainingPass> passes,
-                          std::span<const FsdpCall> calls) {
+                          std::span<const AskedCall> calls) {
   FsdpUnits found{.units = {}, .why_none = marks.why_none(), .tags = {}, .ready = {}};
   if (!marks.has_units()) return found;
   std::vector<base::Interval> backwards;
@@ -90,7 +90,7 @@ FsdpUnits find_fsdp_units(const UnitMarks& marks, std::span<const TrainingPass> 
   for (const std::string& name : marks.unit_names()) found.units.push_back({.name = name});
   std::vector<std::int64_t> reduced_elements(found.units.size());
   SameSizes sizes(found.units.size());
-  for (const FsdpCall& call : calls) {
+  for (const AskedCall& call : calls) {
     const auto use = marks.use_at(call.asked_ns, backwards);
     if (!use || !is_what_it_does(use->what, call.function)) continue;
     if (call.ranks == 0 && call.function != Function::kAllReduce) {

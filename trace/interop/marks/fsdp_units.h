@@ -9,19 +9,11 @@
 #include <vector>
 
 #include "trace/interop/marks/autograd_passes.h"
+#include "trace/interop/marks/ddp_buckets.h"
 #include "trace/interop/marks/unit_marks.h"
 #include "trace/model/events.h"
 
 namespace shardlens::trace::interop {
-
-struct FsdpCall {
-  std::int64_t asked_ns = 0;
-  model::CollectiveFunction function = model::CollectiveFunction::kOther;
-  std::int64_t bytes = -1, elements = -1;  // of all ranks; −1: not told
-  std::int64_t ranks = 1;                  // 0: not told
-  model::StringId data_type = 0;
-  std::size_t call = 0;  // whatever the caller knows it by
-};
 
 struct FsdpUnit {
   std::string name;
@@ -51,6 +43,6 @@ struct FsdpUnits {
 
 // Units that were inferred are found only if the same was moved for each, whenever it was.
 FsdpUnits find_fsdp_units(const UnitMarks& marks, std::span<const TrainingPass> passes,
-                          std::span<const FsdpCall> calls);
+                          std::span<const AskedCall> calls);
 
 }  // namespace shardlens::trace::interop

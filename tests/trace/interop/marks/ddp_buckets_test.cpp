@@ -21,8 +21,10 @@ DdpBackward backward_of(const std::vector<std::int64_t>& elements) {
 }
 
 void reduce(DdpBackward& backward, std::int64_t asked_ns, std::int64_t elements) {
-  backward.reductions.push_back(
-      {asked_ns, elements, 4 * elements, backward.reductions.size(), false, false});
+  backward.reductions.push_back({.asked_ns = asked_ns,
+                                 .bytes = 4 * elements,
+                                 .elements = elements,
+                                 .call = backward.reductions.size()});
 }
 
 TEST(DdpBuckets, HoldTheGradientsUpToTheOneAtWhichTheirReductionIsAskedFor) {
@@ -94,7 +96,7 @@ TEST(DdpBuckets, AreNotGuessedWhereSumsDiffer) {
   reduce(backward, 22, 7);
   EXPECT_THAT(find_ddp_buckets(std::vector{backward}).why_none, HasSubstr("of some gradients"));
   backward = backward_of({INT64_MAX, INT64_MAX});
-  backward.reductions.push_back({22, INT64_MAX, 8, 0});
+  backward.reductions.push_back({.asked_ns = 22, .bytes = 8, .elements = INT64_MAX});
   EXPECT_THAT(find_ddp_buckets(std::vector{backward}).why_none, HasSubstr("how large"));
 }
 

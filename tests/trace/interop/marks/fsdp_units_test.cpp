@@ -23,7 +23,7 @@ UnitMarks marks_of_two() {
 }
 
 // Of two ranks each, in groups whose sums two others add up.
-std::vector<FsdpCall> hybrid_calls() {
+std::vector<AskedCall> hybrid_calls() {
   return {{105, Function::kAllGather, 400, 100, 2, 1, 0},
           {205, Function::kAllGather, 800, 200, 2, 1, 1},
           {505, Function::kReduceScatter, 400, 100, 2, 1, 2},
