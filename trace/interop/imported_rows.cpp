@@ -24,15 +24,15 @@ std::int64_t time_of(const model::MemorySample& row) { return row.time_ns; }
 std::int64_t time_of(const model::UnitReady& row) { return row.time_ns; }
 std::int64_t time_of(const model::Event& row) { return row.start_ns; }
 
-ImportedTimes row_times(const model::MemorySample& row) { return {row.time_ns, row.time_ns}; }
-ImportedTimes row_times(const model::Event& row) { return {row.start_ns, row.end_ns()}; }
+base::Interval row_times(const model::MemorySample& row) { return {row.time_ns, row.time_ns}; }
+base::Interval row_times(const model::Event& row) { return {row.start_ns, row.end_ns()}; }
 template <typename Row>
-ImportedTimes row_times(const Row& row) {
+base::Interval row_times(const Row& row) {
   return {row.start_ns, row.end_ns};
 }
 
 template <typename Row>
-void extend(ImportedTimes& times, const std::vector<Row>& rows) {
+void extend(base::Interval& times, const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     const auto [start, end] = row_times(row);
     times.start_ns = std::min(times.start_ns, start);
@@ -139,8 +139,8 @@ class RowReplay {
 
 }  // namespace
 
-ImportedTimes times_of(const model::Batch& rows) {
-  ImportedTimes times{INT64_MAX, INT64_MIN};
+base::Interval times_of(const model::Batch& rows) {
+  base::Interval times{INT64_MAX, INT64_MIN};
   extend(times, rows.steps);
   extend(times, rows.spans);
   extend(times, rows.collectives);

@@ -2,21 +2,17 @@
 // commits that carry the trace's own times, so that replay plays them. Any thread.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <functional>
 
+#include "trace/base/intervals.h"
 #include "trace/base/result.h"
 #include "trace/model/batch.h"
 
 namespace shardlens::trace::interop {
 
-struct ImportedTimes {
-  std::int64_t start_ns = 0, end_ns = 0;
-};
-
 // From the first to the last row that has a time; there is none if the end is before the start.
-ImportedTimes times_of(const model::Batch& rows);
+base::Interval times_of(const model::Batch& rows);
 // `rows`: everything of one rank. `goes_on` is asked between commits; false ends it with kFailed.
 // Errors: those of writing.
 base::Result<void> write_imported_rows(const std::filesystem::path& file, int rank,

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "trace/interop/event_runs.h"
 #include "trace/interop/json/kineto_event.h"
 #include "trace/interop/kineto_groups.h"
 #include "trace/interop/kineto_job.h"
@@ -19,7 +18,7 @@
 #include "trace/interop/marks/fsdp_units.h"
 #include "trace/interop/marks/host_calls.h"
 #include "trace/interop/marks/nccl_calls.h"
-#include "trace/interop/row_ids.h"
+#include "trace/interop/rank_lanes.h"
 #include "trace/model/batch.h"
 
 namespace shardlens::trace::interop {

@@ -11,7 +11,7 @@
 
 #include "trace/interop/json/kineto_event.h"
 #include "trace/interop/kineto_job.h"
-#include "trace/interop/row_ids.h"
+#include "trace/interop/rank_lanes.h"
 #include "trace/model/batch.h"
 
 namespace shardlens::trace::interop {

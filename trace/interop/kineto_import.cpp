@@ -35,7 +35,7 @@ struct KinetoFile {
   KinetoJob job;
   std::int64_t events = 0;
   bool cut_off = false;
-  ImportedTimes times;
+  base::Interval times;
 };
 
 tl::unexpected<base::Error> stopped() {
@@ -188,7 +188,7 @@ class Import {
   base::Result<void> read(const fs::path& path, std::size_t index);
   base::Result<void> take_in(JsonEvents& input, KinetoFile& file, std::size_t index);
   base::Result<void> number_ranks();
-  base::Result<void> check_times(const KinetoFile& file, const ImportedTimes& times);
+  base::Result<void> check_times(const KinetoFile& file, const base::Interval& times);
   base::Result<void> describe();
   void tell_groups(Carrier carrier);
   void tell_unknown();
@@ -285,7 +285,7 @@ base::Result<void> Import::number_ranks() {
 }
 
 // Ranks of one job work at the same time, as far as their hosts' clocks agree.
-base::Result<void> Import::check_times(const KinetoFile& file, const ImportedTimes& times) {
+base::Result<void> Import::check_times(const KinetoFile& file, const base::Interval& times) {
   if (times.start_ns > times.end_ns) {
     return base::fail(base::ErrorKind::kForeign,
                       "'" + file.path.string() +

@@ -14,7 +14,7 @@
 #include "trace/base/phase.h"
 #include "trace/interop/marks/autograd_passes.h"
 #include "trace/interop/marks/unit_marks.h"
-#include "trace/interop/row_ids.h"
+#include "trace/interop/rank_lanes.h"
 #include "trace/model/batch.h"
 
 namespace shardlens::trace::interop {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "trace/interop/believable_times.h"
-#include "trace/interop/event_runs.h"
 #include "trace/interop/json/kineto_event.h"
 #include "trace/interop/kineto_collectives.h"
 #include "trace/interop/kineto_groups.h"
@@ -25,7 +24,7 @@
 #include "trace/interop/marks/host_calls.h"
 #include "trace/interop/marks/nccl_calls.h"
 #include "trace/interop/marks/unit_marks.h"
-#include "trace/interop/row_ids.h"
+#include "trace/interop/rank_lanes.h"
 #include "trace/model/batch.h"
 
 namespace shardlens::trace::interop {
