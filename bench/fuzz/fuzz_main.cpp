@@ -1,11 +1,10 @@
-#include "bench/fuzz/fuzz_main.h"
-
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <sstream>
 
 #include "bench/bench_rows.h"
+#include "bench/fuzz/fuzz_run.h"
 #include "trace/base/printable.h"
 
 namespace shardlens::bench {

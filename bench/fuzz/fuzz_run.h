@@ -52,4 +52,9 @@ using Subjects = std::span<const std::unique_ptr<Subject>>;
 trace::base::Result<FuzzResult> run_fuzzer(Subjects subjects, const FuzzOptions& options,
                                            const std::function<void(const FuzzFailure&)>& failed);
 
+// The command line of a fuzzer: 0, also after failures, which the rows on standard output tell to
+// `shardlens bench`; with --fail, 1 after failures, or if one of all subjects ran no case. Standard
+// error says of each how to repeat it.
+int fuzz_main(int argc, const char* const* argv, Subjects subjects);
+
 }  // namespace shardlens::bench

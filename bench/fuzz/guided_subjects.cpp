@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "bench/fuzz/subjects.h"
+#include "bench/fuzz/subject.h"
 #include "trace/base/file_system.h"
 
 namespace shardlens::bench {

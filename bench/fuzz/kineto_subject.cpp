@@ -6,8 +6,7 @@
 
 #include "app/report/run_report.h"
 #include "app/report/tuning/prediction.h"
-#include "bench/fuzz/fuzz_files.h"
-#include "bench/fuzz/subjects.h"
+#include "bench/fuzz/subject.h"
 #include "tests/trace/interop/ddp_traces.h"
 #include "tests/trace/interop/fsdp1_traces.h"
 #include "tests/trace/interop/fsdp_traces.h"

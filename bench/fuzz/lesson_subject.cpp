@@ -3,8 +3,7 @@
 #include <string_view>
 
 #include "app/lessons/lesson_file.h"
-#include "bench/fuzz/fuzz_files.h"
-#include "bench/fuzz/subjects.h"
+#include "bench/fuzz/subject.h"
 
 namespace shardlens::bench {
 namespace {
@@ -60,8 +59,6 @@ class LessonSubject final : public Subject {
  public:
   std::string_view name() const override { return "lessons"; }
   int weight() const override { return 8; }
-
-  trace::base::Result<void> prepare(const fs::path&) override { return {}; }
 
   void damage(Mutation& mutation, const fs::path& input) override {
     file_ = input / "lesson.md";

@@ -2,8 +2,8 @@
 //   bench_fuzz --seconds N --seed S
 // With the sanitizers:
 //   ./test --preset asan --target bench_fuzz -R Fuzz.ReadsWhateverIsDamaged
-#include "bench/fuzz/fuzz_main.h"
-#include "bench/fuzz/subjects.h"
+#include "bench/fuzz/fuzz_run.h"
+#include "bench/fuzz/subject.h"
 
 // The sanitizers ask these when a program starts. What they find ends it.
 extern "C" {

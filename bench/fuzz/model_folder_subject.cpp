@@ -2,9 +2,8 @@
 #include <array>
 #include <map>
 
-#include "bench/fuzz/fuzz_files.h"
 #include "bench/fuzz/small_tokenizers.h"
-#include "bench/fuzz/subjects.h"
+#include "bench/fuzz/subject.h"
 #include "trace/job/huggingface/find_model.h"
 #include "trainer/huggingface/weight_files.h"
 #include "trainer/text/load_text.h"

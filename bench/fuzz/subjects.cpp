@@ -1,18 +1,14 @@
-#include "bench/fuzz/subjects.h"
+#include "bench/fuzz/subject.h"
 
 namespace shardlens::bench {
 
 std::vector<std::unique_ptr<Subject>> all_subjects() {
   std::vector<std::unique_ptr<Subject>> subjects;
-  subjects.push_back(trace_subject());
-  subjects.push_back(kineto_subject());
-  subjects.push_back(yaml_subject());
-  subjects.push_back(framework_subject());
-  subjects.push_back(model_folder_subject());
-  subjects.push_back(text_subject());
-  subjects.push_back(cache_subject());
-  subjects.push_back(costs_subject());
-  subjects.push_back(lesson_subject());
+  for (const auto make :
+       {trace_subject, kineto_subject, yaml_subject, framework_subject, model_folder_subject,
+        text_subject, cache_subject, costs_subject, lesson_subject}) {
+    subjects.push_back(make());
+  }
   return subjects;
 }
 

@@ -1,6 +1,5 @@
 // What is learnt from: text, JSON Lines, prompts, conversations, labels.
-#include "bench/fuzz/fuzz_files.h"
-#include "bench/fuzz/subjects.h"
+#include "bench/fuzz/subject.h"
 #include "trainer/text/load_text.h"
 
 namespace shardlens::bench {
@@ -20,8 +19,6 @@ class TextSubject final : public Subject {
  public:
   std::string_view name() const override { return "text"; }
   int weight() const override { return 2; }  // each starts Python
-  trace::base::Result<void> prepare(const fs::path&) override { return {}; }
-
   void damage(Mutation& mutation, const fs::path& input) override {
     const std::string good(mutation.pick(kGood));
     const bool is_json = good.front() == '{' || mutation.one_in(8);

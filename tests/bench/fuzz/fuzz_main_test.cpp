@@ -1,6 +1,4 @@
 // A fuzzer over a subject with a planted fault: found, told, kept, and repeated from what is told.
-#include "bench/fuzz/fuzz_main.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -14,7 +12,7 @@
 #include <sstream>
 #include <thread>
 
-#include "bench/fuzz/fuzz_files.h"
+#include "bench/fuzz/fuzz_run.h"
 #include "trace/base/file_system.h"
 
 namespace shardlens::bench {
@@ -32,7 +30,6 @@ class PlantedSubject final : public Subject {
  public:
   explicit PlantedSubject(Fault fault) : fault_(fault) {}
   std::string_view name() const override { return "planted"; }
-  trace::base::Result<void> prepare(const fs::path&) override { return {}; }
   void damage(Mutation& mutation, const fs::path& input) override {
     byte_ = static_cast<char>(mutation.below(16));
     std::ofstream(input / "byte") << byte_;
