@@ -201,7 +201,7 @@ int main(int argc, char** argv) {
   using namespace shardlens::bench;
   CLI::App arguments{"How soon the window shows what was recorded, and what it costs when idle."};
   CLI11_PARSE(arguments, argc, argv);
-  try {
+  return exit_code_of([] {
     const auto folder = must(shardlens::trace::base::TemporaryFolder::create());
     Recorder recorder(folder.path());
     Viewer viewer(folder.path(), recorder.folder());
@@ -217,9 +217,5 @@ int main(int argc, char** argv) {
                 {road + ", maximum", quantile(times, 1), "ms"},
                 {viewer.draws() ? "idle window, CPU" : "idle session, CPU (no display)", idle,
                  "% of a core", "< 1 % of a core", idle < 1}});
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
-    return 1;
-  }
-  return 0;
+  });
 }

@@ -13,6 +13,7 @@
 #include "bench/bench_rows.h"
 #include "bench/cpu_times.h"
 #include "bench/headless_window.h"
+#include "bench/must.h"
 #include "bench/redraw/made_up_run.h"
 #include "trace/base/file_system.h"
 #include "ui/present/tune/knob_rows.h"
@@ -130,16 +131,11 @@ int main(int argc, char** argv) {
   app.add_option("--unit-layers", unit_layers, "Blocks of the model with units; each is one")
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  try {
-    const auto folder = shardlens::trace::base::TemporaryFolder::create();
-    if (!folder) throw std::runtime_error(folder.error().message);
+  return exit_code_of([&] {
+    const auto folder = must(shardlens::trace::base::TemporaryFolder::create());
     std::vector<BenchRow> rows;
-    measure_buckets(folder->path(), gradient_layers, rows);
-    measure_units(folder->path(), unit_layers, rows);
+    measure_buckets(folder.path(), gradient_layers, rows);
+    measure_units(folder.path(), unit_layers, rows);
     print_rows(rows);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
-    return 1;
-  }
-  return 0;
+  });
 }

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -43,11 +42,8 @@ class Bench {
     generate();
     size_ = run_stage([&] { return measure_sizes(run_); });
     events_ = size_.at("events");
-    if (options_.window_only) {
-      add_window();
-      return rows_;
-    }
     add_window();
+    if (options_.window_only) return rows_;
     add_questions();
     add_sql();
     add_sizes();
@@ -86,16 +82,15 @@ class Bench {
     synthetic.name = "bench";
     synthetic.ranks = options_.ranks;
     synthetic.events = options_.events;
-    const auto made = trace::synthetic::generate_run(folder_, synthetic);
-    if (!made) throw std::runtime_error(made.error().message);
-    run_ = made->folder;
-    const auto events = static_cast<double>(made->events);
+    const auto made = must(trace::synthetic::generate_run(folder_, synthetic));
+    run_ = made.folder;
+    const auto events = static_cast<double>(made.events);
     // What is found out of a run that may still be written is not kept.
     for (const auto& entry : fs::directory_iterator(run_)) {
       fs::last_write_time(entry.path(), fs::file_time_type::clock::now() - std::chrono::hours(1));
     }
     add("making the run, " + millions(events) + ", " + std::to_string(options_.ranks) + " ranks",
-        events / made->seconds / 1e6, "M events/s");
+        events / made.seconds / 1e6, "M events/s");
   }
 
   void add_window() {
@@ -129,8 +124,7 @@ class Bench {
     if (options_.plain) {
       say("the same events as plain rows of SQLite");
       plain = folder_ / "plain.sqlite";
-      const auto exported = trace::store::export_rows(run_, plain);
-      if (!exported) throw std::runtime_error(exported.error().message);
+      must(trace::store::export_rows(run_, plain));
     }
     say("SQL");
     const Figures f = run_stage([&] { return measure_sql(run_, plain); });
@@ -176,14 +170,12 @@ class Bench {
     fs::create_directories(many);
     const Figures w = run_stage([&] { return measure_writing(one); });
     add("writing chunks, one core", w.at("events_per_core_s") / 1e6, "M events/s", 10, true);
-    SoakOptions soak;
-    soak.seconds = options_.soak_s;
-    const Figures s = run_stage([&] { return measure_soak(many, soak); });
-    add(formatted("8 writers at 200 k events/s each for %g s: lost", soak.seconds), s.at("lost"),
+    const Figures s = run_stage([&] { return measure_soak(many, options_.soak_s); });
+    add(formatted("8 writers at 200 k events/s each for %g s: lost", options_.soak_s), s.at("lost"),
         "events", 0);
     add("  their memory at the end, at most 1.1 of that at half time", s.at("late_mib"), "MiB",
         s.at("early_mib") * 1.1);
-    add("  their threads' time", 100 * s.at("writer_cpu_s") / soak.seconds, "% of a core");
+    add("  their threads' time", 100 * s.at("writer_cpu_s") / options_.soak_s, "% of a core");
   }
 
   const Options options_;
@@ -210,12 +202,8 @@ int main(int argc, char** argv) {
   app.add_flag("--window-only", options.window_only, "Opening it and a journey, nothing else");
   app.add_option("--run", options.run, "A run that is there already, instead of a made-up one");
   CLI11_PARSE(app, argc, argv);
-  try {
+  return exit_code_of([&] {
     const auto folder = must(shardlens::trace::base::TemporaryFolder::create());
     print_rows(Bench(options, folder.path()).run());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
-    return 1;
-  }
-  return 0;
+  });
 }

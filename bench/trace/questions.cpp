@@ -1,4 +1,5 @@
-// Statistics, search and SQL over a whole run, and the same over plain rows.
+// What a recorded event takes on disk; statistics, search and SQL over a whole run, and the same
+// over plain rows.
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -44,6 +45,21 @@ trace::timeline::TimeRange whole(const trace::explore::RunExplorer& explorer) {
   return {rows->start_ns, rows->end_ns + 1, {}};
 }
 
+trace::store::Database open_to_read(const std::filesystem::path& file) {
+  return must(trace::store::Database::open(file.string(), SQLITE_OPEN_READONLY, file.string()));
+}
+
+void add_sizes_of(const std::filesystem::path& file, Figures& figures) {
+  auto database = open_to_read(file);
+  const auto add = [&](const char* name, const std::string& sql) {
+    figures[name] += static_cast<double>(must(database.integer(sql)));
+  };
+  add("kernels", "select sum(count) from chunk where kind = 'kernel'");
+  add("kernel_chunk_bytes", "select sum(length(data)) from chunk where kind = 'kernel'");
+  add("events", "select sum(count) from chunk");
+  figures["file_bytes"] += static_cast<double>(std::filesystem::file_size(file));
+}
+
 double plain_seconds(trace::store::Database& database, const std::string& sql) {
   return seconds_of([&] {
     auto statement = must(database.prepare(sql));
@@ -53,6 +69,15 @@ double plain_seconds(trace::store::Database& database, const std::string& sql) {
 }
 
 }  // namespace
+
+Figures measure_sizes(const std::filesystem::path& run) {
+  Figures figures;
+  for (const auto& entry : std::filesystem::directory_iterator(run)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with("rank_") && name.ends_with(".sqlite")) add_sizes_of(entry.path(), figures);
+  }
+  return figures;
+}
 
 Figures measure_questions(const std::filesystem::path& run) {
   Figures figures;
@@ -64,7 +89,6 @@ Figures measure_questions(const std::filesystem::path& run) {
     figures["statistics_cold_ms"] = 1e3 * seconds_of(count);
     read_all(*explorer);
     figures["statistics_warm_ms"] = 1e3 * best_seconds_of(count);
-    figures["highest_mib"] = highest_resident_mib();
   }
   const auto explorer = must(trace::explore::RunExplorer::open(run));
   read_all(*explorer);
@@ -87,8 +111,7 @@ Figures measure_sql(const std::filesystem::path& run, const std::filesystem::pat
   figures["group_s"] = ask(group);
   figures["like_s"] = ask(like);
   if (plain.empty()) return figures;
-  auto database =
-      must(trace::store::Database::open(plain.string(), SQLITE_OPEN_READONLY, plain.string()));
+  auto database = open_to_read(plain);
   plain_seconds(database, "select count(*) from kernel");  // the file is in memory from here on
   figures["plain_group_s"] = plain_seconds(database, group);
   figures["plain_like_s"] = plain_seconds(database, like);

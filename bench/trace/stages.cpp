@@ -1,6 +1,5 @@
 #include "bench/trace/stages.h"
 
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,12 +79,6 @@ double resident_mib() {
   double size = 0, resident = 0;
   statm >> size >> resident;
   return resident * static_cast<double>(sysconf(_SC_PAGESIZE)) / kMib;
-}
-
-double highest_resident_mib() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
 }  // namespace shardlens::bench

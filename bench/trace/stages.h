@@ -3,7 +3,6 @@
 // memory is its own, too. Main thread, before any other thread was started.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -17,18 +16,15 @@ using Figures = std::map<std::string, double>;
 // stage's own message where it failed.
 Figures run_stage(const std::function<Figures()>& stage);
 
-// Of this process, in MiB: now, and at most so far.
-double resident_mib();
-double highest_resident_mib();
+double resident_mib();  // of this process
 
 // The program without a display: from nothing to a first frame with the whole run in it, until all
 // was read, and a scripted journey of zooming and panning.
 //   first_frame_s, first_mib, first_figures_s, all_read_s; frame_p50_ms, frame_p99_ms,
-//   frame_max_ms: time of the interface thread; pictures, picture_p50_ms, picture_p99_ms;
-//   resident_mib, highest_mib
+//   frame_max_ms: time of the interface thread; picture_p50_ms, picture_p99_ms; resident_mib
 Figures measure_window(const std::filesystem::path& run);
 
-// statistics_cold_ms, statistics_warm_ms, search_cold_ms, search_warm_ms, highest_mib
+// statistics_cold_ms, statistics_warm_ms, search_cold_ms, search_warm_ms
 Figures measure_questions(const std::filesystem::path& run);
 
 // Questions to virtual tables and, where `plain` is not empty, to plain rows of the same events.
@@ -41,13 +37,8 @@ Figures measure_sizes(const std::filesystem::path& run);
 // One core writing chunks: events_per_core_s.
 Figures measure_writing(const std::filesystem::path& folder);
 
-// Several recorders at a rate, for a time: events, lost, early_mib (resident after half of the
-// time), late_mib, writer_cpu_s.
-struct SoakOptions {
-  int writers = 8;
-  std::int64_t events_per_s = 200'000;  // of each
-  double seconds = 10;
-};
-Figures measure_soak(const std::filesystem::path& folder, const SoakOptions& options);
+// 8 recorders of 200,000 events a second each, for a time: lost, early_mib (resident after half of
+// the time), late_mib, writer_cpu_s.
+Figures measure_soak(const std::filesystem::path& folder, double seconds);
 
 }  // namespace shardlens::bench

@@ -113,11 +113,9 @@ Figures measure_window(const std::filesystem::path& run) {
   figures["frame_p50_ms"] = quantile(frames, 0.5);
   figures["frame_p99_ms"] = quantile(frames, 0.99);
   figures["frame_max_ms"] = quantile(frames, 1);
-  figures["pictures"] = static_cast<double>(pictures.size());
   figures["picture_p50_ms"] = quantile(pictures, 0.5);
   figures["picture_p99_ms"] = quantile(pictures, 0.99);
   figures["resident_mib"] = resident_mib();
-  figures["highest_mib"] = highest_resident_mib();
   return figures;
 }
 

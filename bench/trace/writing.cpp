@@ -4,7 +4,6 @@
 #include <csignal>
 #include <limits>
 #include <memory>
-#include <stdexcept>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -27,7 +26,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t kStartNs = 1'790'000'000'000'000'000;
 constexpr int kSteps = 100;
-constexpr auto kBeat = 20ms;  // how often a recorder hands over what it has
+constexpr int kWriters = 8;
+constexpr std::int64_t kEventsPerSecond = 200'000;  // of each
+constexpr auto kBeat = 20ms;                        // how often a recorder hands over what it has
 
 std::int64_t events_in(const trace::model::Batch& batch) {
   std::int64_t count = 0;
@@ -102,13 +103,12 @@ class Stream {
 
 double seconds_of_writing(const Prepared& prepared, const std::filesystem::path& file) {
   const double begin = seconds_on(CLOCK_THREAD_CPUTIME_ID);
-  auto writer = trace::store::RowWriter::create_file(file, 0);
-  if (!writer) throw std::runtime_error(writer.error().message);
+  auto writer = must(trace::store::RowWriter::create_file(file, 0));
   for (std::size_t step = 0; step < prepared.steps.size(); ++step) {
-    must(writer->begin());
-    if (step == 0) must(writer->write(prepared.definitions));
-    must(writer->write(prepared.steps[step]));
-    must(writer->commit(prepared.ends_ns[step]));
+    must(writer.begin());
+    if (step == 0) must(writer.write(prepared.definitions));
+    must(writer.write(prepared.steps[step]));
+    must(writer.commit(prepared.ends_ns[step]));
   }
   return seconds_on(CLOCK_THREAD_CPUTIME_ID) - begin;
 }
@@ -128,38 +128,34 @@ Figures measure_writing(const std::filesystem::path& folder) {
   return {{"events_per_core_s", static_cast<double>(prepared.events) / best}};
 }
 
-Figures measure_soak(const std::filesystem::path& folder, const SoakOptions& options) {
+Figures measure_soak(const std::filesystem::path& folder, double seconds) {
   std::signal(SIGXFSZ, SIG_IGN);
   std::vector<std::unique_ptr<trace::store::TraceWriter>> writers;
   std::vector<Stream> streams;
-  const Prepared prepared = prepare(0, options.writers, 1);
-  for (int rank = 0; rank < options.writers; ++rank) {
-    auto writer = trace::store::TraceWriter::create(
-        folder / ("rank_" + std::to_string(rank) + ".sqlite"), rank);
-    if (!writer) throw std::runtime_error(writer.error().message);
-    writers.push_back(std::move(*writer));
-    writers.back()->submit(trace::model::Batch(prepare(rank, options.writers, 0).definitions));
+  const Prepared prepared = prepare(0, kWriters, 1);
+  for (int rank = 0; rank < kWriters; ++rank) {
+    writers.push_back(must(trace::store::TraceWriter::create(
+        folder / ("rank_" + std::to_string(rank) + ".sqlite"), rank)));
+    writers.back()->submit(trace::model::Batch(prepare(rank, kWriters, 0).definitions));
     streams.emplace_back(prepared.steps.front());
   }
   const auto begin = Clock::now();
   Figures figures;
-  double events = 0;
   std::int64_t told_ns = trace::base::wall_clock_ns();
   for (auto next = begin + kBeat;; next += kBeat) {
     std::this_thread::sleep_until(next);
     const std::int64_t now_ns = trace::base::wall_clock_ns();
     const std::int64_t length = now_ns - told_ns;
-    const std::int64_t count = options.events_per_s * length / 1'000'000'000;
+    const std::int64_t count = kEventsPerSecond * length / 1'000'000'000;
     for (std::size_t rank = 0; rank < writers.size(); ++rank) {
       writers[rank]->submit(streams[rank].take(static_cast<int>(rank), count, told_ns, length));
-      events += static_cast<double>(count);
     }
     told_ns = now_ns;
     const double passed = std::chrono::duration<double>(Clock::now() - begin).count();
-    if (passed >= options.seconds / 2 && !figures.contains("early_mib")) {
+    if (passed >= seconds / 2 && !figures.contains("early_mib")) {
       figures["early_mib"] = resident_mib();
     }
-    if (passed >= options.seconds) break;
+    if (passed >= seconds) break;
   }
   figures["late_mib"] = resident_mib();
   for (const auto& writer : writers) {
@@ -167,7 +163,6 @@ Figures measure_soak(const std::filesystem::path& folder, const SoakOptions& opt
     figures["lost"] += static_cast<double>(writer->lost());
     figures["writer_cpu_s"] += static_cast<double>(writer->cpu_ns()) / 1e9;
   }
-  figures["events"] = events;
   return figures;
 }
 
