@@ -1,21 +1,16 @@
 """What the GPU benchmarks do alike: their common options, the settings of the job, and how they begin and end."""
-import argparse
-import json
 import pathlib
 import sys
 
 import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "strategies"))
-from strategies import say
-
-SEED = 3
+import strategies
+from strategies import SEED, print_rows, say
 
 
 def option_parser(name, description, steps):
-    parser = argparse.ArgumentParser(prog=f"shardlens bench {name} --", description=description,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
+    parser = strategies.option_parser(name, description)
     parser.add_argument("--precision", choices=("fp32", "bf16"), default="bf16")
     parser.add_argument("--batch", type=int, default=8, help="sequences per rank; default 8")
     parser.add_argument("--length", type=int, default=1024, help="tokens per sequence; default 1024")
@@ -36,14 +31,6 @@ def job_settings(options, model):
 
 def gpus_of(options):
     return torch.cuda.device_count() if options.device == "cuda" else 0
-
-
-def print_rows(options, measure):
-    options.programs = options.programs.resolve()
-    try:
-        print(json.dumps(measure(options), indent=1))
-    except (RuntimeError, OSError) as error:
-        sys.exit(f"error: {error}")
 
 
 def run(options, measure, on_a_cpu):

@@ -5,9 +5,7 @@ processes of their own. Each trace is imported and each other job of its family 
 the predicted and of the measured difference are compared, in parts of the measured step. A pair is met within 5 %, or within
 twice the noise between runs of the same job where that is more.
 """
-import argparse
 import itertools
-import json
 import os
 import pathlib
 import random
@@ -16,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-from predict import Program, least_difference, noise_row, order_row, point_row, pooled_noise
+from predict import Program, least_difference, noise_row, option_parser, order_row, point_row, pooled_noise, print_rows
 
 HERE = pathlib.Path(__file__).parent
 SUPPORT = HERE.parents[1] / "tests" / "e2e" / "support"  # with traced_job
@@ -48,9 +46,7 @@ RANKS = 2
 
 
 def parse_options():
-    parser = argparse.ArgumentParser(prog="shardlens bench imported --", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
+    parser = option_parser("imported", __doc__)
     parser.add_argument("--repeats", type=int, default=4, help="runs of each job; default 4")
     parser.add_argument("--family", choices=FAMILIES, help="default: both")
     parser.add_argument("--keep", type=pathlib.Path, help="a new folder for the library of all runs; default: they go")
@@ -119,17 +115,13 @@ def rows_of(measured, predicted):
     return [*rows, order_row(right, pairs, between)]
 
 
-def main():
-    options = parse_options()
+def bench(options):
     families = {name: jobs for name, jobs in FAMILIES.items() if options.family in (None, name)}
-    try:
-        with tempfile.TemporaryDirectory() as temporary:
-            library = options.keep or pathlib.Path(temporary)
-            library.mkdir(parents=True, exist_ok=True)
-            print(json.dumps(rows_of(*measure(options, families, library)), indent=1))
-    except (RuntimeError, OSError) as error:
-        sys.exit(f"error: {error}")
+    with tempfile.TemporaryDirectory() as temporary:
+        library = options.keep or pathlib.Path(temporary)
+        library.mkdir(parents=True, exist_ok=True)
+        return rows_of(*measure(options, families, library))
 
 
 if __name__ == "__main__":
-    main()
+    print_rows(bench, parse_options())

@@ -25,10 +25,23 @@ SURE = 2  # times the noise
 RUNS_BETWEEN_ORIGINS = 3
 
 
-def parse_options():
-    parser = argparse.ArgumentParser(prog="shardlens bench predict --", description=__doc__,
+def option_parser(name, description):
+    """What the benchmarks of predictions have in common."""
+    parser = argparse.ArgumentParser(prog=f"shardlens bench {name} --", description=description,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
+    return parser
+
+
+def print_rows(measure, *arguments):
+    try:
+        print(json.dumps(measure(*arguments), indent=1))
+    except (RuntimeError, OSError) as error:
+        sys.exit(f"error: {error}")
+
+
+def parse_options():
+    parser = option_parser("predict", __doc__)
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="cuda: without simulated links, ranks share GPUs where "
                         "they are too few; default cpu")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="another setting of all runs")
@@ -244,16 +257,12 @@ def rows_of(points, measured, predicted):
     return [*rows, order_row(right, len(pairs), between)]
 
 
-def main():
-    options = parse_options()
-    try:
-        points = points_of(options)
-        if len(points) == 1:
-            raise RuntimeError(f"no point's name holds {options.only}")
-        print(json.dumps(rows_of(points, *measure(options, points)), indent=1))
-    except (RuntimeError, OSError) as error:
-        sys.exit(f"error: {error}")
+def bench(options):
+    points = points_of(options)
+    if len(points) == 1:
+        raise RuntimeError(f"no point's name holds {options.only}")
+    return rows_of(points, *measure(options, points))
 
 
 if __name__ == "__main__":
-    main()
+    print_rows(bench, parse_options())

@@ -4,13 +4,10 @@ The grid is swept with repeats in random order. Then a search with nothing but t
 its own. It has met its goal where the sweep does not call slower, beyond noise, what the search found, and where it took a
 quarter of the sweep's runs at most. Where nothing in the grid can be told from its best, any point would do: that meets nothing.
 """
-import argparse
-import json
 import pathlib
-import sys
 import tempfile
 
-from predict import Program
+from predict import Program, option_parser, print_rows
 
 GRIDS = {
     "buckets": ["bucket_cap_mb=0.125,0.25,0.5,1,2,25", "overlap_comm=true,false", "sharding_strategy=ddp,zero1"],
@@ -23,9 +20,7 @@ SHARE = 0.25  # of the grid's runs
 
 
 def parse_options():
-    parser = argparse.ArgumentParser(prog="shardlens bench tune --", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
+    parser = option_parser("tune", __doc__)
     parser.add_argument("--grid", choices=GRIDS, default="strategies", help="what is searched; default strategies")
     parser.add_argument("--over", action="append", help="KEY=V1,V2,… of a grid of your own, instead of --grid; may be given again")
     parser.add_argument("--set", action="append", default=[], dest="settings", help="KEY=VALUE of all runs, the start's values among them")
@@ -126,13 +121,5 @@ def bench(options):
         return rows
 
 
-def main():
-    options = parse_options()
-    try:
-        print(json.dumps(bench(options), indent=1))
-    except (RuntimeError, OSError) as error:
-        sys.exit(f"error: {error}")
-
-
 if __name__ == "__main__":
-    main()
+    print_rows(bench, parse_options())

@@ -35,10 +35,23 @@ CASES = {
 }
 
 
-def parse_options():
-    parser = argparse.ArgumentParser(prog="shardlens bench strategies --", description=__doc__,
+def option_parser(name, description):
+    parser = argparse.ArgumentParser(prog=f"shardlens bench {name} --", description=description,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
+    return parser
+
+
+def print_rows(options, measure):
+    options.programs = options.programs.resolve()
+    try:
+        print(json.dumps(measure(options), indent=1))
+    except (RuntimeError, OSError) as error:
+        sys.exit(f"error: {error}")
+
+
+def parse_options():
+    parser = option_parser("strategies", __doc__)
     parser.add_argument("--strategies", default=",".join(CASES), help="separated by commas; default all")
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
     parser.add_argument("--model", default="tiny", help="a preset of GPT-2's layout; default tiny")
@@ -55,7 +68,6 @@ def parse_options():
         parser.error(f"no strategy {', '.join(unknown)}; there are {', '.join(CASES)}")
     if options.steps <= SKIP_STEPS or options.repeats < 1:
         parser.error(f"--steps has to be above {SKIP_STEPS} and --repeats above 0")
-    options.programs = options.programs.resolve()
     if options.device == "auto":
         options.device = "cuda" if torch.cuda.is_available() else "cpu"
     return options
@@ -102,7 +114,7 @@ def memory_row(name, peer, ours, theirs):
             "peer": f"{peer}: {theirs / mib:.4g} MiB", "ratio": ratio, "budget": "<= 1.0", "met": ratio <= 1.0}
 
 
-def measure(task, options, name):
+def measure_strategy(task, options, name):
     peer, extra = CASES[name]
     ranks = options.ranks * extra.get("shard_group_size", 1)
     case = {"sharding_strategy": name, **extra}
@@ -123,25 +135,18 @@ def measure(task, options, name):
             memory_row(label, peer, our_peak, peer_peak)]
 
 
-def main():
-    options = parse_options()
+def measure(options):
     settings = dict(model=options.model, batch_per_rank=options.batch, sequence_length=options.length,
                     steps=options.steps, threads_per_rank=options.threads, seed=SEED, evaluation_fraction=0,
                     learning_rate=0.001, lr_schedule="constant", weight_decay=0.01, max_grad_norm=1.0)
-    rows = []
     with tempfile.TemporaryDirectory(prefix="shardlens-bench-") as name:
         folder = pathlib.Path(name)
         # An epoch is longer than a run.
         write_text(folder / "text.txt", 4 * options.ranks * options.batch * options.length * (options.steps + 1))
         gpus = torch.cuda.device_count() if options.device == "cuda" else 0
         task = Task(options.programs, folder, options.device, gpus, settings, SKIP_STEPS)
-        for strategy in options.strategies:
-            rows += measure(task, options, strategy)
-    print(json.dumps(rows, indent=1))
+        return [row for strategy in options.strategies for row in measure_strategy(task, options, strategy)]
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except (RuntimeError, OSError) as error:
-        sys.exit(f"error: {error}")
+    print_rows(parse_options(), measure)
