@@ -13,7 +13,7 @@
 #include "trace/advice/facts/usable_memory.h"
 #include "trace/analysis/noise/noise_model.h"
 #include "trace/base/text.h"
-#include "trace/frameworks/pytorch_change.h"
+#include "trace/frameworks/write/framework_export.h"
 #include "trace/predict/costs/costs_file.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/tuning/predictable.h"

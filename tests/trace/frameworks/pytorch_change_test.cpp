@@ -1,8 +1,7 @@
-#include "trace/frameworks/pytorch_change.h"
-
 #include <gtest/gtest.h>
 
 #include "tests/trace/frameworks/framework_jobs.h"
+#include "trace/frameworks/write/framework_export.h"
 
 namespace shardlens::trace::frameworks {
 namespace {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "trace/frameworks/framework_file.h"
 
@@ -21,6 +23,16 @@ const ExportFormat* find_export_format(std::string_view name);
 // schedule, as functions: begin(), parallelize(), make_optimizer(), make_schedule(), train_step().
 // No `start`: its heading says how it is started, and all the rest.
 FrameworkFile pytorch_code(const TunedJob& job);
+// Its learning rate: lines of a function body in which `step`, counted from 0, and `steps` are
+// known. It returns the rate as a share of its peak, as transformers 5.23 (optimization.py) defines
+// the schedule of the same name. Without indentation but for what lies deeper; "math" may have to
+// be imported.
+std::vector<std::string> schedule_factor(const job::Settings& settings);
+
+// One setting as a program has it that PyTorch parallelises, for whoever changes it there:
+// "DistributedDataParallel(…, bucket_cap_mb=4)". `are_wrapped`: its units, by
+// FullyShardedDataParallel and not by fully_shard. "": PyTorch has no such setting.
+std::string pytorch_change(const job::Knob& knob, const job::Settings& settings, bool are_wrapped);
 
 // DeepSpeed's ds_config.json. Keys, units and defaults are those of DeepSpeed 0.19.8
 // (runtime/config.py, runtime/zero/config.py, runtime/lr_schedules.py). ZeRO's buckets count

@@ -4,7 +4,6 @@
 
 #include "trace/base/text.h"
 #include "trace/frameworks/write/framework_export.h"
-#include "trace/frameworks/write/schedule_code.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/model/acting_settings.h"
 

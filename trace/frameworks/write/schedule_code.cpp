@@ -1,6 +1,6 @@
-#include "trace/frameworks/write/schedule_code.h"
-
 #include <string_view>
+
+#include "trace/frameworks/write/framework_export.h"
 
 namespace shardlens::trace::frameworks {
 

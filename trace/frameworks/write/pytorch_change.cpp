@@ -1,7 +1,6 @@
-#include "trace/frameworks/pytorch_change.h"
-
 #include <string_view>
 
+#include "trace/frameworks/write/framework_export.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/model/acting_settings.h"
 
