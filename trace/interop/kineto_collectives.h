@@ -17,7 +17,6 @@
 #include "trace/interop/marks/ddp_buckets.h"
 #include "trace/interop/marks/fsdp_units.h"
 #include "trace/interop/marks/host_calls.h"
-#include "trace/interop/marks/nccl_calls.h"
 #include "trace/interop/rank_lanes.h"
 #include "trace/model/batch.h"
 

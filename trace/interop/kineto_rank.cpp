@@ -23,6 +23,35 @@ std::string stream_name(const KinetoEvent& event) {
 
 }  // namespace
 
+void BelievableTimes::choose() {
+  std::int64_t most = 0, in_row = 0, first = 0;
+  bool is_first = true;
+  std::int64_t before = 0;
+  for (const auto& [day, events] : events_) {
+    if (is_first || day != before + 1) {
+      in_row = 0;
+      first = day;
+    }
+    is_first = false;
+    before = day;
+    in_row += events;
+    if (in_row < most) continue;
+    most = in_row;
+    first_day_ = first;
+    last_day_ = day;
+  }
+}
+
+std::string_view BelievableTimes::objection(std::int64_t start_ns, std::int64_t end_ns) const {
+  const std::int64_t day = start_ns / kDay;
+  if (day < first_day_) return "their times lie days before all others";
+  if (day > last_day_) return "their times lie days behind all others";
+  if (end_ns / kDay > last_day_ + 1) {
+    return "they end days behind all others";
+  }
+  return {};
+}
+
 void KinetoRank::add_bulk(const KinetoEvent& event, model::LaneKind lane_kind,
                           const std::string& lane, model::EventKind kind, std::int64_t value,
                           std::uint32_t flags) {
@@ -61,16 +90,14 @@ void KinetoRank::add(const KinetoEvent& event) {
       break;
     case KinetoCategory::kLaunch:
       launches_kernels_ = launches_kernels_ || event.name.find("Launch") != std::string::npos;
-      add_bulk(event, model::LaneKind::kOperators, thread_name(event), model::EventKind::kLaunch,
-               0);
+      add_bulk(event, model::LaneKind::kOperators, thread_name(event), model::EventKind::kLaunch);
       break;
     case KinetoCategory::kOperator:
-      add_bulk(event, model::LaneKind::kOperators, thread_name(event), model::EventKind::kOperator,
-               0);
+      add_bulk(event, model::LaneKind::kOperators, thread_name(event), model::EventKind::kOperator);
       break;
     case KinetoCategory::kPython:
       add_bulk(event, model::LaneKind::kOperators, thread_name(event) + ", Python",
-               model::EventKind::kOperator, 0);
+               model::EventKind::kOperator);
       break;
     case KinetoCategory::kAnnotation:
       add_annotation(event);
@@ -82,7 +109,7 @@ void KinetoRank::add(const KinetoEvent& event) {
       break;
     case KinetoCategory::kOther:
       add_bulk(event, model::LaneKind::kOperators, event.category_text + " of " + event.thread,
-               model::EventKind::kOperator, 0);
+               model::EventKind::kOperator);
       break;
   }
 }

@@ -7,9 +7,9 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "trace/interop/believable_times.h"
 #include "trace/interop/json/kineto_event.h"
 #include "trace/interop/kineto_collectives.h"
 #include "trace/interop/kineto_groups.h"
@@ -22,12 +22,31 @@
 #include "trace/interop/marks/fsdp2_marks.h"
 #include "trace/interop/marks/fsdp_units.h"
 #include "trace/interop/marks/host_calls.h"
-#include "trace/interop/marks/nccl_calls.h"
 #include "trace/interop/marks/unit_marks.h"
 #include "trace/interop/rank_lanes.h"
 #include "trace/model/batch.h"
 
 namespace shardlens::trace::interop {
+
+// Which of a trace's times can be believed. CUPTI gives a zero now and then, and a damaged file
+// anything: one such event would make a run of decades.
+class BelievableTimes {
+ public:
+  // No trace is longer, and what lies further from all others is no part of it.
+  static constexpr std::int64_t kDay = 86'400'000'000'000;
+
+  void add(std::int64_t start_ns) { ++events_[start_ns / kDay]; }
+
+  // Chooses, of all that were added, the days in a row that hold the most events; of equal ones
+  // the latest, since a time that is missing is 0.
+  void choose();
+  // After choose(): why an event cannot be believed; "": it can.
+  std::string_view objection(std::int64_t start_ns, std::int64_t end_ns) const;
+
+ private:
+  std::map<std::int64_t, std::int64_t> events_;  // by day
+  std::int64_t first_day_ = 0, last_day_ = 0;
+};
 
 class KinetoRank {
  public:
@@ -68,7 +87,7 @@ class KinetoRank {
  private:
   std::vector<model::Event>& run_of(int lane, model::EventKind kind) { return runs_[{lane, kind}]; }
   void add_bulk(const KinetoEvent& event, model::LaneKind lane_kind, const std::string& lane,
-                model::EventKind kind, std::int64_t value, std::uint32_t flags = 0);
+                model::EventKind kind, std::int64_t value = 0, std::uint32_t flags = 0);
   void add_kernel(const KinetoEvent& event);
   void add_annotation(const KinetoEvent& event);
   void add_memory(const KinetoEvent& event);

@@ -83,7 +83,7 @@ class SameSizes {
 
 FsdpUnits find_fsdp_units(const UnitMarks& marks, std::span<const TrainingPass> passes,
                           std::span<const AskedCall> calls) {
-  FsdpUnits found{.units = {}, .why_none = marks.why_none(), .tags = {}, .ready = {}};
+  FsdpUnits found{.why_none = marks.why_none()};
   if (!marks.has_units()) return found;
   std::vector<base::Interval> backwards;
   for (const TrainingPass& pass : passes) backwards.push_back(pass.backward);
@@ -94,10 +94,7 @@ FsdpUnits find_fsdp_units(const UnitMarks& marks, std::span<const TrainingPass> 
     const auto use = marks.use_at(call.asked_ns, backwards);
     if (!use || !is_what_it_does(use->what, call.function)) continue;
     if (call.ranks == 0 && call.function != Function::kAllReduce) {
-      return {.units = {},
-              .why_none = "it does not tell how many ranks share them",
-              .tags = {},
-              .ready = {}};
+      return {.why_none = "it does not tell how many ranks share them"};
     }
     const auto index = static_cast<std::size_t>(use->unit);
     FsdpUnit& unit = found.units[index];
@@ -118,7 +115,7 @@ FsdpUnits find_fsdp_units(const UnitMarks& marks, std::span<const TrainingPass> 
                                    ? "nothing was gathered or reduced where they are marked"
                                : marks.are_inferred() ? sizes.why_none()
                                                       : "";
-  if (!why_none.empty()) return {.units = {}, .why_none = why_none, .tags = {}, .ready = {}};
+  if (!why_none.empty()) return {.why_none = why_none};
   if (marks.are_inferred()) return found;  // the gradients of a unit are one tensor
   if (!passes.empty()) add_parameters(marks, passes.back(), reduced_elements, found);
   return found;

@@ -26,19 +26,19 @@ struct FsdpUnit {
 };
 
 struct FsdpUnits {
-  std::vector<FsdpUnit> units;  // the root first
-  std::string why_none;         // a clause; "": there are units
+  std::vector<FsdpUnit> units{};  // the root first
+  std::string why_none{};         // a clause; "": there are units
   struct Tag {
     std::size_t call = 0;
     int unit = 0;
     std::string text;  // "layers.3 forward gather, prefetched"
   };
-  std::vector<Tag> tags;
+  std::vector<Tag> tags{};
   struct Ready {
     int unit = 0;
     std::int64_t time_ns = 0;  // when the last gradient was there of what was then reduced
   };
-  std::vector<Ready> ready;
+  std::vector<Ready> ready{};
 };
 
 // Units that were inferred are found only if the same was moved for each, whenever it was.
