@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <sstream>
 
-#include "bench/bench_rows.h"
+#include "bench/benchmark.h"
 #include "bench/fuzz/fuzz_run.h"
 #include "trace/base/printable.h"
 

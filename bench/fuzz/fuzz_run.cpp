@@ -18,7 +18,7 @@
 #include <set>
 #include <system_error>
 
-#include "bench/cpu_times.h"
+#include "bench/benchmark.h"
 #include "trace/base/file_system.h"
 
 namespace shardlens::bench {

@@ -4,9 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include "bench/recorder/event_stream.h"
 #include "bench/recorder/parts.h"
-#include "bench/recorder/scratch_recorder.h"
 #include "trace/base/median.h"
 #include "trace/store/chunk/chunk_codec.h"
 #include "trace/store/read/row_reader.h"

@@ -7,7 +7,6 @@
 #include <cstdio>
 
 #include "bench/recorder/parts.h"
-#include "bench/recorder/scratch_recorder.h"
 #include "profiler/memory/allocation_tracker.h"
 
 namespace shardlens::bench {
@@ -27,8 +26,6 @@ double ns_per_allocation(profiler::memory::AllocationTracker& tracker) {
   return ms * 1e6 / kCount;
 }
 
-}  // namespace
-
 void measure_allocations(Rows& rows) {
   profiler::memory::AllocationTracker tracker;
   const double counted = ns_per_allocation(tracker);
@@ -47,8 +44,6 @@ void measure_allocations(Rows& rows) {
                   same, recorded / counted});
   rows.push_back({"end of a recorded step", end_us, "us", "<= 5000 us", end_us <= 5000});
 }
-
-namespace {
 
 trace::base::Result<void> measure(Rows& rows) {
   at::set_num_threads(1);

@@ -1,9 +1,7 @@
 #include <chrono>
 #include <thread>
 
-#include "bench/recorder/event_stream.h"
 #include "bench/recorder/parts.h"
-#include "bench/recorder/scratch_recorder.h"
 
 namespace shardlens::bench {
 namespace {

@@ -11,7 +11,6 @@
 #include <type_traits>
 
 #include "bench/recorder/parts.h"
-#include "bench/recorder/scratch_recorder.h"
 #include "profiler/pytorch/tick_clock.h"
 #include "profiler/pytorch/torch_sources.h"
 #include "trace/analysis/figures/recording_cost.h"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "bench/must.h"
+#include "bench/benchmark.h"
 #include "tests/trace/tuning/played_job.h"
 #include "trace/job/shape/shape_text.h"
 #include "trace/store/run/run_folder.h"

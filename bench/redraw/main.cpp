@@ -10,10 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "bench/bench_rows.h"
-#include "bench/cpu_times.h"
+#include "bench/benchmark.h"
 #include "bench/headless_window.h"
-#include "bench/must.h"
 #include "bench/redraw/made_up_run.h"
 #include "trace/base/file_system.h"
 #include "ui/present/tune/knob_rows.h"

@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/bench_rows.h"
-#include "bench/must.h"
+#include "bench/benchmark.h"
 #include "bench/trace/stages.h"
 #include "trace/base/file_system.h"
 #include "trace/base/number_text.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "bench/must.h"
+#include "bench/benchmark.h"
 #include "bench/trace/stages.h"
 #include "trace/explore/run_explorer.h"
 #include "trace/store/sql/query.h"

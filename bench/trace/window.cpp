@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "bench/cpu_times.h"
+#include "bench/benchmark.h"
 #include "bench/headless_window.h"
 #include "bench/trace/stages.h"
 

@@ -8,8 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "bench/cpu_times.h"
-#include "bench/must.h"
+#include "bench/benchmark.h"
 #include "bench/trace/stages.h"
 #include "trace/base/wall_clock.h"
 #include "trace/store/write/row_writer.h"
