@@ -1,7 +1,6 @@
-#include "app/report/json_values.h"
-
 #include <cmath>
 
+#include "app/report/report_json.h"
 #include "trace/base/printable.h"
 
 namespace shardlens::app::report {

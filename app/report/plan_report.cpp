@@ -58,25 +58,16 @@ Json traffic_json(const trace::predict::TrafficPrediction& traffic) {
 
 Json strategy_json(const trace::predict::StrategyPlan& plan,
                    const trace::predict::PlanRequest& request) {
-  if (!plan.refused.empty()) {
-    return {{"strategy", plan.name()},
-            {"refused", plan.refused},
-            {"fits", false},
-            {"spare_bytes", nullptr},
-            {"memory", nullptr},
-            {"traffic", nullptr},
-            {"largest_batch_per_rank", nullptr},
-            {"effective_batch", nullptr}};
-  }
+  const bool is_planned = plan.refused.empty();
   const std::int64_t samples = request.ranks() * request.settings.gradient_accumulation_steps;
   return {{"strategy", plan.name()},
-          {"refused", nullptr},
+          {"refused", text_or_null(plan.refused)},
           {"fits", plan.fits()},
-          {"spare_bytes", plan.spare_bytes},
-          {"memory", memory_json(plan.memory)},
-          {"traffic", traffic_json(plan.traffic)},
-          {"largest_batch_per_rank", plan.largest_batch},
-          {"effective_batch", samples * request.settings.batch_per_rank}};
+          {"spare_bytes", known(is_planned, plan.spare_bytes)},
+          {"memory", known(is_planned, memory_json(plan.memory))},
+          {"traffic", known(is_planned, traffic_json(plan.traffic))},
+          {"largest_batch_per_rank", known(is_planned, plan.largest_batch)},
+          {"effective_batch", known(is_planned, samples * request.settings.batch_per_rank)}};
 }
 
 Json settings_of_plan(const trace::predict::PlanRequest& request) {

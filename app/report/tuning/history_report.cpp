@@ -1,6 +1,5 @@
-#include "app/report/tuning/history_report.h"
-
 #include "app/report/text_table.h"
+#include "app/report/tuning/prediction.h"
 #include "trace/timeline/words/interval_text.h"
 #include "ui/present/format.h"
 
