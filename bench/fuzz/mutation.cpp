@@ -156,9 +156,9 @@ std::string Mutation::text() {
   return std::string(pick(kTexts));
 }
 
-std::string Mutation::bytes(std::string from) {
-  for (std::size_t i = below(kMostChanges); i > 0; --i) from = change_bytes(std::move(from));
-  return change_bytes(std::move(from));
+std::string Mutation::changed(std::string from, std::string (Mutation::*change)(std::string)) {
+  for (std::size_t i = below(kMostChanges) + 1; i > 0; --i) from = (this->*change)(std::move(from));
+  return from;
 }
 
 std::string Mutation::change_bytes(std::string from) {
@@ -207,11 +207,6 @@ Mutation::Part Mutation::value_of_json(const std::string& text) {
   return {begin, end_of_json_value(text, begin)};
 }
 
-std::string Mutation::json(std::string from) {
-  for (std::size_t i = below(kMostChanges); i > 0; --i) from = change_json(std::move(from));
-  return change_json(std::move(from));
-}
-
 std::string Mutation::change_json(std::string from) {
   if (from.empty()) return std::string(pick(kJsonValues));
   const auto put = [&](Part part, const std::string& value) {
@@ -249,11 +244,6 @@ std::string Mutation::change_json(std::string from) {
     default:
       return put(value, "");
   }
-}
-
-std::string Mutation::yaml(std::string from) {
-  for (std::size_t i = below(kMostChanges); i > 0; --i) from = change_yaml(std::move(from));
-  return change_yaml(std::move(from));
 }
 
 std::string Mutation::change_yaml(std::string from) {

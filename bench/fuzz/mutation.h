@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "trace/synthetic/random_numbers.h"
 
@@ -33,13 +34,14 @@ class Mutation {
   std::string text();
 
   // One to a few changes.
-  std::string bytes(std::string from);
-  std::string json(std::string from);
-  std::string yaml(std::string from);
+  std::string bytes(std::string from) { return changed(std::move(from), &Mutation::change_bytes); }
+  std::string json(std::string from) { return changed(std::move(from), &Mutation::change_json); }
+  std::string yaml(std::string from) { return changed(std::move(from), &Mutation::change_yaml); }
   // Instead of this file: a folder, a pipe that nobody writes to, a link to nowhere, or nothing.
   void replace_file(const std::filesystem::path& file);
 
  private:
+  std::string changed(std::string from, std::string (Mutation::*change)(std::string));
   std::string change_bytes(std::string from);
   std::string change_json(std::string from);
   std::string change_yaml(std::string from);

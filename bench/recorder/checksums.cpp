@@ -130,18 +130,18 @@ trace::base::Result<double> checksums_of_chunks_ms(const std::filesystem::path& 
 
 trace::base::Result<void> measure_checksums(Rows& rows) {
   constexpr int kSteps = 400;
-  TRY_ASSIGN(auto recorder, ScratchRecorder::start());
-  EventStream operators(**recorder);
-  const int lane = (*recorder)->add_lane(trace::model::LaneKind::kCommunication, "bench");
+  TRY_ASSIGN(const ScratchRecorder scratch, start_scratch_recorder());
+  EventStream operators(*scratch.recorder);
+  const int lane = scratch.recorder->add_lane(trace::model::LaneKind::kCommunication, "bench");
   const double before = seconds_on(CLOCK_PROCESS_CPUTIME_ID);
   for (int i = 0; i < kSteps; ++i) {
-    record_step(**recorder, operators, lane, i);
+    record_step(*scratch.recorder, operators, lane, i);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  TRY((*recorder)->stop());
+  TRY(scratch.recorder->stop());
   const double recording_ms = (seconds_on(CLOCK_PROCESS_CPUTIME_ID) - before) * 1e3;
-  TRY_ASSIGN(const double of_rows, checksums_of_rows_ms(recorder->file()));
-  TRY_ASSIGN(const double of_chunks, checksums_of_chunks_ms(recorder->file()));
+  TRY_ASSIGN(const double of_rows, checksums_of_rows_ms(scratch.file()));
+  TRY_ASSIGN(const double of_chunks, checksums_of_chunks_ms(scratch.file()));
   const double percent = (of_rows + of_chunks) / recording_ms * 100;
   rows.push_back({"checksums of rows and chunks, share of the CPU time of recording", percent, "%",
                   "<= 1 %", percent <= 1});

@@ -33,30 +33,19 @@ struct StepJob {
 trace::base::Result<void> measure_steps(const StepJob& job, Rows& rows);
 
 // A recorder that writes into a temporary folder.
-class ScratchRecorder {
- public:
-  static trace::base::Result<std::unique_ptr<ScratchRecorder>> start(
-      profiler::recorder::RecorderOptions options = {}) {
-    TRY_ASSIGN(auto folder, trace::base::TemporaryFolder::create());
-    options.file = folder.path() / "rank_0.sqlite";
-    TRY_ASSIGN(auto recorder, profiler::recorder::Recorder::start(std::move(options)));
-    return std::unique_ptr<ScratchRecorder>(
-        new ScratchRecorder(std::move(folder), std::move(recorder)));
-  }
-  profiler::recorder::Recorder& operator*() { return *recorder_; }
-  profiler::recorder::Recorder* operator->() { return recorder_.get(); }
-  std::filesystem::path file() const { return folder_.path() / "rank_0.sqlite"; }
-  std::int64_t file_bytes() const {
-    return static_cast<std::int64_t>(std::filesystem::file_size(file()));
-  }
+struct ScratchRecorder {
+  trace::base::TemporaryFolder folder;
+  std::unique_ptr<profiler::recorder::Recorder> recorder;
 
- private:
-  ScratchRecorder(trace::base::TemporaryFolder folder,
-                  std::unique_ptr<profiler::recorder::Recorder> recorder)
-      : folder_(std::move(folder)), recorder_(std::move(recorder)) {}
-  trace::base::TemporaryFolder folder_;
-  std::unique_ptr<profiler::recorder::Recorder> recorder_;
+  std::filesystem::path file() const { return folder.path() / "rank_0.sqlite"; }
 };
+inline trace::base::Result<ScratchRecorder> start_scratch_recorder(
+    profiler::recorder::RecorderOptions options = {}) {
+  TRY_ASSIGN(auto folder, trace::base::TemporaryFolder::create());
+  options.file = folder.path() / "rank_0.sqlite";
+  TRY_ASSIGN(auto recorder, profiler::recorder::Recorder::start(std::move(options)));
+  return ScratchRecorder{std::move(folder), std::move(recorder)};
+}
 
 // Made-up operators for a recorder.
 // As an operator trace looks: 40 names, irregular durations of one or two microseconds, as a

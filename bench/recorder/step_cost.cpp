@@ -233,10 +233,10 @@ trace::base::Result<void> measure_steps(const StepJob& job, Rows& rows) {
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   std::optional<OneCore> one_core;
   if (job.on_one_core) one_core.emplace();
-  TRY_ASSIGN(auto recorder, ScratchRecorder::start());
-  const KindTimes times = run_in_turn(job, **recorder);
-  TRY((*recorder)->stop());
-  TRY_ASSIGN(const Said said, read_said(recorder->file()));
+  TRY_ASSIGN(const ScratchRecorder scratch, start_scratch_recorder());
+  const KindTimes times = run_in_turn(job, *scratch.recorder);
+  TRY(scratch.recorder->stop());
+  TRY_ASSIGN(const Said said, read_said(scratch.file()));
   add_rows(job, times, said, rows);
   return {};
 }
