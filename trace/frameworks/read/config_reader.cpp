@@ -66,12 +66,19 @@ bool ConfigReader::is_left(std::string_view key, std::initializer_list<std::stri
   return true;
 }
 
-std::optional<double> ConfigReader::number(std::string_view key) {
+template <typename Value>
+std::optional<Value> ConfigReader::single(std::string_view key,
+                                          std::optional<Value> (*parse)(std::string_view),
+                                          std::string_view use) {
   const ConfigEntry* entry = take(key);
   if (entry == nullptr) return {};
-  const auto value = entry->is_list ? std::nullopt : base::number_from<double>(entry->text);
-  if (!value) fail(key, not_valid(entry->text, "a number"));
+  const auto value = entry->is_list ? std::nullopt : parse(entry->text);
+  if (!value) fail(key, not_valid(entry->text, use));
   return value;
+}
+
+std::optional<double> ConfigReader::number(std::string_view key) {
+  return single<double>(key, base::number_from<double>, "a number");
 }
 
 std::optional<std::int64_t> ConfigReader::whole(std::string_view key) {
@@ -85,21 +92,12 @@ std::optional<std::int64_t> ConfigReader::whole(std::string_view key) {
 }
 
 std::optional<bool> ConfigReader::boolean(std::string_view key) {
-  const ConfigEntry* entry = take(key);
-  if (entry == nullptr) return {};
-  const auto value = entry->is_list ? std::nullopt : parse_boolean(entry->text);
-  if (!value) fail(key, not_valid(entry->text, "true or false"));
-  return value;
+  return single<bool>(key, parse_boolean, "true or false");
 }
 
 std::optional<std::string> ConfigReader::text(std::string_view key) {
-  const ConfigEntry* entry = take(key);
-  if (entry == nullptr) return {};
-  if (entry->is_list) {
-    fail(key, not_valid(entry->text, "one word, no list"));
-    return {};
-  }
-  return entry->text;
+  const auto as_it_is = [](std::string_view text) { return std::optional<std::string>(text); };
+  return single<std::string>(key, as_it_is, "one word, no list");
 }
 
 std::optional<std::vector<double>> ConfigReader::numbers(std::string_view key) {

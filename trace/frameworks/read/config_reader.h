@@ -58,6 +58,10 @@ class ConfigReader {
 
  private:
   const ConfigEntry* take(std::string_view key);
+  // Of what is no list; `use`: what it has to be.
+  template <typename Value>
+  std::optional<Value> single(std::string_view key, std::optional<Value> (*parse)(std::string_view),
+                              std::string_view use);
 
   const ConfigFile& file_;
   ForeignSettings result_;
