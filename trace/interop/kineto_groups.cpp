@@ -40,14 +40,14 @@ int GroupNumbers::number_of(const std::string& name, const std::vector<int>& ran
 }
 
 bool KinetoGroups::Group::is_open_to(Carrier carrier) const {
-  return backends.empty() || !backend_of(backends, carrier, "").empty();
+  return told.backends.empty() || !backend_of(told.backends, carrier, "").empty();
 }
 
 // Of more than 30 PyTorch writes down the first and the last.
-std::vector<int> KinetoGroups::members_of(const Group& group) {
+std::vector<int> KinetoGroups::members_of(const KinetoJob::Group& group) {
   constexpr std::int64_t kMostTold = 64 * std::int64_t{job::kMostRunRanks};  // by nonsense
-  const bool is_whole = group.size <= std::ssize(group.listed);
-  if (is_whole || group.size > world_size_ || told_ + group.size > kMostTold) return group.listed;
+  const bool is_whole = group.size <= std::ssize(group.ranks);
+  if (is_whole || group.size > world_size_ || told_ + group.size > kMostTold) return group.ranks;
   told_ += group.size;
   std::vector<int> members(static_cast<std::size_t>(group.size), model::kNotKnown);
   if (group.size == world_size_) {
@@ -60,7 +60,7 @@ std::vector<int> KinetoGroups::members_of(const Group& group) {
 
 int KinetoGroups::add(Group group, std::string_view backend, RowIds& ids) {
   const int place = static_cast<int>(groups_.size());
-  group.row.ranks = members_of(group);
+  group.row.ranks = members_of(group.told);
   group.row.name = ids.intern(group.title);
   group.row.backend = ids.intern(backend);
   groups_.push_back(std::move(group));
@@ -81,20 +81,13 @@ void KinetoGroups::list(const KinetoJob& job, int world_size, bool beside_nccl,
     const bool is_named = !group.description.empty() && group.description != "undefined";
     const std::string_view otherwise =
         group.backends.empty() ? usual_backend_ : group.backends.front();
-    known->second = add({.name = group.name,
-                         .title = title_of(is_named ? group.description : group.name),
-                         .backends = group.backends,
-                         .listed = group.ranks,
-                         .size = group.size,
-                         .row = {}},
+    known->second = add({group, title_of(is_named ? group.description : group.name)},
                         backend_of(group.backends, carrier, otherwise), ids);
   }
 }
 
 void KinetoGroups::list_world(RowIds& ids) {
-  by_name_[""] = add(
-      {.name = "", .title = "world", .backends = {}, .listed = {}, .size = world_size_, .row = {}},
-      usual_backend_, ids);
+  by_name_[""] = add({{.size = world_size_}, "world"}, usual_backend_, ids);
 }
 
 std::vector<int> KinetoGroups::open_to(Carrier carrier) const {
@@ -118,13 +111,8 @@ int KinetoGroups::named_by(const KinetoEvent& event, RowIds& ids) {
   // Where nothing tells of which rank a file is, its group may tell that it is of another one.
   const bool is_whole = event.group_ranks.find("...") == std::string::npos;
   if (is_whole && std::ranges::find(ranks, rank_) == ranks.end()) return kNoGroup;
-  return by_name_[event.group] = add({.name = event.group,
-                                      .title = title_of(event.group),
-                                      .backends = {},
-                                      .listed = std::move(ranks),
-                                      .size = event.group_size,
-                                      .row = {}},
-                                     "nccl", ids);
+  KinetoJob::Group named{.name = event.group, .ranks = std::move(ranks), .size = event.group_size};
+  return by_name_[event.group] = add({std::move(named), title_of(event.group)}, "nccl", ids);
 }
 
 int KinetoGroups::part_of(int group, Carrier carrier, RowIds& ids) {
@@ -133,8 +121,8 @@ int KinetoGroups::part_of(int group, Carrier carrier, RowIds& ids) {
   const auto [known, is_new] = host_parts_.try_emplace(group, kNoGroup);
   if (!is_new) return known->second;
   Group part = at(group);
-  const std::string backend = backend_of(part.backends, Carrier::kHost, "gloo");
-  part.name += " (" + backend + ")";
+  const std::string backend = backend_of(part.told.backends, Carrier::kHost, "gloo");
+  part.told.name += " (" + backend + ")";
   part.title += " (" + backend + ")";
   return known->second = add(std::move(part), backend, ids);
 }
@@ -142,7 +130,7 @@ int KinetoGroups::part_of(int group, Carrier carrier, RowIds& ids) {
 void KinetoGroups::move_to(model::Batch& rows, GroupNumbers& numbers) {
   std::vector<int> by_place;
   for (Group& group : groups_) {
-    group.row.id = numbers.number_of(group.name, group.listed);
+    group.row.id = numbers.number_of(group.told.name, group.told.ranks);
     by_place.push_back(group.row.id);
     rows.process_groups.push_back(std::move(group.row));
   }

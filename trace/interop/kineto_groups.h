@@ -54,16 +54,13 @@ class KinetoGroups {
 
  private:
   struct Group {
-    std::string name;  // PyTorch's
+    KinetoJob::Group told;  // with PyTorch's name
     std::string title;
-    std::vector<std::string> backends;  // empty: not told
-    std::vector<int> listed;            // ranks, possibly not all
-    std::int64_t size = -1;             // -1: not told
-    model::ProcessGroup row;
+    model::ProcessGroup row{};
 
     bool is_open_to(Carrier carrier) const;
   };
-  std::vector<int> members_of(const Group& group);
+  std::vector<int> members_of(const KinetoJob::Group& group);
   int add(Group group, std::string_view backend, RowIds& ids);
   const Group& at(int group) const { return groups_[static_cast<std::size_t>(group)]; }
 

@@ -18,10 +18,10 @@ struct KinetoJob {
   std::map<int, std::string> device_names;  // of all that the process sees, by number
   std::string versions;
   struct Group {
-    std::string name, description;
-    std::vector<std::string> backends;  // each once, of whatever devices; empty: it does not say
-    std::vector<int> ranks;             // fewer than `size` where the list is cut off, or missing
-    int size = -1;                      // -1: it does not say
+    std::string name{}, description{};
+    std::vector<std::string> backends{};  // each once, of whatever devices; empty: it does not say
+    std::vector<int> ranks{};             // fewer than `size` where the list is cut off, or missing
+    std::int64_t size = -1;               // -1: it does not say
   };
   std::vector<Group> groups;
 };
