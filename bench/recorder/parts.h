@@ -16,9 +16,7 @@ namespace shardlens::bench {
 
 using Rows = std::vector<BenchRow>;
 
-// From the queue to the file: events per second of CPU, losses, and the share of the checksums.
-trace::base::Result<void> measure_throughput(Rows& rows);
-trace::base::Result<void> measure_losses(Rows& rows);
+// The share of the checksums in what recording costs.
 trace::base::Result<void> measure_checksums(Rows& rows);
 
 // Steps of a small training loop with a recorder, with an observer that does nothing, and with
