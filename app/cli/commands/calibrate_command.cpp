@@ -9,7 +9,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/commands/add_command.h"
 #include "app/cli/job/job_arguments.h"
-#include "app/cli/job/watched_job.h"
+#include "app/cli/job/run_job.h"
 #include "app/cli/terminal/between.h"
 #include "app/cli/terminal/output.h"
 #include "app/cli/terminal/percent_line.h"
@@ -65,9 +65,7 @@ Result<report::CostsReport> measure(const CalibrateArguments& arguments,
     if (!first_round) first_round = now;
     line.show(std::chrono::duration<double>(now - *first_round).count() / arguments.seconds);
   };
-  const launch::JobStatus ended =
-      watch_job(*job, signals, OnSignal::kKill, {.show = show, .say = [](const std::string&) {}})
-          .status;
+  const launch::JobStatus ended = watch_job(*job, signals, show).status;
   line.end();
   if (ended.run.status == trace::model::RunStatus::kStopped) {
     return trace::base::fail(ErrorKind::kFailed, "stopped: nothing was measured");

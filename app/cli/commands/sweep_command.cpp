@@ -8,7 +8,6 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/commands/add_command.h"
-#include "app/cli/job/grid_jobs.h"
 #include "app/cli/job/job_arguments.h"
 #include "app/cli/job/sweep_job.h"
 #include "app/cli/terminal/output.h"

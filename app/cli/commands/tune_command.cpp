@@ -6,9 +6,8 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/commands/add_command.h"
-#include "app/cli/job/grid_jobs.h"
 #include "app/cli/job/job_arguments.h"
-#include "app/cli/job/search_job.h"
+#include "app/cli/job/sweep_job.h"
 #include "app/cli/terminal/one_of.h"
 #include "app/cli/terminal/output.h"
 #include "app/search/search.h"
@@ -82,9 +81,8 @@ Result<int> tune(const TuneArguments& arguments) {
   const auto request = request_of(arguments, points);
   TRY_ASSIGN(auto grid, sweep::Sweep::open(request, session::measured_run));
   return run_search(
-      grid, signals,
-      {.sources = session::forecast_sources(session::this_machine()),
-       .banners = common_banners(jobs),
+      grid, signals, session::forecast_sources(session::this_machine()),
+      {.banners = common_banners(jobs),
        .command_to_go_on = "the same command with --name " + trace::base::in_shell(request.name),
        .as_json = arguments.as_json});
 }

@@ -2,11 +2,20 @@
 // elsewhere. One thread.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
-#include "app/cli/job/run_monitor.h"
-
 namespace shardlens::app::cli {
+
+struct RunProgress {
+  std::int64_t steps_done = 0;
+  std::int64_t steps_total = 0;  // 0: not known, as with epochs
+  double step_ns = 0;            // of the last few, 0: none yet
+  double loss = 0;               // of the last; NaN: not known
+  // Of all that was asked for; none: this run is all, and its steps tell.
+  std::optional<double> seconds_left{};
+};
 
 class ProgressLine {
  public:

@@ -1,14 +1,16 @@
 #include "app/cli/job/run_job.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <utility>
 
-#include "app/cli/job/progress_line.h"
-#include "app/cli/job/watched_job.h"
 #include "app/cli/terminal/output.h"
-#include "app/launch/job_session.h"
-#include "app/launch/stop_signals.h"
+#include "app/launch/hang_monitor.h"
 #include "app/report/report_json.h"
 #include "app/report/report_text.h"
+#include "trace/analysis/steps/rank_activity.h"
 #include "trace/base/file_system.h"
 #include "trace/base/number_text.h"
 
@@ -16,6 +18,25 @@ namespace shardlens::app::cli {
 namespace {
 
 using trace::model::RunStatus;
+
+constexpr std::chrono::milliseconds kLookEvery{200};
+constexpr double kNewest = 0.25;  // the weight of the newest step in the shown step time
+
+void add_steps(const trace::model::Batch& batch, RunProgress& progress) {
+  for (const auto& step : batch.steps) {
+    if (step.rank != 0 || step.index < progress.steps_done) continue;
+    // What a damaged file says.
+    if (!trace::analysis::RankActivity::is_plausible_step(step.index) ||
+        !trace::base::is_plausible_time(step.start_ns, step.end_ns)) {
+      continue;
+    }
+    const auto duration = static_cast<double>(step.end_ns - step.start_ns);
+    progress.step_ns =
+        progress.step_ns == 0 ? duration : (1 - kNewest) * progress.step_ns + kNewest * duration;
+    progress.steps_done = step.index + 1;
+    if (!std::isnan(step.loss) || step.nonfinite) progress.loss = step.loss;
+  }
+}
 
 int print_outcome(const launch::JobStatus& status, const launch::JobSession& job, bool as_json) {
   const bool as_asked = status.went_as_asked();
@@ -42,6 +63,41 @@ int print_outcome(const launch::JobStatus& status, const launch::JobSession& job
 
 }  // namespace
 
+std::string stopping_text(std::int64_t loss_every) {
+  return (loss_every == 1 ? std::string("Stopping after this step")
+                          : "Stopping after the next step whose loss is read, within " +
+                                std::to_string(loss_every) + " steps (loss_every)") +
+         "; again to kill the ranks at once";
+}
+
+WatchedJob watch_job(launch::JobSession& job, launch::StopSignals& signals,
+                     const std::function<void(const RunProgress&)>& show,
+                     const std::function<void(const std::string&)>& say) {
+  launch::JobStatus status = job.poll();
+  const trace::job::Settings& settings = status.run.settings;
+  RunProgress progress{.steps_total = settings.epochs > 0 ? 0 : settings.steps,
+                       .loss = std::numeric_limits<double>::quiet_NaN()};
+  launch::HangMonitor files(job.folder(), status.run,
+                            [&](const auto& batch) { add_steps(batch, progress); });
+  bool asked = false;
+  while (status.phase != launch::JobStatus::Phase::kEnded) {
+    if (signals.wait(kLookEvery)) {
+      if (asked || !say) {
+        job.kill_now();
+      } else {
+        job.request_stop();
+        say(stopping_text(status.run.settings.loss_every));
+      }
+      asked = true;
+    }
+    status = job.poll();
+    files.look(status);
+    show(progress);
+    if (const auto hang = files.hang()) job.request_abort(*hang);
+  }
+  return {std::move(status), asked};
+}
+
 trace::base::Result<int> run_job(const launch::JobRequest& request, bool as_json) {
   launch::StopSignals signals;
   TRY_ASSIGN(const auto job, launch::JobSession::start(request));
@@ -55,9 +111,9 @@ trace::base::Result<int> run_job(const launch::JobRequest& request, bool as_json
   }
   ProgressLine line(begun.run.name);
   const launch::JobStatus ended =
-      watch_job(*job, signals, OnSignal::kStopAfterStep,
-                {.show = [&](const RunProgress& progress) { line.show(progress); },
-                 .say = [&](const std::string& message) { line.say(message); }})
+      watch_job(
+          *job, signals, [&](const RunProgress& progress) { line.show(progress); },
+          [&](const std::string& message) { line.say(message); })
           .status;
   line.end();
   return print_outcome(ended, *job, as_json);

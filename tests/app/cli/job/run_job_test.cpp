@@ -1,4 +1,4 @@
-#include "app/cli/job/watched_job.h"
+#include "app/cli/job/run_job.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(WatchedJob, SaysAfterWhichStepAJobStops) {
+TEST(RunJob, SaysAfterWhichStepAJobStops) {
   EXPECT_THAT(stopping_text(1), HasSubstr("after this step;"));
   EXPECT_THAT(stopping_text(100), HasSubstr("whose loss is read, within 100 steps"));
 }
