@@ -11,6 +11,7 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/job/run_job.h"
+#include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
 #include "app/launch/program_files.h"
 #include "app/session/runs/listed_runs.h"
@@ -123,47 +124,35 @@ trace::base::Result<int> open_window(WindowChoice choice, const Surroundings& su
   return run_job(request, false);
 }
 
-void add_commands(CLI::App& app, Action& chosen, const Surroundings& surroundings,
-                  const HandedOn& handed_on) {
+void add_commands(CommandLine& line) {
   auto choice = std::make_shared<WindowChoice>();
-  choice->trainer_status = surroundings.trainer_status;
-  app.add_option(
+  choice->trainer_status = line.surroundings.trainer_status;
+  line.app.add_option(
       "RUN", choice->runs,
       "What to open: names, folders or packed files of runs; traces of PyTorch's "
       "profiler (.json, .json.gz, one per rank) are imported, settings (.yaml, ds_config.json) "
       "become the next run's");
-  app.add_option("--view", choice->view,
-                 "A part of a run, settings to predict for it, or runs beside each other,\n"
-                 "as \"Copy this view\" in the window writes it")
+  line.app
+      .add_option("--view", choice->view,
+                  "A part of a run, settings to predict for it, or runs beside each other,\n"
+                  "as \"Copy this view\" in the window writes it")
       ->type_name("VIEW");
-  app.add_option("--trainer-status", choice->trainer_status,
-                 "The file in which the set-up script says how far the trainer is")
+  line.app
+      .add_option("--trainer-status", choice->trainer_status,
+                  "The file in which the set-up script says how far the trainer is")
       ->group("");
-  add_runs_dir(app, choice->runs_dir);
-  chosen = [choice, surroundings] { return open_window(*choice, surroundings); };
-  add_run_command(app, chosen);
-  add_sweep_command(app, chosen);
-  add_tune_command(app, chosen);
-  add_calibrate_command(app, chosen);
-  add_record_command(app, chosen, handed_on);
-  add_runs_command(app, chosen);
-  add_report_command(app, chosen);
-  add_compare_command(app, chosen);
-  add_replay_command(app, chosen, surroundings);
-  add_learn_command(app, chosen, surroundings);
-  add_screenshot_command(app, chosen);
-  add_query_command(app, chosen);
-  add_pack_command(app, chosen);
-  add_verify_command(app, chosen);
-  add_import_command(app, chosen);
-  add_export_command(app, chosen);
-  add_generate_command(app, chosen);
-  add_plan_command(app, chosen);
-  add_predict_command(app, chosen);
-  add_settings_command(app, chosen);
-  add_bench_command(app, chosen, handed_on);
-  add_doctor_command(app, chosen, surroundings.has_display);
-  choice->commands = command_names(app);
+  add_runs_dir(line.app, choice->runs_dir);
+  line.chosen = [choice, &line] { return open_window(*choice, line.surroundings); };
+  for (auto* const add_to :
+       {add_run_command,      add_sweep_command,  add_tune_command,       add_calibrate_command,
+        add_record_command,   add_runs_command,   add_report_command,     add_compare_command,
+        add_replay_command,   add_learn_command,  add_screenshot_command, add_query_command,
+        add_pack_command,     add_verify_command, add_import_command,     add_export_command,
+        add_generate_command, add_plan_command,   add_predict_command,    add_settings_command,
+        add_bench_command,    add_doctor_command}) {
+    add_to(line);
+  }
+  choice->commands = command_names(line.app);
 }
 
 // Where "--" begins another program's words: CLI11 would take one like [0.9,0.999] apart. Of our
@@ -206,11 +195,10 @@ int run_command_line(int argc, const char* const* argv, const Surroundings& surr
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
     return trace::base::printable_line(error.what()) + "\nRun with --help for more information.";
   });
-  Action chosen;
-  HandedOn handed_on;
-  add_commands(app, chosen, surroundings, handed_on);
+  CommandLine line{app, surroundings};
+  add_commands(line);
   const int own = end_of_own_words(app, argc, argv);
-  handed_on.assign(argv + std::min(own + 1, argc), argv + argc);
+  line.handed_on.assign(argv + std::min(own + 1, argc), argv + argc);
   try {
     app.parse(own, argv);
   } catch (const CLI::ParseError& error) {
@@ -222,7 +210,7 @@ int run_command_line(int argc, const char* const* argv, const Surroundings& surr
     if (!is_answer) suggest_options(app, own, argv);
     return is_answer ? kDone : kWrongUse;
   }
-  const auto code = chosen();
+  const auto code = line.chosen();
   return code_after_writing(code ? *code : report_error(code.error()));
 }
 

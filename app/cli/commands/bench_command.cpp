@@ -4,10 +4,9 @@
 #include <set>
 
 #include "app/cli/commands.h"
-#include "app/cli/commands/add_command.h"
 #include "app/cli/doctor/child_output.h"
 #include "app/cli/doctor/machine_description.h"
-#include "app/cli/terminal/one_of.h"
+#include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
 #include "app/cli/terminal/stop_request.h"
 #include "app/launch/program_files.h"
@@ -22,12 +21,10 @@ namespace {
 
 constexpr std::string_view kPrefix = "bench_";
 
-struct BenchArguments {
+struct BenchArguments : CommonArguments {
   std::string name;
   std::vector<std::string> arguments;
   const HandedOn* handed_on = nullptr;
-  std::string format;
-  std::filesystem::path runs_dir = "runs";
 };
 
 const std::string kNoneBuilt = "none is built; ./run bench NAME builds them";
@@ -107,7 +104,7 @@ trace::base::Result<int> bench(const BenchArguments& options) {
   TRY_ASSIGN(const auto rows, rows_of(output, options.name));
   const report::Json machine = describe_machine();
   print_result(
-      options.format == "json"
+      options.as_json()
           ? report::dump_json({{"bench", options.name}, {"machine", machine}, {"rows", rows}})
           : rows_text(rows, machine));
   for (const auto& row : rows) {
@@ -119,15 +116,14 @@ trace::base::Result<int> bench(const BenchArguments& options) {
 
 }  // namespace
 
-void add_bench_command(CLI::App& app, Action& chosen, const HandedOn& handed_on) {
+void add_bench_command(CommandLine& line) {
   const auto [command, options] =
-      add_command(app, chosen, "bench", "Measures Shardlens itself against its budgets", bench);
-  options->handed_on = &handed_on;
+      add_command(line, "bench", "Measures Shardlens itself against its budgets", bench);
+  options->handed_on = &line.handed_on;
   command->add_option("NAME", options->name, "Which benchmark")->required();
   command->add_option("ARGUMENTS", options->arguments,
                       "Handed to the benchmark; after -- if they begin with a dash");
-  add_format(*command, options->format, {"text", "json"});
-  add_runs_dir(*command, options->runs_dir);
+  add_common(*command, *options);
   const auto names = available();
   command->footer("Benchmarks: " + (names.empty() ? kNoneBuilt : trace::base::joined(names)) +
                   "\nThe exit code is 1 if a budget was not met.\n\n"

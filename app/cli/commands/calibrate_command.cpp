@@ -7,12 +7,11 @@
 
 #include "app/calibration/calibration_run.h"
 #include "app/cli/commands.h"
-#include "app/cli/commands/add_command.h"
 #include "app/cli/job/job_arguments.h"
 #include "app/cli/job/run_job.h"
-#include "app/cli/terminal/between.h"
+#include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
-#include "app/cli/terminal/percent_line.h"
+#include "app/cli/terminal/stop_request.h"
 #include "app/launch/stop_signals.h"
 #include "app/report/costs_report.h"
 #include "trace/base/file_system.h"
@@ -201,9 +200,9 @@ void add_options(CLI::App& command, CalibrateArguments& options) {
 
 }  // namespace
 
-void add_calibrate_command(CLI::App& app, Action& chosen) {
+void add_calibrate_command(CommandLine& line) {
   const auto [command, options] =
-      add_command(app, chosen, "calibrate",
+      add_command(line, "calibrate",
                   "Measures what collectives of a job's ranks cost, for predictions", calibrate);
   add_options(*command, *options);
   command->footer(

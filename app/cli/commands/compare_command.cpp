@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "app/cli/commands.h"
-#include "app/cli/commands/add_command.h"
+#include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
 #include "app/report/comparison_report.h"
 #include "app/report/run_report.h"
@@ -21,10 +21,8 @@ using trace::base::ErrorKind;
 using trace::base::fail;
 using trace::base::Result;
 
-struct CompareArguments {
+struct CompareArguments : CommonArguments {
   std::vector<std::string> names;
-  std::string format;
-  fs::path runs_dir = "runs";
 };
 
 Result<void> check_number(std::size_t runs) {
@@ -77,24 +75,23 @@ Result<report::ComparedRuns> read_runs(const CompareArguments& options) {
 
 Result<int> compare(const CompareArguments& options) {
   TRY_ASSIGN(const auto compared, read_runs(options));
-  print_result(options.format == "json" ? report::dump_json(report::comparison_json(compared))
-                                        : report::comparison_text(compared));
+  print_result(options.as_json() ? report::dump_json(report::comparison_json(compared))
+                                 : report::comparison_text(compared));
   return kDone;
 }
 
 }  // namespace
 
-void add_compare_command(CLI::App& app, Action& chosen) {
+void add_compare_command(CommandLine& line) {
   const auto [command, options] = add_command(
-      app, chosen, "compare",
-      "How two to six runs differ, whether that is noise, and what explains it", compare);
+      line, "compare", "How two to six runs differ, whether that is noise, and what explains it",
+      compare);
   command
       ->add_option("RUN", options->names,
                    "Runs' names, their folders or packed files; the first is what the others are\n"
                    "compared with")
       ->required();
-  add_format(*command, options->format, {"text", "json"});
-  add_runs_dir(*command, options->runs_dir);
+  add_common(*command, *options);
   command->footer(
       "Differences are from the first run. \"within the spread\" means that chance explains them:\n"
       "runs of the same settings in --runs-dir tell how far two runs lie apart by themselves.\n\n"

@@ -3,18 +3,17 @@
 #include <algorithm>
 
 #include "app/cli/commands.h"
-#include "app/cli/commands/add_command.h"
 #include "app/cli/doctor/health_check.h"
 #include "app/cli/doctor/machine_description.h"
+#include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
 #include "app/report/text_table.h"
 
 namespace shardlens::app::cli {
 namespace {
 
-struct DoctorArguments {
-  std::string format;
-  HealthContext context{.runs_dir = "runs"};
+struct DoctorArguments : CommonArguments {
+  bool has_display = false;
 };
 
 const char* health_name(Health health) {
@@ -51,11 +50,12 @@ std::string checks_text(const std::vector<HealthCheck>& checks) {
 }
 
 trace::base::Result<int> examine(const DoctorArguments& options) {
-  const auto checks = check_health(options.context);
+  const auto checks =
+      check_health({.runs_dir = options.runs_dir, .has_display = options.has_display});
   const report::Json machine = describe_machine();
   const bool works =
       std::ranges::none_of(checks, [](const auto& c) { return c.health == Health::kBad; });
-  if (options.format == "json") {
+  if (options.as_json()) {
     print_result(report::dump_json(
         {{"works", works}, {"machine", machine}, {"checks", checks_json(checks)}}));
   } else {
@@ -66,12 +66,11 @@ trace::base::Result<int> examine(const DoctorArguments& options) {
 
 }  // namespace
 
-void add_doctor_command(CLI::App& app, Action& chosen, bool has_display) {
-  const auto [command, options] = add_command(
-      app, chosen, "doctor", "What works on this machine, what does not, what to do", examine);
-  options->context.has_display = has_display;
-  add_format(*command, options->format, {"text", "json"});
-  add_runs_dir(*command, options->context.runs_dir);
+void add_doctor_command(CommandLine& line) {
+  const auto [command, options] =
+      add_command(line, "doctor", "What works on this machine, what does not, what to do", examine);
+  options->has_display = line.surroundings.has_display;
+  add_common(*command, *options);
   command->footer(
       "\"limited\" is what the program does without; \"fails\" (exit code 1) breaks jobs or\n"
       "recordings.\n\n"

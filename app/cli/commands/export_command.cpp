@@ -8,10 +8,8 @@
 #include <variant>
 
 #include "app/cli/commands.h"
-#include "app/cli/commands/add_command.h"
-#include "app/cli/terminal/one_of.h"
+#include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
-#include "app/cli/terminal/percent_line.h"
 #include "app/cli/terminal/stop_request.h"
 #include "app/report/report_json.h"
 #include "app/report/run_report.h"
@@ -66,18 +64,16 @@ report::Json exported_json(const std::filesystem::path& file,
 }
 
 Result<int> export_rows(const ExportArguments& arguments, const std::filesystem::path& run) {
-  StopRequest stop;
-  PercentLine line("exporting");
+  StopRequest stop("exporting");
   trace::store::ExportOptions options;
   options.overwrite = arguments.overwrite;
   options.with_paths = arguments.with_paths;
-  options.progress = stop.progress(line);
+  options.progress = stop.progress();
   stop.remove_if_ended(trace::store::temporary_name(arguments.output));
-  const auto rows = trace::store::export_rows(run, arguments.output, options);
-  line.end();
-  if (!rows) return tl::make_unexpected(rows.error());
-  print_result(arguments.json ? report::dump_json(exported_json(arguments.output, *rows))
-                              : exported_text(arguments.output, *rows));
+  TRY_ASSIGN(const auto rows,
+             stop.ended(trace::store::export_rows(run, arguments.output, options)));
+  print_result(arguments.json ? report::dump_json(exported_json(arguments.output, rows))
+                              : exported_text(arguments.output, rows));
   return kDone;
 }
 
@@ -87,23 +83,21 @@ Result<int> export_chrome(const ExportArguments& arguments, const std::filesyste
     TRY_ASSIGN(const report::StepRange range, report::parse_step_range(arguments.steps));
     options.steps = {range.first, range.last};
   }
-  StopRequest stop;
-  PercentLine line("exporting");
+  StopRequest stop("exporting");
   options.overwrite = arguments.overwrite;
   options.with_paths = arguments.with_paths;
-  options.progress = stop.progress(line);
+  options.progress = stop.progress();
   options.begun = [&](const auto& file) { stop.remove_if_ended(file); };
-  const auto written = trace::interop::export_chrome_trace(run, arguments.output, options);
-  line.end();
-  if (!written) return tl::make_unexpected(written.error());
+  TRY_ASSIGN(const auto written,
+             stop.ended(trace::interop::export_chrome_trace(run, arguments.output, options)));
   report::Json files = report::Json::array();
   std::string text;
-  for (const auto& file : written->files) {
+  for (const auto& file : written.files) {
     files.push_back(file.string());
     text += file.string() + "\n";
   }
-  text += trace::base::grouped(written->events) + " events\n";
-  const report::Json json{{"files", std::move(files)}, {"events", written->events}};
+  text += trace::base::grouped(written.events) + " events\n";
+  const report::Json json{{"files", std::move(files)}, {"events", written.events}};
   print_result(arguments.json ? report::dump_json(json) : text);
   return kDone;
 }
@@ -242,9 +236,9 @@ Result<int> export_run(const ExportArguments& arguments) {
 
 }  // namespace
 
-void add_export_command(CLI::App& app, Action& chosen) {
-  const auto [command, arguments] = add_command(
-      app, chosen, "export", "Writes a run or its settings for other programs", export_run);
+void add_export_command(CommandLine& line) {
+  const auto [command, arguments] =
+      add_command(line, "export", "Writes a run or its settings for other programs", export_run);
   add_run(*command, arguments->run);
   command
       ->add_option("--format", arguments->format,
@@ -253,12 +247,10 @@ void add_export_command(CLI::App& app, Action& chosen) {
                    "or as Accelerate's YAML")
       ->check(one_of({"rows", "chrome", "pytorch", "deepspeed", "accelerate"}))
       ->capture_default_str();
-  command
-      ->add_option("--set", arguments->assignments,
-                   "Of the settings one that is otherwise than in the run, as after a prediction; "
-                   "may be given several times. What the file says nothing of is named")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  add_repeated(*command, "--set", arguments->assignments,
+               "Of the settings one that is otherwise than in the run, as after a prediction; "
+               "may be given several times. What the file says nothing of is named",
+               "KEY=VALUE");
   command
       ->add_option("-o,--output", arguments->output,
                    "The file to write; settings go to standard output without one. Of a trace also "

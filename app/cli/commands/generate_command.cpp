@@ -2,9 +2,8 @@
 #include <CLI/CLI.hpp>
 
 #include "app/cli/commands.h"
-#include "app/cli/commands/add_command.h"
+#include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
-#include "app/cli/terminal/percent_line.h"
 #include "app/cli/terminal/stop_request.h"
 #include "app/report/report_json.h"
 #include "trace/base/number_text.h"
@@ -14,10 +13,8 @@
 namespace shardlens::app::cli {
 namespace {
 
-struct GenerateArguments {
+struct GenerateArguments : CommonArguments {
   trace::synthetic::SyntheticRunOptions options;
-  std::string format;
-  std::filesystem::path runs_dir = "runs";
 };
 
 double million_per_second(const trace::synthetic::SyntheticRun& run) {
@@ -36,29 +33,27 @@ trace::base::Result<int> generate(const GenerateArguments& arguments) {
   if (options.name.empty()) {
     return trace::base::fail(trace::base::ErrorKind::kUsage, "A run needs a name: give one");
   }
-  StopRequest stop;
-  PercentLine line("writing");
-  options.progress = stop.progress(line);
+  StopRequest stop("writing");
+  options.progress = stop.progress();
   options.begun = [&](const auto& folder) { stop.remove_if_ended(folder); };
-  const auto run = trace::synthetic::generate_run(arguments.runs_dir, options);
-  line.end();
-  if (!run) return tl::make_unexpected(run.error());
-  print_result(arguments.format == "json"
-                   ? report::dump_json({{"run", run->folder.string()},
+  TRY_ASSIGN(const auto run,
+             stop.ended(trace::synthetic::generate_run(arguments.runs_dir, options)));
+  print_result(arguments.as_json()
+                   ? report::dump_json({{"run", run.folder.string()},
                                         {"ranks", options.ranks},
-                                        {"steps", run->steps},
-                                        {"events", run->events},
-                                        {"seconds", run->seconds},
-                                        {"million_events_per_s", million_per_second(*run)}})
-                   : generated_text(*run, options.ranks));
+                                        {"steps", run.steps},
+                                        {"events", run.events},
+                                        {"seconds", run.seconds},
+                                        {"million_events_per_s", million_per_second(run)}})
+                   : generated_text(run, options.ranks));
   return kDone;
 }
 
 }  // namespace
 
-void add_generate_command(CLI::App& app, Action& chosen) {
+void add_generate_command(CommandLine& line) {
   const auto [command, arguments] =
-      add_command(app, chosen, "generate", "Makes up a run of any size, to measure with", generate);
+      add_command(line, "generate", "Makes up a run of any size, to measure with", generate);
   auto& options = arguments->options;
   command->add_option("NAME", options.name, "Of the run")->required();
   command->add_option("--ranks", options.ranks, "How many ranks")->capture_default_str();
@@ -70,8 +65,7 @@ void add_generate_command(CLI::App& app, Action& chosen) {
   command->add_option("--seed", options.seed, "Other numbers, other durations")
       ->capture_default_str();
   command->add_flag("--overwrite", options.overwrite, "Replaces a run of that name");
-  add_format(*command, arguments->format, {"text", "json"});
-  add_runs_dir(*command, arguments->runs_dir);
+  add_common(*command, *arguments);
   command->footer(
       "A language model of 24 blocks under DDP: about 2,200 kernels per step and rank, their\n"
       "launches and operators, one all-reduce per block, a slow rank and a slow link now and\n"

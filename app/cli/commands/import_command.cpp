@@ -2,9 +2,8 @@
 #include <CLI/CLI.hpp>
 
 #include "app/cli/commands.h"
-#include "app/cli/commands/add_command.h"
+#include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
-#include "app/cli/terminal/percent_line.h"
 #include "app/cli/terminal/stop_request.h"
 #include "app/report/report_json.h"
 #include "trace/base/text.h"
@@ -14,12 +13,10 @@
 namespace shardlens::app::cli {
 namespace {
 
-struct ImportArguments {
+struct ImportArguments : CommonArguments {
   std::vector<std::filesystem::path> files;
   std::string name;
   bool overwrite = false;
-  std::string format;
-  std::filesystem::path runs_dir = "runs";
 };
 
 report::Json as_json(const trace::interop::ImportedRun& run) {
@@ -42,8 +39,7 @@ tl::unexpected<trace::base::Error> refuse_packed(const std::filesystem::path& ou
 }
 
 trace::base::Result<int> import_traces(const ImportArguments& arguments) {
-  StopRequest stop;
-  PercentLine line("reading");
+  StopRequest stop("reading");
   trace::interop::ImportOptions options;
   if (arguments.name.find('/') == std::string::npos) {
     options.name = arguments.name;
@@ -53,27 +49,26 @@ trace::base::Result<int> import_traces(const ImportArguments& arguments) {
       return refuse_packed(options.folder);
   }
   options.overwrite = arguments.overwrite;
-  options.progress = stop.progress(line);
+  options.progress = stop.progress();
   options.begun = [&](const auto& folder) { stop.remove_if_ended(folder); };
-  const auto imported = trace::interop::import_kineto(arguments.files, arguments.runs_dir, options);
-  line.end();
-  if (!imported) return tl::make_unexpected(imported.error());
-  for (const std::string& warning : imported->warnings) print_message("warning: " + warning);
-  if (arguments.format == "json") {
-    print_result(report::dump_json(as_json(*imported)));
+  TRY_ASSIGN(const auto imported, stop.ended(trace::interop::import_kineto(
+                                      arguments.files, arguments.runs_dir, options)));
+  for (const std::string& warning : imported.warnings) print_message("warning: " + warning);
+  if (arguments.as_json()) {
+    print_result(report::dump_json(as_json(imported)));
   } else {
-    print_result(imported->folder.string() + ": " + trace::base::grouped(imported->events) +
-                 " events of " + std::to_string(imported->ranks.size()) +
-                 (imported->ranks.size() == 1 ? " rank\n" : " ranks\n"));
+    print_result(imported.folder.string() + ": " + trace::base::grouped(imported.events) +
+                 " events of " + std::to_string(imported.ranks.size()) +
+                 (imported.ranks.size() == 1 ? " rank\n" : " ranks\n"));
   }
   return kDone;
 }
 
 }  // namespace
 
-void add_import_command(CLI::App& app, Action& chosen) {
-  const auto [command, arguments] = add_command(
-      app, chosen, "import", "Makes a run of traces of PyTorch's profiler", import_traces);
+void add_import_command(CommandLine& line) {
+  const auto [command, arguments] =
+      add_command(line, "import", "Makes a run of traces of PyTorch's profiler", import_traces);
   command
       ->add_option("FILE", arguments->files,
                    "Kineto JSON, plain or gzip, one file per rank, or a folder of them")
@@ -82,8 +77,7 @@ void add_import_command(CLI::App& app, Action& chosen) {
                       "Of the run, in the library, or with a slash the folder to make; by default "
                       "what the files' names have in common, with a number where it is taken");
   command->add_flag("--overwrite", arguments->overwrite, "Replaces a run of that name");
-  add_format(*command, arguments->format, {"text", "json"});
-  add_runs_dir(*command, arguments->runs_dir);
+  add_common(*command, *arguments);
   command->footer(
       "Steps are those of torch.profiler's schedule (ProfilerStep#…); without it each ends with "
       "the\n"

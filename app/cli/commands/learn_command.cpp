@@ -8,10 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "app/cli/command_line.h"
 #include "app/cli/commands.h"
-#include "app/cli/commands/add_command.h"
 #include "app/cli/terminal/lesson_text.h"
+#include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
 #include "app/launch/program_files.h"
 #include "app/report/report_json.h"
@@ -34,12 +33,10 @@ using ui::state::Lesson;
 using ui::state::LessonPage;
 using ui::state::LessonShelf;
 
-struct LearnArguments {
+struct LearnArguments : CommonArguments {
   std::vector<fs::path> files;
   int lesson = 0, page = 0;  // counted from 1; 0: not given
   bool list = false, check = false;
-  std::string format;
-  fs::path runs_dir = "runs";
   Surroundings surroundings;
 };
 
@@ -69,7 +66,7 @@ std::string list_text(const LessonShelf& shelf) {
 }
 
 int list(const LearnArguments& options, const LessonShelf& shelf) {
-  if (options.format == "json") {
+  if (options.as_json()) {
     print_result(report::dump_json(report::array_of(shelf.lessons, lesson_json)));
   } else {
     print_result(list_text(shelf));
@@ -143,7 +140,7 @@ int check(const LearnArguments& options, const LessonShelf& shelf) {
       if (!problem.empty()) problems.push_back(std::move(problem));
     }
   }
-  if (options.format == "json") {
+  if (options.as_json()) {
     print_result(report::dump_json({{"intact", problems.empty()},
                                     {"lessons", shelf.lessons.size()},
                                     {"pages", pages},
@@ -190,7 +187,7 @@ trace::base::Result<int> open_window(const LearnArguments& options) {
 trace::base::Result<int> learn(const LearnArguments& options) {
   const LessonShelf shelf = session::read_shelf(options.files);
   if (options.check) return check(options, shelf);
-  if (options.list || options.format == "json") return list(options, shelf);
+  if (options.list || options.as_json()) return list(options, shelf);
   if (shelf.lessons.empty()) {
     return trace::base::fail(trace::base::ErrorKind::kFailed,
                              trace::base::joined(shelf.problems, ". "));
@@ -206,10 +203,10 @@ trace::base::Result<int> learn(const LearnArguments& options) {
 
 }  // namespace
 
-void add_learn_command(CLI::App& app, Action& chosen, const Surroundings& surroundings) {
-  const auto [command, options] = add_command(
-      app, chosen, "learn", "Lessons on how it works, beside views of recorded runs", learn);
-  options->surroundings = surroundings;
+void add_learn_command(CommandLine& line) {
+  const auto [command, options] =
+      add_command(line, "learn", "Lessons on how it works, beside views of recorded runs", learn);
+  options->surroundings = line.surroundings;
   command->add_option("FILE", options->files,
                       "Lessons: Markdown files, or folders of them; those that came with the\n"
                       "program if none is given");
@@ -227,8 +224,7 @@ void add_learn_command(CLI::App& app, Action& chosen, const Surroundings& surrou
                  "Whether they can be shown: how they are written, and that the runs, steps\n"
                  "and times are there that they name. The exit code is 1 if anything is wrong")
       ->excludes(lists);
-  add_format(*command, options->format, {"text", "json"});
-  add_runs_dir(*command, options->runs_dir);
+  add_common(*command, *options);
   command->footer(
       "With no display it prints them as text, with the commands that open their views. Runs are\n"
       "looked for beside the lesson's file first, then among those that came with the program,\n"

@@ -2,9 +2,8 @@
 #include <CLI/CLI.hpp>
 
 #include "app/cli/commands.h"
-#include "app/cli/commands/add_command.h"
+#include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
-#include "app/cli/terminal/percent_line.h"
 #include "app/cli/terminal/stop_request.h"
 #include "app/report/report_json.h"
 #include "app/session/runs/listed_runs.h"
@@ -16,13 +15,11 @@
 namespace shardlens::app::cli {
 namespace {
 
-struct PackArguments {
+struct PackArguments : CommonArguments {
   std::string run;
   std::filesystem::path output;
   bool overwrite = false;
   bool with_paths = false;
-  std::string format;
-  std::filesystem::path runs_dir = "runs";
 };
 
 trace::base::Result<int> pack(const PackArguments& options) {
@@ -30,15 +27,12 @@ trace::base::Result<int> pack(const PackArguments& options) {
   trace::store::PackOptions how;
   how.overwrite = options.overwrite;
   how.with_paths = options.with_paths;
-  StopRequest stop;
-  PercentLine line("packing");
-  how.progress = stop.progress(line);
+  StopRequest stop("packing");
+  how.progress = stop.progress();
   stop.remove_if_ended(trace::store::temporary_name(options.output));
-  const auto packed = trace::store::pack_run(run, options.output, how);
-  line.end();
-  if (!packed) return tl::make_unexpected(packed.error());
+  TRY(stop.ended(trace::store::pack_run(run, options.output, how)));
   const report::Json bytes = trace::base::file_size_or_zero(options.output);
-  print_result(options.format == "json"
+  print_result(options.as_json()
                    ? report::dump_json({{"file", options.output.string()}, {"bytes", bytes}})
                    : options.output.string() + "\n");
   return kDone;
@@ -46,9 +40,9 @@ trace::base::Result<int> pack(const PackArguments& options) {
 
 }  // namespace
 
-void add_pack_command(CLI::App& app, Action& chosen) {
+void add_pack_command(CommandLine& line) {
   const auto [command, options] =
-      add_command(app, chosen, "pack", "Merges a run into one file, to send or archive", pack);
+      add_command(line, "pack", "Merges a run into one file, to send or archive", pack);
   command->add_option("RUN", options->run, "A run's name or number, or its folder")->required();
   command->add_option("-o,--output", options->output, "The file to write")
       ->required()
@@ -56,8 +50,7 @@ void add_pack_command(CLI::App& app, Action& chosen) {
   command->add_flag("--overwrite", options->overwrite, "Replaces a file that is there");
   command->add_flag("--with-paths", options->with_paths,
                     "Keeps host names, process ids, absolute paths and the recorded command line");
-  add_format(*command, options->format, {"text", "json"});
-  add_runs_dir(*command, options->runs_dir);
+  add_common(*command, *options);
   command->footer(
       "Every command takes the file where it takes a run. It is plain SQLite. The run itself is "
       "not\n"

@@ -4,8 +4,7 @@
 #include <vector>
 
 #include "app/cli/commands.h"
-#include "app/cli/commands/add_command.h"
-#include "app/cli/terminal/between.h"
+#include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
 #include "app/report/plan_report.h"
 #include "app/settings/settings_input.h"
@@ -17,15 +16,13 @@ namespace {
 
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 
-struct PlanArguments {
+struct PlanArguments : CommonArguments {
   std::string settings_file;
   std::vector<std::string> assignments;
   std::string gpu = "h100-80";
   std::optional<double> memory_gb;
   std::int64_t gpus_per_node = 8;
   std::int64_t nodes = 1;
-  std::string format;
-  std::filesystem::path runs_dir = "runs";  // accepted as everywhere; no run is looked at
 };
 
 trace::base::Result<trace::predict::PlanRequest> request_of(const PlanArguments& options) {
@@ -59,8 +56,8 @@ trace::base::Result<int> show_plan(const PlanArguments& options) {
   TRY_ASSIGN(auto plan, trace::predict::plan_job(request));
   const report::PlanReport report =
       report::report_of(std::move(plan), options.memory_gb ? "" : options.gpu);
-  print_result(options.format == "json" ? report::dump_json(report::plan_json(report))
-                                        : report::plan_text(report));
+  print_result(options.as_json() ? report::dump_json(report::plan_json(report))
+                                 : report::plan_text(report));
   return kDone;
 }
 
@@ -81,9 +78,8 @@ std::string footer() {
 void add_options(CLI::App& command, PlanArguments& options) {
   command.add_option("SETTINGS", options.settings_file,
                      "A flat YAML file of settings, a ds_config.json, or Accelerate's YAML");
-  command.add_option("--set", options.assignments, "One setting; may be given several times")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  add_repeated(command, "--set", options.assignments, "One setting; may be given several times",
+               "KEY=VALUE");
   auto* gpu = command.add_option("--gpu", options.gpu, "Which GPU the job would run on")
                   ->type_name("NAME")
                   ->capture_default_str();
@@ -99,15 +95,14 @@ void add_options(CLI::App& command, PlanArguments& options) {
       ->type_name("M")
       ->check(CLI::Range(1, 65536))
       ->capture_default_str();
-  add_format(command, options.format, {"text", "json"});
-  add_runs_dir(command, options.runs_dir);
+  add_common(command, options);
 }
 
 }  // namespace
 
-void add_plan_command(CLI::App& app, Action& chosen) {
+void add_plan_command(CommandLine& line) {
   const auto [command, options] = add_command(
-      app, chosen, "plan", "What every strategy would need on given GPUs, before a run", show_plan);
+      line, "plan", "What every strategy would need on given GPUs, before a run", show_plan);
   add_options(*command, *options);
   command->footer(footer());
 }

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "app/cli/commands.h"
-#include "app/cli/commands/add_command.h"
+#include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
 #include "app/report/tuning/prediction.h"
 #include "app/session/runs/ledger.h"
@@ -16,7 +16,7 @@
 namespace shardlens::app::cli {
 namespace {
 
-struct PredictArguments {
+struct PredictArguments : CommonArguments {
   std::string run, settings_file;
   std::vector<std::string> assignments, over;
   bool best = false;
@@ -24,8 +24,6 @@ struct PredictArguments {
 
   bool has_points() const { return best || !over.empty(); }
   report::GivenCosts costs;
-  std::string format;
-  std::filesystem::path runs_dir = "runs";
 };
 
 // Of runs that were predicted; the figures of no other are read.
@@ -42,8 +40,8 @@ int print_history(const PredictArguments& arguments) {
     }
   }
   const auto history = ui::present::prediction_history(session::build_ledger(records, {}));
-  print_result(arguments.format == "json" ? report::dump_json(report::history_json(history))
-                                          : report::history_text(history));
+  print_result(arguments.as_json() ? report::dump_json(report::history_json(history))
+                                   : report::history_text(history));
   if (!found.warning.empty()) print_message("warning: " + found.warning);
   for (const auto& problem : found.problems) print_message("error: " + problem);
   return found.problems.empty() ? kDone : kFailed;
@@ -89,7 +87,7 @@ std::string command_words(const PredictArguments& arguments) {
 // What is printed.
 trace::base::Result<std::string> predicted_text(const std::filesystem::path& run,
                                                 const PredictArguments& arguments) {
-  const bool as_json = arguments.format == "json";
+  const bool as_json = arguments.as_json();
   TRY_ASSIGN(const auto asked, asked_settings(run, arguments));
   if (arguments.has_points()) {
     TRY_ASSIGN(const auto points,
@@ -112,7 +110,7 @@ trace::base::Result<int> predict(const PredictArguments& arguments) {
   TRY_ASSIGN(const auto run, session::find_listed_run(arguments.run, arguments.runs_dir));
   const auto text = predicted_text(run, arguments);
   if (!text) {
-    if (arguments.format == "json") {
+    if (arguments.as_json()) {
       print_result(report::dump_json(report::refused_json(arguments.run, text.error().message)));
     }
     return tl::make_unexpected(text.error());
@@ -147,9 +145,9 @@ constexpr const char* kPredictFooter =
 
 }  // namespace
 
-void add_predict_command(CLI::App& app, Action& chosen) {
-  const auto [command, arguments] = add_command(
-      app, chosen, "predict", "What other settings would do to a recorded run", predict);
+void add_predict_command(CommandLine& line) {
+  const auto [command, arguments] =
+      add_command(line, "predict", "What other settings would do to a recorded run", predict);
   command->add_option("RUN", arguments->run, "A run's name or number, its folder or a packed file");
   command->add_option("SETTINGS", arguments->settings_file,
                       "A flat YAML file of all settings, a ds_config.json, or Accelerate's YAML, "
@@ -158,17 +156,13 @@ void add_predict_command(CLI::App& app, Action& chosen) {
   command->add_flag("--history", arguments->history,
                     "All predictions of the library that were made before their runs, and what\n"
                     "these took");
-  command->add_option("--set", arguments->assignments, "One setting; may be given several times")
-      ->type_name("KEY=VALUE")
-      // One value each time: what follows may be the settings file.
-      ->allow_extra_args(false);
+  add_repeated(*command, "--set", arguments->assignments, "One setting; may be given several times",
+               "KEY=VALUE");
   auto* over =
-      command
-          ->add_option("--over", arguments->over,
-                       "Values of one setting, each of which is predicted, the best first; of\n"
-                       "several settings all combinations, at most 1,000")
-          ->type_name("KEY=V1,V2,…")
-          ->allow_extra_args(false);
+      add_repeated(*command, "--over", arguments->over,
+                   "Values of one setting, each of which is predicted, the best first; of\n"
+                   "several settings all combinations, at most 1,000",
+                   "KEY=V1,V2,…");
   command
       ->add_flag("--best", arguments->best,
                  "The same of all that `shardlens tune` would try for a faster step")
@@ -190,8 +184,7 @@ void add_predict_command(CLI::App& app, Action& chosen) {
       ->add_option("--costs-instead", arguments->costs.instead,
                    "What they cost over another link, also of sizes that the run measured")
       ->type_name("FILE");
-  add_format(*command, arguments->format, {"text", "json"});
-  add_runs_dir(*command, arguments->runs_dir);
+  add_common(*command, *arguments);
   command->footer(kPredictFooter);
 }
 

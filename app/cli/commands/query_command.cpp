@@ -10,7 +10,7 @@
 #include <variant>
 
 #include "app/cli/commands.h"
-#include "app/cli/commands/add_command.h"
+#include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
 #include "app/cli/terminal/stop_request.h"
 #include "app/report/report_json.h"
@@ -28,11 +28,9 @@ namespace {
 using trace::store::QueryResult;
 using trace::store::QueryValue;
 
-struct QueryArguments {
+struct QueryArguments : CommonArguments {
   std::string run;
   std::string sql;
-  std::string format;
-  std::filesystem::path runs_dir = "runs";
 };
 
 bool is_number(const QueryValue& value) {
@@ -117,7 +115,7 @@ trace::base::Result<int> query(const QueryArguments& options) {
   if (options.format == "csv") {
     print_data(has_rows ? csv : names_as_csv(result->columns));
   } else {
-    print_result(options.format == "json" ? as_json(*result) : as_table(*result));
+    print_result(options.as_json() ? as_json(*result) : as_table(*result));
   }
   for (const std::string& problem : result->left_out)
     print_message("error: the answer lacks a rank: " + problem);
@@ -168,14 +166,13 @@ std::string tables_text() {
 
 }  // namespace
 
-void add_query_command(CLI::App& app, Action& chosen) {
+void add_query_command(CommandLine& line) {
   const auto [command, options] =
-      add_command(app, chosen, "query", "SQL over a run, all ranks together, reading only", query);
+      add_command(line, "query", "SQL over a run, all ranks together, reading only", query);
   add_run(*command, options->run);
   command->add_option("SQL", options->sql, "One SELECT; - reads it from standard input")
       ->required();
-  add_format(*command, options->format, {"table", "csv", "json"});
-  add_runs_dir(*command, options->runs_dir);
+  add_common(*command, *options, {"table", "csv", "json"});
   command->footer(
       "Every table holds the rows of all ranks; times are in ns, sizes in bytes.\n" +
       tables_text() +

@@ -4,7 +4,7 @@
 #include <csignal>
 
 #include "app/cli/commands.h"
-#include "app/cli/commands/add_command.h"
+#include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
 #include "app/launch/recorded_program.h"
 #include "app/launch/stop_signals.h"
@@ -105,10 +105,10 @@ trace::base::Result<int> record(const RecordArguments& arguments) {
 
 }  // namespace
 
-void add_record_command(CLI::App& app, Action& chosen, const HandedOn& handed_on) {
-  const auto [command, arguments] = add_command(
-      app, chosen, "record", "Records any program that uses CUDA, NCCL or NVTX", record);
-  arguments->handed_on = &handed_on;
+void add_record_command(CommandLine& line) {
+  const auto [command, arguments] =
+      add_command(line, "record", "Records any program that uses CUDA, NCCL or NVTX", record);
+  arguments->handed_on = &line.handed_on;
   launch::RecordRequest* const request = &arguments->request;
   command->add_option("COMMAND", request->command, "The program and its arguments, behind --");
   command

@@ -1,10 +1,8 @@
 // `shardlens replay`: plays a recorded run through the window.
 #include <CLI/CLI.hpp>
 
-#include "app/cli/command_line.h"
 #include "app/cli/commands.h"
-#include "app/cli/commands/add_command.h"
-#include "app/cli/terminal/between.h"
+#include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
 #include "app/session/runs/listed_runs.h"
 #include "app/session/watch/replay_clock.h"
@@ -17,7 +15,7 @@ struct ReplayArguments {
   std::string run;
   double speed = 0;  // as last time
   std::filesystem::path runs_dir = "runs";
-  std::filesystem::path preferences, home;
+  Surroundings surroundings;
 };
 
 trace::base::Result<int> replay(const ReplayArguments& options) {
@@ -25,8 +23,8 @@ trace::base::Result<int> replay(const ReplayArguments& options) {
   window::WindowOptions window;
   window.runs_dir = options.runs_dir;
   window.runs = {run};
-  window.preferences = options.preferences;
-  window.home = options.home;
+  window.preferences = options.surroundings.preferences;
+  window.home = options.surroundings.home;
   window.replay = true;
   window.replay_speed = options.speed;
   return window::run_window(window).map([] { return kDone; });
@@ -34,11 +32,10 @@ trace::base::Result<int> replay(const ReplayArguments& options) {
 
 }  // namespace
 
-void add_replay_command(CLI::App& app, Action& chosen, const Surroundings& surroundings) {
-  const auto [command, options] = add_command(
-      app, chosen, "replay", "Plays a recorded run in the window, as if it were live", replay);
-  options->preferences = surroundings.preferences;
-  options->home = surroundings.home;
+void add_replay_command(CommandLine& line) {
+  const auto [command, options] =
+      add_command(line, "replay", "Plays a recorded run in the window, as if it were live", replay);
+  options->surroundings = line.surroundings;
   add_run(*command, options->run);
   command
       ->add_option("--speed", options->speed,

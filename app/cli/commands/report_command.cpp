@@ -2,7 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/cli/commands.h"
-#include "app/cli/commands/add_command.h"
+#include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
 #include "app/report/report_json.h"
 #include "app/report/report_text.h"
@@ -12,12 +12,10 @@
 namespace shardlens::app::cli {
 namespace {
 
-struct ReportArguments {
+struct ReportArguments : CommonArguments {
   std::string run;
   std::string steps;
-  std::string format;
   bool advice = false;
-  std::filesystem::path runs_dir = "runs";
 };
 
 trace::base::Result<report::RunReport> load(const ReportArguments& options) {
@@ -47,8 +45,8 @@ std::string text_of(const report::RunReport& report, bool with_advice) {
 
 trace::base::Result<int> show_report(const ReportArguments& options) {
   TRY_ASSIGN(const auto report, load(options));
-  print_result(options.format == "json" ? json_of(report, options.advice)
-                                        : text_of(report, options.advice));
+  print_result(options.as_json() ? json_of(report, options.advice)
+                                 : text_of(report, options.advice));
   const auto& problems = report.figures.info.unreadable;
   for (const std::string& problem : problems) print_message("error: " + problem);
   return problems.empty() ? kDone : kFailed;
@@ -56,17 +54,16 @@ trace::base::Result<int> show_report(const ReportArguments& options) {
 
 }  // namespace
 
-void add_report_command(CLI::App& app, Action& chosen) {
+void add_report_command(CommandLine& line) {
   const auto [command, options] =
-      add_command(app, chosen, "report",
+      add_command(line, "report",
                   "Step breakdown, collectives, memory and losses of a recorded run", show_report);
   add_run(*command, options->run);
   command->add_option("--steps", options->steps, "Measure only these steps, both included")
       ->type_name("A..B");
   command->add_flag("--advice", options->advice,
                     "And what would help, by how much, and what it costs");
-  add_format(*command, options->format, {"text", "json"});
-  add_runs_dir(*command, options->runs_dir);
+  add_common(*command, *options);
   command->footer(
       "Figures are means over the measured steps of the mean over ranks; the first skip_steps\n"
       "steps are not measured. exposed is communication that no compute hides.\n"

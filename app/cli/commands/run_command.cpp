@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "app/cli/commands.h"
-#include "app/cli/commands/add_command.h"
 #include "app/cli/job/job_arguments.h"
 #include "app/cli/job/run_job.h"
+#include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
 #include "app/launch/device_probe.h"
 #include "app/launch/job_request.h"
@@ -83,9 +83,9 @@ void add_options(CLI::App& command, RunArguments& options) {
 
 }  // namespace
 
-void add_run_command(CLI::App& app, Action& chosen) {
+void add_run_command(CommandLine& line) {
   const auto [command, options] =
-      add_command(app, chosen, "run", "Trains and records a job without a window", train);
+      add_command(line, "run", "Trains and records a job without a window", train);
   add_options(*command, *options);
   command->footer(
       "Prints a summary and, on the last line, the run's folder. Ctrl-C stops all ranks after the\n"

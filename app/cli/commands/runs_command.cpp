@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/commands/add_command.h"
+#include "app/cli/commands.h"
+#include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
 #include "app/launch/program_files.h"
 #include "app/report/report_json.h"
@@ -18,14 +19,12 @@
 namespace shardlens::app::cli {
 namespace {
 
-struct RunsArguments {
+struct RunsArguments : CommonArguments {
   std::string run;
   std::string name, note;
   std::vector<std::string> tags, untags;
   bool examples = false;
   const CLI::App* command = nullptr;  // which options were given
-  std::string format;
-  std::filesystem::path runs_dir = "runs";
 };
 
 report::Json places(const trace::model::Bookmarks& bookmarks) {
@@ -86,7 +85,7 @@ int list(const RunsArguments& options) {
     all.push_back(run_description(*record));
     table.add_row(run_cells(*record));
   }
-  if (options.format == "json") {
+  if (options.as_json()) {
     print_result(report::dump_json(all));
   } else if (table.empty()) {
     print_result(options.examples ? "No runs came with this program.\n"
@@ -134,10 +133,10 @@ trace::base::Result<int> list_or_change(const RunsArguments& options) {
 
 }  // namespace
 
-void add_runs_command(CLI::App& app, Action& chosen) {
+void add_runs_command(CommandLine& line) {
   const auto [command, options] =
-      add_command(app, chosen, "runs",
-                  "Lists the library's runs; names, notes and tags of one of them", list_or_change);
+      add_command(line, "runs", "Lists the library's runs; names, notes and tags of one of them",
+                  list_or_change);
   options->command = command;
   command->add_option("RUN", options->run, "The run to rename, note or tag");
   command->add_flag("--examples", options->examples, "Those that came with the program instead");
@@ -145,15 +144,10 @@ void add_runs_command(CLI::App& app, Action& chosen) {
       ->type_name("NAME");
   command->add_option("--note", options->note, "A note about it; \"\" takes it away")
       ->type_name("TEXT");
-  command->add_option("--tag", options->tags, "A word to find it by; may be given several times")
-      ->type_name("TAG")
-      // One value each time: what follows may be the run.
-      ->allow_extra_args(false);
-  command->add_option("--untag", options->untags, "Takes a tag away")
-      ->type_name("TAG")
-      ->allow_extra_args(false);
-  add_format(*command, options->format, {"text", "json"});
-  add_runs_dir(*command, options->runs_dir);
+  add_repeated(*command, "--tag", options->tags, "A word to find it by; may be given several times",
+               "TAG");
+  add_repeated(*command, "--untag", options->untags, "Takes a tag away", "TAG");
+  add_common(*command, *options);
   command->footer(
       "A run's number is given once and kept; commands take it as they take a name. Examples are "
       "named as other runs:\n"

@@ -5,9 +5,7 @@
 #include <vector>
 
 #include "app/cli/commands.h"
-#include "app/cli/commands/add_command.h"
-#include "app/cli/terminal/between.h"
-#include "app/cli/terminal/one_of.h"
+#include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
 #include "app/session/runs/listed_runs.h"
 #include "app/sweep/sweep_file.h"
@@ -112,13 +110,10 @@ void add_content_options(CLI::App& command, ScreenshotArguments& options) {
                   "The step to select; by default a typical one. Inspect shows it between its\n"
                   "neighbours and picks its longest collective")
       ->check(CLI::NonNegativeNumber);
-  command
-      .add_option("--set", picture.changes,
-                  "A setting of the next run that differs from this one's: shows what is\n"
-                  "predicted of it")
-      ->type_name("KEY=VALUE")
-      // One value each time: what follows may be the run.
-      ->allow_extra_args(false);
+  add_repeated(command, "--set", picture.changes,
+               "A setting of the next run that differs from this one's: shows what is\n"
+               "predicted of it",
+               "KEY=VALUE");
   command
       .add_option("--show", picture.show,
                   "The card that lies over the window, or all predictions at its foot")
@@ -140,9 +135,9 @@ void add_look_options(CLI::App& command, ScreenshotArguments& options) {
 
 }  // namespace
 
-void add_screenshot_command(CLI::App& app, Action& chosen) {
-  const auto [command, options] = add_command(
-      app, chosen, "screenshot", "Writes a PNG of the window over a recorded run", screenshot);
+void add_screenshot_command(CommandLine& line) {
+  const auto [command, options] =
+      add_command(line, "screenshot", "Writes a PNG of the window over a recorded run", screenshot);
   command->add_option("-o,--output", options->picture.output, "The picture to write")
       ->required()
       ->type_name("FILE.png");

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/cli/commands.h"
-#include "app/cli/commands/add_command.h"
+#include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
 #include "app/report/report_json.h"
 #include "app/report/text_table.h"
@@ -22,10 +22,8 @@
 namespace shardlens::app::cli {
 namespace {
 
-struct SettingsArguments {
+struct SettingsArguments : CommonArguments {
   std::string key;
-  std::string format;
-  std::filesystem::path runs_dir = "runs";  // accepted as everywhere; no run is looked at
 };
 
 // With which it has an effect: "full_shard, hybrid_shard"; "all".
@@ -119,7 +117,7 @@ trace::base::Result<int> show_file(const std::string& file, bool as_json) {
 }
 
 trace::base::Result<int> show_settings(const SettingsArguments& options) {
-  const bool as_json = options.format == "json";
+  const bool as_json = options.as_json();
   if (options.key.empty()) {
     report::Json all = report::Json::array();
     for (const auto& knob : trace::job::knobs()) all.push_back(knob_description(knob));
@@ -141,16 +139,15 @@ trace::base::Result<int> show_settings(const SettingsArguments& options) {
 
 }  // namespace
 
-void add_settings_command(CLI::App& app, Action& chosen) {
-  const auto [command, options] = add_command(
-      app, chosen, "settings", "Every setting: type, range, default, meaning", show_settings);
+void add_settings_command(CommandLine& line) {
+  const auto [command, options] =
+      add_command(line, "settings", "Every setting: type, range, default, meaning", show_settings);
   command
       ->add_option("KEY", options->key,
                    "Only this one; or a file of settings, a ds_config.json or Accelerate's YAML: "
                    "what it sets")
       ->type_name("KEY|FILE");
-  add_format(*command, options->format, {"text", "json"});
-  add_runs_dir(*command, options->runs_dir);
+  add_common(*command, *options);
   command->footer(
       "Of a file all settings that differ from the defaults are printed as YAML that every "
       "command\n"

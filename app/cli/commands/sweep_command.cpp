@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "app/cli/commands.h"
-#include "app/cli/commands/add_command.h"
 #include "app/cli/job/job_arguments.h"
 #include "app/cli/job/sweep_job.h"
+#include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
 #include "app/session/jobs/measured_run.h"
 #include "app/session/runs/listed_runs.h"
@@ -170,12 +170,10 @@ Result<int> sweep_over(const SweepArguments& arguments) {
 
 void add_sweep_options(CLI::App& command, SweepArguments& arguments) {
   add_job_arguments(command, arguments.job);
-  command
-      .add_option("--over", arguments.over,
-                  "Values of one setting; of several, all combinations are run. Values that "
-                  "contain commas are separated by ; or given one by one")
-      ->type_name("KEY=V1,V2,…")
-      ->allow_extra_args(false);
+  add_repeated(command, "--over", arguments.over,
+               "Values of one setting; of several, all combinations are run. Values that "
+               "contain commas are separated by ; or given one by one",
+               "KEY=V1,V2,…");
   command
       .add_option("--points", arguments.points_file,
                   "A YAML list of what each point changes, instead of a grid")
@@ -209,9 +207,9 @@ void add_sweep_options(CLI::App& command, SweepArguments& arguments) {
 
 }  // namespace
 
-void add_sweep_command(CLI::App& app, Action& chosen) {
+void add_sweep_command(CommandLine& line) {
   const auto [command, arguments] =
-      add_command(app, chosen, "sweep", "Tries many settings and tells which is best", sweep_over);
+      add_command(line, "sweep", "Tries many settings and tells which is best", sweep_over);
   add_sweep_options(*command, *arguments);
   command->footer(
       "Every round runs each point once, in a random order of its own, so that what drifts meets\n"

@@ -5,10 +5,9 @@
 #include <map>
 
 #include "app/cli/commands.h"
-#include "app/cli/commands/add_command.h"
 #include "app/cli/job/job_arguments.h"
 #include "app/cli/job/sweep_job.h"
-#include "app/cli/terminal/one_of.h"
+#include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
 #include "app/search/search.h"
 #include "app/search/space.h"
@@ -110,13 +109,10 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
       ->type_name("GOAL")
       ->check(one_of(goals))
       ->capture_default_str();
-  command
-      .add_option(
-          "--over", arguments.over,
-          "Values of one setting to search among, instead of strategies and what serves the "
-          "goal with each; of several, all combinations")
-      ->type_name("KEY=V1,V2,…")
-      ->allow_extra_args(false);
+  add_repeated(command, "--over", arguments.over,
+               "Values of one setting to search among, instead of strategies and what serves the "
+               "goal with each; of several, all combinations",
+               "KEY=V1,V2,…");
   command
       .add_option("--name", arguments.name,
                   "Of the search, and with what its runs are tagged; by default what varies")
@@ -129,9 +125,9 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
 
 }  // namespace
 
-void add_tune_command(CLI::App& app, Action& chosen) {
+void add_tune_command(CommandLine& line) {
   const auto [command, arguments] =
-      add_command(app, chosen, "tune", "Searches for better settings, by predicting first", tune);
+      add_command(line, "tune", "Searches for better settings, by predicting first", tune);
   add_tune_options(*command, *arguments);
   command->footer(
       "Runs the settings as they are, predicts all others from that run, and runs what is likely "

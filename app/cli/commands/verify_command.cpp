@@ -2,9 +2,8 @@
 #include <CLI/CLI.hpp>
 
 #include "app/cli/commands.h"
-#include "app/cli/commands/add_command.h"
+#include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
-#include "app/cli/terminal/percent_line.h"
 #include "app/cli/terminal/stop_request.h"
 #include "app/report/report_json.h"
 #include "app/report/run_report.h"
@@ -24,10 +23,8 @@ using trace::base::grouped;
 using trace::store::Damage;
 using trace::store::VerifyReport;
 
-struct VerifyArguments {
+struct VerifyArguments : CommonArguments {
   std::string run;
-  std::string format;
-  std::filesystem::path runs_dir = "runs";
 };
 
 std::int64_t sum_of(const VerifyReport& report, std::int64_t trace::store::VerifiedRank::*figure) {
@@ -115,27 +112,23 @@ std::string verified_text(const std::filesystem::path& run, const VerifyReport& 
 
 trace::base::Result<int> verify(const VerifyArguments& arguments) {
   TRY_ASSIGN(const auto run, session::find_listed_run(arguments.run, arguments.runs_dir));
-  StopRequest stop;
-  PercentLine line("checking");
+  StopRequest stop("checking");
   trace::store::VerifyOptions options;
-  options.progress = stop.progress(line);
+  options.progress = stop.progress();
   const trace::store::StopReading stop_reading([&] { return stop.is_made(); });
-  const auto report = report::check_run(run, options);
-  line.end();
-  if (!report) return tl::make_unexpected(report.error());
-  print_result(arguments.format == "json" ? report::dump_json(verified_json(run, *report))
-                                          : verified_text(run, *report));
-  return report->damage.empty() ? kDone : kFailed;
+  TRY_ASSIGN(const auto report, stop.ended(report::check_run(run, options)));
+  print_result(arguments.as_json() ? report::dump_json(verified_json(run, report))
+                                   : verified_text(run, report));
+  return report.damage.empty() ? kDone : kFailed;
 }
 
 }  // namespace
 
-void add_verify_command(CLI::App& app, Action& chosen) {
+void add_verify_command(CommandLine& line) {
   const auto [command, arguments] =
-      add_command(app, chosen, "verify", "Checks that all of a run can be read", verify);
+      add_command(line, "verify", "Checks that all of a run can be read", verify);
   add_run(*command, arguments->run);
-  add_format(*command, arguments->format, {"text", "json"});
-  add_runs_dir(*command, arguments->runs_dir);
+  add_common(*command, *arguments);
   command->footer(
       "Looks at every page of every file, the checksums of all rows and blocks of events, whether\n"
       "there are as many as were committed, less those counted as lost, and makes the report. The\n"

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
 #include "app/settings/settings_input.h"
 
@@ -87,10 +88,8 @@ std::vector<const trace::job::Knob*> knobs_given(const JobArguments& arguments) 
 void add_job_arguments(CLI::App& command, JobArguments& arguments) {
   command.add_option("SETTINGS", arguments.settings_file,
                      "A flat YAML file of settings, a ds_config.json, or Accelerate's YAML");
-  command.add_option("--set", arguments.assignments, "One setting; may be given several times")
-      ->type_name("KEY=VALUE")
-      // One value each time: what follows may be the settings file.
-      ->allow_extra_args(false);
+  add_repeated(command, "--set", arguments.assignments, "One setting; may be given several times",
+               "KEY=VALUE");
   command.add_option("--ranks", arguments.ranks, "How many processes train together")
       ->type_name("N");
   command.add_option("--steps", arguments.steps, "How many optimizer steps")->type_name("N");

@@ -3,11 +3,9 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 
-#include "app/cli/terminal/one_of.h"
 #include "trace/base/printable.h"
 
 namespace shardlens::app::cli {
@@ -50,33 +48,6 @@ bool reader_has_left() {
 int report_error(const trace::base::Error& error) {
   print_message("error: " + trace::base::printable_line(error.message));
   return error.kind == trace::base::ErrorKind::kUsage ? kWrongUse : kFailed;
-}
-
-void add_run(CLI::App& command, std::string& run) {
-  command.add_option("RUN", run, "A run's name or number, its folder or a packed file")->required();
-}
-
-void add_runs_dir(CLI::App& command, std::filesystem::path& runs_dir) {
-  command.add_option("--runs-dir", runs_dir, "The library: the folder that holds the runs")
-      ->type_name("DIR")
-      ->capture_default_str();
-  // Also where it was given before the command.
-  CLI::App* parent = command.get_parent();
-  if (parent == nullptr) return;
-  command.preparse_callback([parent, &runs_dir](std::size_t) {
-    const auto given = parent->get_option("--runs-dir")->results();
-    if (!given.empty()) runs_dir = given.back();
-  });
-}
-
-void add_format(CLI::App& command, std::string& format, const std::vector<std::string>& choices) {
-  format = choices.front();
-  command.add_option("--format", format, "How the result is written")
-      ->check(one_of(choices))
-      ->capture_default_str();
-  command.add_flag_callback(
-      "--json", [&format] { format = "json"; },
-      "The same as --format json: one JSON document on standard output and nothing else");
 }
 
 }  // namespace shardlens::app::cli

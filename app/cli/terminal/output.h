@@ -1,16 +1,9 @@
 // How commands speak: results on standard output, everything else on standard error. Main thread.
 #pragma once
 
-#include <filesystem>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "trace/base/result.h"
-
-namespace CLI {
-class App;
-}
 
 namespace shardlens::app::cli {
 
@@ -30,12 +23,5 @@ bool reader_has_left();
 
 // "error: …" on one line of standard error. Returns the exit code: 2 for wrong use, 1 for all else.
 int report_error(const trace::base::Error& error);
-
-// RUN, as every command has it that needs one.
-void add_run(CLI::App& command, std::string& run);
-// --runs-dir, as every command has it.
-void add_runs_dir(CLI::App& command, std::filesystem::path& runs_dir);
-// --format with these choices, the first being the default, and --json for the choice "json".
-void add_format(CLI::App& command, std::string& format, const std::vector<std::string>& choices);
 
 }  // namespace shardlens::app::cli

@@ -4,9 +4,12 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "app/cli/terminal/output.h"
+#include "trace/base/printable.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -32,7 +35,25 @@ void remove_all_of(const std::filesystem::path& path) {
 
 }  // namespace
 
-StopRequest::StopRequest() : thread_([this] { watch(); }) {}
+PercentLine::PercentLine(std::string what)
+    : what_(trace::base::printable_line(what)), is_terminal_(isatty(STDERR_FILENO) == 1) {}
+
+void PercentLine::show(double part) {
+  const int percent = static_cast<int>(std::clamp(part, 0.0, 1.0) * 100);
+  if (!is_terminal_ || percent == shown_) return;
+  shown_ = percent;
+  std::fprintf(stderr, "\r\033[K%s, %d %%", what_.c_str(), percent);
+  std::fflush(stderr);
+}
+
+void PercentLine::end() {
+  if (shown_ < 0) return;
+  shown_ = -1;
+  std::fputs("\r\033[K", stderr);
+  std::fflush(stderr);
+}
+
+StopRequest::StopRequest(std::string what) : line_(std::move(what)), thread_([this] { watch(); }) {}
 
 StopRequest::~StopRequest() {
   {
@@ -44,9 +65,9 @@ StopRequest::~StopRequest() {
   thread_.join();
 }
 
-std::function<bool(double)> StopRequest::progress(PercentLine& line) {
-  return [this, &line](double part) {
-    line.show(part);
+std::function<bool(double)> StopRequest::progress() {
+  return [this](double part) {
+    line_.show(part);
     return !is_made();
   };
 }

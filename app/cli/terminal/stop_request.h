@@ -8,24 +8,48 @@
 #include <filesystem>
 #include <functional>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
-#include "app/cli/terminal/percent_line.h"
 #include "app/launch/stop_signals.h"
 
 namespace shardlens::app::cli {
 
+// One line on a terminal that says how far a long command has come; silent elsewhere. Main thread.
+class PercentLine {
+ public:
+  explicit PercentLine(std::string what);  // "reading"
+  ~PercentLine() { end(); }
+  PercentLine(const PercentLine&) = delete;
+  PercentLine& operator=(const PercentLine&) = delete;
+
+  void show(double part);  // from 0 to 1
+  void end();              // erases it
+
+ private:
+  const std::string what_;
+  const bool is_terminal_;
+  int shown_ = -1;
+};
+
 class StopRequest {
  public:
-  StopRequest();
+  // `what` is done, as of a PercentLine: for work that shows how far it is.
+  explicit StopRequest(std::string what = "");
   ~StopRequest();
   StopRequest(const StopRequest&) = delete;
   StopRequest& operator=(const StopRequest&) = delete;
 
   bool is_made() const { return is_made_; }
   // Shows how far the work is; false once it is to stop.
-  std::function<bool(double)> progress(PercentLine& line);
+  std::function<bool(double)> progress();
+  // What came of the work, which shows no more of itself.
+  template <typename Result>
+  Result ended(Result result) {
+    line_.end();
+    return result;
+  }
 
   // `half_made`, a folder or file, and with a file what SQLite puts beside it.
   void remove_if_ended(const std::filesystem::path& half_made);
@@ -34,6 +58,7 @@ class StopRequest {
   void watch();
   [[noreturn]] void end_program();
 
+  PercentLine line_;
   launch::StopSignals signals_;  // before the thread, which inherits what is blocked
   std::atomic<bool> is_made_{false}, is_over_{false};
   std::mutex mutex_;
