@@ -13,7 +13,6 @@
 
 #include "app/cli/doctor/child_output.h"
 #include "app/cli/doctor/gpu_health.h"
-#include "app/cli/doctor/system_health.h"
 #include "app/launch/program_files.h"
 #include "trace/base/file_system.h"
 #include "ui/present/format.h"
@@ -98,19 +97,19 @@ HealthCheck check_library(const std::string& name, const std::string& file,
   return check;
 }
 
-class Socket {
- public:
-  Socket() : descriptor_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {}
-  ~Socket() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  Socket(const Socket&) = delete;
-  Socket& operator=(const Socket&) = delete;
-  int get() const { return descriptor_; }
+constexpr double kLittleSharedMemory = 64.0 * (1 << 20);  // what containers get by default
+// Eight ranks with NCCL's channels over sockets open some thousand.
+constexpr std::uint64_t kFewFiles = 4096;
+constexpr std::uint64_t kLittleLocked = 64ull << 20;
 
- private:
-  int descriptor_;
-};
+HealthCheck unknown(HealthCheck check, const char* where) {
+  check.finding = std::string("not known: ") + where + " does not tell";
+  return check;
+}
+
+std::string limit_text(std::uint64_t limit) {
+  return limit == kUnlimited ? "without limit" : bytes(static_cast<double>(limit));
+}
 
 }  // namespace
 
@@ -205,14 +204,16 @@ HealthCheck check_display(bool has_display) {
 
 HealthCheck check_loopback() {
   HealthCheck check{.name = "Loopback network"};
-  const Socket server;
-  const Socket client;
+  const auto open_socket = [] {
+    return trace::base::Descriptor(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  };
+  const auto server = open_socket(), client = open_socket();
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof address;
   auto* raw = reinterpret_cast<sockaddr*>(&address);
-  const bool works = server.get() >= 0 && bind(server.get(), raw, size) == 0 &&
+  const bool works = server.is_open() && bind(server.get(), raw, size) == 0 &&
                      listen(server.get(), 1) == 0 && getsockname(server.get(), raw, &size) == 0 &&
                      connect(client.get(), raw, size) == 0;
   if (works) {
@@ -245,6 +246,68 @@ std::vector<HealthCheck> check_health(const HealthContext& context) {
     checks.push_back(check);
   }
   return checks;
+}
+
+HealthCheck check_shared_memory(const SystemFacts& facts, const std::filesystem::path& folder) {
+  HealthCheck check{.name = "Shared memory"};
+  if (!facts.shared_memory_bytes) {
+    return limited(
+        check, folder.string() + " is not there or not writable: NCCL cannot use it between GPUs",
+        "Mount a tmpfs on /dev/shm.");
+  }
+  check.finding = folder.string() + " holds " + bytes(*facts.shared_memory_bytes);
+  if (*facts.shared_memory_bytes <= kLittleSharedMemory) {
+    check.health = Health::kLimited;
+    check.advice = "Little for NCCL; in a container use --shm-size=1g.";
+  }
+  return check;
+}
+
+HealthCheck check_open_files(const SystemFacts& facts) {
+  HealthCheck check{.name = "Open files"};
+  if (!facts.open_files) return unknown(check, "/proc/self/limits");
+  check.finding = *facts.open_files == kUnlimited
+                      ? "without limit"
+                      : "at most " + std::to_string(*facts.open_files) + " at once";
+  if (*facts.open_files >= kFewFiles) return check;
+  const bool may_raise = facts.open_files_most && *facts.open_files_most >= kFewFiles;
+  return limited(check, check.finding + ": few for many ranks, whose sockets count",
+                 may_raise ? "Type ulimit -n " + std::to_string(kFewFiles) + " before starting."
+                           : "Raise nofile in /etc/security/limits.conf, or in a container use "
+                             "--ulimit nofile=65536.");
+}
+
+HealthCheck check_locked_memory(const SystemFacts& facts) {
+  HealthCheck check{.name = "Locked memory"};
+  if (!facts.locked_bytes) return unknown(check, "/proc/self/limits");
+  check.finding = limit_text(*facts.locked_bytes);
+  if (*facts.locked_bytes >= kLittleLocked) return check;
+  return limited(
+      check, check.finding + ": NCCL cannot register memory with InfiniBand cards",
+      "On one machine nothing is needed; across machines type ulimit -l unlimited, or in a "
+      "container use --ulimit memlock=-1.");
+}
+
+HealthCheck check_clock(const SystemFacts& facts) {
+  HealthCheck check{.name = "Clock"};
+  check.finding = facts.clock_source.empty() ? "of an unknown source" : facts.clock_source;
+  if (facts.is_synchronized) {
+    check.finding += *facts.is_synchronized ? ", synchronized" : ", not synchronized";
+  }
+  const bool is_slow = !facts.clock_source.empty() && facts.clock_source != "tsc" &&
+                       facts.clock_source != "arch_sys_counter" &&
+                       facts.clock_source != "kvm-clock";
+  if (is_slow) {
+    check.health = Health::kLimited;
+    check.finding += ": reading it goes through the kernel, which every recorded event does";
+    check.advice = "Boot with clocksource=tsc if the processor's is stable (see dmesg).";
+  } else if (facts.is_synchronized == false) {
+    check.health = Health::kLimited;
+    check.advice =
+        "On one machine it does not matter; across machines run chrony or ntpd, so that ranks' "
+        "times compare.";
+  }
+  return check;
 }
 
 }  // namespace shardlens::app::cli

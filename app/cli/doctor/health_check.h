@@ -47,4 +47,9 @@ HealthCheck check_disk_space(const std::filesystem::path& runs_dir);
 HealthCheck check_display(bool has_display);
 HealthCheck check_loopback();
 
+HealthCheck check_shared_memory(const SystemFacts& facts, const std::filesystem::path& folder);
+HealthCheck check_open_files(const SystemFacts& facts);
+HealthCheck check_locked_memory(const SystemFacts& facts);
+HealthCheck check_clock(const SystemFacts& facts);
+
 }  // namespace shardlens::app::cli

@@ -1,8 +1,7 @@
-#include "app/cli/doctor/system_health.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "app/cli/doctor/health_check.h"
 #include "tests/files.h"
 
 namespace shardlens::app::cli {
