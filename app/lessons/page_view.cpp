@@ -7,7 +7,7 @@
 #include "app/lessons/styled_text.h"
 #include "trace/base/text.h"
 #include "trace/base/words/quantity.h"
-#include "ui/state/replay_speed.h"
+#include "ui/state/snapshot.h"
 #include "ui/state/view_preferences.h"
 
 namespace shardlens::app::lessons {

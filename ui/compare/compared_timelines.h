@@ -9,7 +9,7 @@
 #include "ui/inspect/draw/timeline_board.h"
 #include "ui/kit/theme.h"
 #include "ui/state/commands.h"
-#include "ui/state/comparison_view.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::ui::compare {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "ui/kit/theme.h"
-#include "ui/state/comparison_view.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::ui::compare {
 

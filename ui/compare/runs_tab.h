@@ -12,7 +12,6 @@
 #include "ui/present/compare/difference_table.h"
 #include "ui/present/compare/waterfall.h"
 #include "ui/state/commands.h"
-#include "ui/state/comparison_view.h"
 #include "ui/state/snapshot.h"
 #include "ui/table/table_view.h"
 

@@ -6,7 +6,7 @@
 
 #include "ui/kit/widgets.h"
 #include "ui/present/compare/comparison_text.h"
-#include "ui/present/timeline/timeline_colors.h"
+#include "ui/state/palette.h"
 
 namespace shardlens::ui::compare {
 
@@ -81,7 +81,7 @@ void draw_change(const kit::Theme& theme, const WaterfallPlace& place,
   state::Rect box = place.plot.inset(0, inset_of(theme, place.plot.h));
   box.x = std::min(from, to);
   box.w = std::max(theme.px(2), std::abs(to - from));
-  const state::Rgb ink = present::piece_edge(p, bar.time_class);
+  const state::Rgb ink = state::piece_edge(p, bar.time_class);
   const bool is_real = bar.beyond_noise != false;
   kit::fill(box, kit::color(ink, is_real ? 1 : kWithinNoise), theme.px(2));
   const state::Rgb words = is_real ? p.text : p.text_muted;

@@ -1,9 +1,14 @@
 #include "ui/state/palette.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
+#include "trace/base/text.h"
+
 namespace shardlens::ui::state {
+
+using trace::base::TimeClass;
 
 namespace {
 
@@ -108,8 +113,7 @@ Rgb tone_color(const Palette& p, Tone tone) {
   return p.text;
 }
 
-Rgb time_color(const Palette& p, trace::base::TimeClass time_class) {
-  using trace::base::TimeClass;
+Rgb time_color(const Palette& p, TimeClass time_class) {
   switch (time_class) {
     case TimeClass::kData:
     case TimeClass::kEvaluation:
@@ -137,6 +141,57 @@ Rgb time_color(const Palette& p, trace::base::TimeClass time_class) {
       return p.idle;
   }
   return p.idle;
+}
+
+Rgb piece_edge(const Palette& p, TimeClass piece_class) {
+  switch (piece_class) {
+    case TimeClass::kForward:
+    case TimeClass::kBackward:
+    case TimeClass::kHost:
+      return p.phase_edge;
+    case TimeClass::kOptimizerPhase:
+      return p.phase_optimizer_edge;
+    case TimeClass::kIdle:
+    case TimeClass::kData:
+    case TimeClass::kEvaluation:
+    case TimeClass::kOtherPhase:
+      return p.idle_edge;
+    default:
+      return time_color(p, piece_class);
+  }
+}
+
+bool is_quiet(TimeClass piece_class) { return piece_class >= TimeClass::kData; }
+
+Rgb shade_by_name(const Palette& p, Rgb fill, std::size_t name_hash) {
+  switch (name_hash % 4) {
+    case 0:
+      return fill;
+    case 1:
+      return mix(fill, p.text, 0.14);
+    case 2:
+      return mix(fill, p.panel, 0.12);
+    default:
+      return mix(fill, p.text, 0.07);
+  }
+}
+
+std::string_view class_name(TimeClass piece_class) {
+  constexpr std::array<std::string_view, 14> kNames{"compute",
+                                                    "optimizer",
+                                                    "overlapped communication",
+                                                    "exposed communication",
+                                                    "copy",
+                                                    "idle",
+                                                    "exposed communication",
+                                                    "host",
+                                                    "data phase",
+                                                    "forward phase",
+                                                    "backward phase",
+                                                    "optimizer phase",
+                                                    "evaluation phase",
+                                                    "other phase"};
+  return trace::base::enum_name<TimeClass::kOtherPhase>(kNames, piece_class);
 }
 
 double relative_luminance(Rgb c) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "trace/base/time_partition.h"
 #include "trace/model/events.h"
@@ -52,6 +53,14 @@ Rgb tone_color(const Palette& palette, Tone tone);
 
 // The fill of what is drawn of a timeline.
 Rgb time_color(const Palette& palette, trace::base::TimeClass time_class);
+// The edge that tells a quiet fill from the panel; the fill itself where that is loud enough.
+Rgb piece_edge(const Palette& palette, trace::base::TimeClass piece_class);
+bool is_quiet(trace::base::TimeClass piece_class);  // host phases: a fill under its label
+// Neighbours of one class by their names: a little lighter or darker, never another hue.
+Rgb shade_by_name(const Palette& palette, Rgb fill, std::size_t name_hash);
+
+std::string_view class_name(
+    trace::base::TimeClass piece_class);  // "compute", "exposed communication"
 
 // Relative luminance and contrast ratio of WCAG 2.1.
 double relative_luminance(Rgb color);

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "trace/advice/values/advice.h"
+#include "trace/analysis/compare/run_difference.h"
 #include "trace/analysis/figures/figures.h"
 #include "trace/analysis/run/comparison.h"
 #include "trace/job/settings/settings.h"
@@ -14,10 +18,10 @@
 #include "trace/predict/plan/plan.h"
 #include "trace/predict/plan/remedies.h"
 #include "trace/timeline/values/step_picture.h"
-#include "ui/state/advice_view.h"
+#include "trace/tuning/knob_curve.h"
+#include "trace/tuning/prediction.h"
 #include "ui/state/inspect_view.h"
 #include "ui/state/lesson.h"
-#include "ui/state/prediction_view.h"
 #include "ui/state/sweep_view.h"
 #include "ui/state/view_address.h"
 
@@ -147,6 +151,10 @@ struct TrainerSetup {
   bool operator==(const TrainerSetup&) const = default;
 };
 
+// How fast a recorded run may be played: times its own speed.
+inline constexpr double kSlowestReplay = 0.01;  // one step, bucket by bucket
+inline constexpr double kFastestReplay = 100;
+
 struct ReplayState {
   bool active = false;
   bool playing = false;
@@ -166,7 +174,62 @@ struct KnobDraft {
   std::vector<const trace::job::Knob*> told{};
 };
 
-struct ComparisonView;  // ui/state/comparison_view.h
+// ---- what would help the run on screen, what other settings would do, how runs differ ----------
+
+struct AdviceView {
+  std::string folder;                           // of the run
+  std::vector<trace::advice::Advice> advice{};  // what helps most comes first
+  std::vector<std::string_view> looked_at{};    // by the rules: "buckets", "memory", …
+  std::string refused{};                        // why other settings could not be tried; "": were
+  std::int64_t steps = 0;                       // that were measured; 0: nothing can be said
+};
+
+// Along a knob's curve.
+struct MeasuredRun {
+  std::string value, run;  // the knob's, and "run 3"
+  double step_ns = 0;      // divided as the curve's times are
+};
+using MeasuredRuns = std::map<const trace::job::Knob*, std::vector<MeasuredRun>>;
+
+// Of the settings for the next run, from the run on screen.
+struct PredictionView {
+  std::string folder, ordinal;  // of the run that it is made from: "run 4"
+  // None: `refused` says why, as where nothing is changed but knobs whose effect is not known.
+  std::optional<trace::tuning::Prediction> prediction{};
+  std::optional<trace::tuning::PredictedStep> step{};  // the selected one, or a typical one
+  std::string refused{};
+  bool may_come = false;  // a prediction, once the run has more steps
+  // Of knobs with a slider; without points while they are worked out.
+  std::vector<trace::tuning::KnobCurve> curves{};
+  MeasuredRuns measured{};  // along them
+  // Likewise, of each value of knobs that are a choice or a checkbox.
+  std::vector<trace::tuning::KnobCurve> choices{};
+  // Of sliders of which one value at most is predicted, why not others: a sentence or more.
+  std::map<const trace::job::Knob*, std::string> why_no_curve{};
+};
+
+struct ComparedRun {
+  std::string folder, name;
+  std::string ordinal{};                 // "run 4"
+  std::shared_ptr<const RunView> run{};  // with a typical step; null: being read, or `problem`
+  std::string problem{};                 // why it cannot be read
+};
+
+struct ComparisonView {
+  std::vector<ComparedRun> runs;  // the base first; empty: none was chosen
+  std::int64_t step = -1;         // that is shown of each; -1: a typical one of each
+  // Of runs[1], runs[2], … from the base; null where one of the two was not read.
+  std::vector<std::shared_ptr<const trace::analysis::RunDifference>> differences;
+
+  bool is_reading() const {
+    for (const ComparedRun& run : runs) {
+      if (!run.run && run.problem.empty()) return true;
+    }
+    return false;
+  }
+};
+
+// ---- all of it --------------------------------------------------------------------------------
 
 struct Snapshot {
   std::shared_ptr<const RunView> run;          // null: nothing to show yet

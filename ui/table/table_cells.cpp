@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "ui/kit/paint.h"
-#include "ui/present/timeline/timeline_colors.h"
+#include "ui/state/palette.h"
 #include "ui/table/histogram.h"
 
 namespace shardlens::ui::table {
@@ -14,7 +14,7 @@ namespace {
 using trace::base::TimeClass;
 
 state::Rgb ink_of(const state::Palette& p, const present::TableCell& cell) {
-  return cell.mark ? present::piece_edge(p, *cell.mark) : p.compute;
+  return cell.mark ? state::piece_edge(p, *cell.mark) : p.compute;
 }
 
 // A name is cut in its middle: those of a sweep or of templates begin alike. Returns where the text
@@ -37,7 +37,7 @@ float draw_words(const kit::Theme& theme, state::Rect box, kit::Face face, bool 
     const state::Rect place = box.take_left(theme.px(10), theme.px(8));
     const float side = theme.px(10);
     const state::Rgb hue =
-        cell.mark ? present::piece_edge(p, *cell.mark) : state::memory_color(p, *cell.memory_mark);
+        cell.mark ? state::piece_edge(p, *cell.mark) : state::memory_color(p, *cell.memory_mark);
     kit::fill({place.x, place.center_y() - side / 2, side, side}, kit::color(hue), theme.px(2));
   }
   const std::string shown = is_name ? kit::fitting_name(theme, face, cell.text, box.w) : cell.text;
@@ -96,7 +96,7 @@ void draw_stack(const kit::Theme& theme, const state::Rect& box, const present::
     const state::Palette& p = theme.colors();
     const bool idle = piece_class == TimeClass::kIdle;
     kit::fill({left, y, right - left, height},
-              kit::color(idle ? p.idle : present::piece_edge(p, piece_class)));
+              kit::color(idle ? p.idle : state::piece_edge(p, piece_class)));
   }
 }
 

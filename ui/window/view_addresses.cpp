@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "ui/state/prediction_view.h"
+#include "ui/state/snapshot.h"
 #include "ui/state/view_preferences.h"
 
 namespace shardlens::ui::window {

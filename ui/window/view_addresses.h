@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "ui/state/commands.h"
-#include "ui/state/comparison_view.h"
 #include "ui/state/snapshot.h"
 #include "ui/state/view_address.h"
 

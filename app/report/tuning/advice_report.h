@@ -5,7 +5,7 @@
 
 #include "app/report/report_json.h"
 #include "trace/analysis/figures/figures.h"
-#include "ui/state/advice_view.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::app::report {
 

@@ -16,7 +16,7 @@
 #include "app/session/watch/run_follower.h"
 #include "trace/analysis/compare/named_times.h"
 #include "trace/base/result.h"
-#include "ui/state/comparison_view.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::app::session {
 

@@ -10,7 +10,7 @@
 
 #include "app/session/compare/comparison_reader.h"
 #include "app/session/worker/latest_worker.h"
-#include "ui/state/comparison_view.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::app::session {
 

@@ -3,7 +3,7 @@
 
 #include "app/session/tuning/prediction_source.h"
 #include "trace/analysis/figures/figures.h"
-#include "ui/state/advice_view.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::app::session {
 

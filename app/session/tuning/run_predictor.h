@@ -18,8 +18,6 @@
 #include "trace/base/file_system.h"
 #include "trace/job/settings/settings.h"
 #include "trace/tuning/knob_curve.h"
-#include "ui/state/advice_view.h"
-#include "ui/state/prediction_view.h"
 #include "ui/state/snapshot.h"
 
 namespace shardlens::app::session {

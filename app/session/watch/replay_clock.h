@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "ui/state/replay_speed.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::app::session {
 

@@ -17,7 +17,7 @@
 #include "tests/ui/testing/sample_snapshot.h"
 #include "ui/compare/runs_tab.h"
 #include "ui/present/compare/comparison_text.h"
-#include "ui/state/comparison_view.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::ui::compare {
 namespace {

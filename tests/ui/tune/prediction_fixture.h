@@ -22,7 +22,6 @@
 #include "trace/tuning/prediction.h"
 #include "ui/kit/draw_probe.h"
 #include "ui/present/tune/knob_chart.h"
-#include "ui/state/prediction_view.h"
 #include "ui/state/snapshot.h"
 
 namespace shardlens::ui::tune {

@@ -10,8 +10,7 @@
 #include "tests/ui/testing/sample_snapshot.h"
 #include "tests/ui/window/commanded.h"
 #include "trace/job/settings/settings.h"
-#include "ui/state/comparison_view.h"
-#include "ui/state/prediction_view.h"
+#include "ui/state/snapshot.h"
 #include "ui/state/view_address.h"
 #include "ui/state/view_preferences.h"
 

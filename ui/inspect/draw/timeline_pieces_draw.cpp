@@ -9,8 +9,8 @@
 #include "ui/inspect/timeline/item_facts.h"
 #include "ui/kit/paint.h"
 #include "ui/kit/timeline_quads.h"
-#include "ui/present/timeline/timeline_colors.h"
 #include "ui/present/timeline/timeline_time_text.h"
+#include "ui/state/palette.h"
 
 namespace shardlens::ui::inspect {
 
@@ -101,7 +101,7 @@ state::Rgb PieceDrawer::fill_of(const Piece& piece) const {
   const state::Rgb fill = state::time_color(palette_, piece.piece_class);
   const bool named = place_.kind == RowKind::kKernels || place_.kind == RowKind::kOperators;
   if (!named || piece.name >= names_.size() || piece.name == 0) return fill;
-  return present::shade_by_name(palette_, fill, std::hash<std::string>{}(names_[piece.name]));
+  return state::shade_by_name(palette_, fill, std::hash<std::string>{}(names_[piece.name]));
 }
 
 void PieceDrawer::add_label(const Piece& piece, const state::Rect& rect, state::Rgb fill) {
@@ -169,9 +169,9 @@ void PieceDrawer::add_event(const Piece& piece, const state::Rect& whole, float 
   if (place_.kind == RowKind::kCommunication) add_waiting(piece, rect, fill, strength);
   quads_.add(rect, kit::color(fill, strength));
   const float edge = std::max(1.0f, c_.theme.px(1.5f));
-  if (present::is_quiet(piece.piece_class)) {
+  if (state::is_quiet(piece.piece_class)) {
     quads_.add(rect.x, rect.y, rect.right(), rect.y + edge,
-               kit::color(present::piece_edge(palette_, piece.piece_class), strength));
+               kit::color(state::piece_edge(palette_, piece.piece_class), strength));
   }
   if (place_.kind == RowKind::kCommunication && collective_of(piece) != nullptr) {
     return add_transfer(piece, rect, strength);
@@ -194,7 +194,7 @@ void PieceDrawer::add_fold(const Piece& piece, const state::Rect& rect, float st
   if (line < top - 1) {
     peak_.add(quads_, rect.x, line, rect.right(), line + 1, kit::color(fill, 0.8f * strength));
   }
-  if (present::is_quiet(piece.piece_class)) add_label(piece, rect, fill);
+  if (state::is_quiet(piece.piece_class)) add_label(piece, rect, fill);
 }
 
 float PieceDrawer::pixels_of(const Piece& piece) const {

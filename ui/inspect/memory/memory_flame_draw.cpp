@@ -9,8 +9,8 @@
 #include "ui/present/axis.h"
 #include "ui/present/format.h"
 #include "ui/present/memory_stack.h"
-#include "ui/present/timeline/timeline_colors.h"
 #include "ui/present/timeline/timeline_time_text.h"
+#include "ui/state/palette.h"
 
 namespace shardlens::ui::inspect {
 
@@ -23,7 +23,7 @@ constexpr double kRoomAbove = 1.08;
 // Neighbours of one category are told apart by shade.
 state::Rgb band_color(const state::Palette& p, const trace::timeline::StepAllocation& allocation) {
   const std::uint64_t mixed = (allocation.address >> 6) * 0x9e37'79b9'7f4a'7c15ULL;
-  return present::shade_by_name(p, state::memory_color(p, allocation.category), mixed >> 61);
+  return state::shade_by_name(p, state::memory_color(p, allocation.category), mixed >> 61);
 }
 
 class FlameDrawer {
@@ -178,7 +178,7 @@ void draw_phases(const FlameCanvas& c) {
     const state::Rect box{left, c.phases.y, std::max(1.0f, right - left - 1), c.phases.h};
     kit::fill(box, kit::color(ground));
     kit::fill({box.x, box.y, box.w, std::max(1.0f, c.theme.px(1.5f))},
-              kit::color(present::piece_edge(p, phase.piece_class)));
+              kit::color(state::piece_edge(p, phase.piece_class)));
     kit::label_in(c.theme, box.inset(c.theme.px(4), 0), kit::Face::kSmall, state::text_on(ground),
                   trace::base::to_string(phase.phase));
   }

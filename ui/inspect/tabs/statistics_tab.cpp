@@ -12,7 +12,7 @@
 #include "ui/kit/paint.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
-#include "ui/present/timeline/timeline_colors.h"
+#include "ui/state/palette.h"
 #include "ui/table/histogram.h"
 #include "ui/table/table_tools.h"
 
@@ -178,7 +178,7 @@ void StatisticsTab::draw_distribution(const kit::Theme& theme, const state::Rect
                                : present::format_duration(static_cast<double>(row.total_ns)).text();
   const std::string facts = counted(row.count, kind_) + " · " + time;
   kit::text_in(theme, area.take_top(theme.px(20)), kit::Face::kSmall, p.text_muted, facts);
-  table::draw_large_histogram(theme, area, row, present::piece_edge(p, row.piece_class));
+  table::draw_large_histogram(theme, area, row, state::piece_edge(p, row.piece_class));
 }
 
 void StatisticsTab::draw(const kit::Theme& theme, const state::Rect& rect,
@@ -224,7 +224,7 @@ void StatisticsTab::draw(const kit::Theme& theme, const state::Rect& rect,
   if (events.hovered && run_.shown->rows[*events.hovered].median_ns >= 0 &&
       run_.table->columns[events.column].kind == present::TableColumn::Kind::kHistogram) {
     const NameFigures& hovered = run_.shown->rows[*events.hovered];
-    explain_distribution(theme, hovered, present::piece_edge(p, hovered.piece_class));
+    explain_distribution(theme, hovered, state::piece_edge(p, hovered.piece_class));
   }
   draw_menu(theme, commands);
 }

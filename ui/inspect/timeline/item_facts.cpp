@@ -5,8 +5,8 @@
 
 #include "trace/timeline/words/kernel_title.h"
 #include "ui/present/format.h"
-#include "ui/present/timeline/timeline_colors.h"
 #include "ui/present/timeline/timeline_time_text.h"
+#include "ui/state/palette.h"
 
 namespace shardlens::ui::inspect {
 
@@ -71,7 +71,7 @@ class FactMaker {
     const trace::timeline::Piece& piece = *item_.piece;
     const std::string title = trace::timeline::event_title(row_.kind, item_.name);
     const bool named = !title.empty() && !is_ribbon();
-    out_.title = named ? title : std::string(present::class_name(piece.piece_class));
+    out_.title = named ? title : std::string(state::class_name(piece.piece_class));
     const bool is_collective = item_.collective.has_value();
     if (is_collective) add_call(*item_.collective);
     // Of a collective that is drawn in parts the whole; without length it is drawn with some.
@@ -83,12 +83,12 @@ class FactMaker {
       add_exposure(*item_.collective);
     }
     if (is_ribbon() && piece.longest_ns > 0 && piece.longest_ns < piece.duration_ns()) {
-      add("of it " + std::string(present::class_name(piece.piece_class)),
+      add("of it " + std::string(state::class_name(piece.piece_class)),
           present::length_text(piece.longest_ns));
     }
     add_start(piece.start_ns);
     if (!is_ribbon() && !is_collective)
-      add("Class", std::string(present::class_name(piece.piece_class)));
+      add("Class", std::string(state::class_name(piece.piece_class)));
   }
 
   void add_call(const DrawnCollective& call) {
@@ -166,7 +166,7 @@ class FactMaker {
       const float share = column.share[static_cast<std::size_t>(i)];
       if (share < 0.0005f) continue;
       const auto piece_class = static_cast<TimeClass>(i);
-      add(std::string(present::class_name(piece_class)), share_text(static_cast<double>(share)),
+      add(std::string(state::class_name(piece_class)), share_text(static_cast<double>(share)),
           piece_class);
     }
     add_start(column.start_ns);

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "ui/state/advice_view.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::ui::present {
 

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "ui/state/prediction_view.h"
 #include "ui/state/snapshot.h"
 
 namespace shardlens::ui::present {

@@ -8,7 +8,7 @@
 
 #include "trace/base/time_partition.h"
 #include "trace/tuning/prediction.h"
-#include "ui/state/prediction_view.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::ui::present {
 

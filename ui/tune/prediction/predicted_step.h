@@ -5,7 +5,7 @@
 #include "trace/timeline/values/step_picture.h"
 #include "ui/inspect/timeline/timeline_window.h"
 #include "ui/kit/theme.h"
-#include "ui/state/prediction_view.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::ui::tune {
 

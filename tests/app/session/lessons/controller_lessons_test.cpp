@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/app/session/controller_fixture.h"
-#include "ui/state/comparison_view.h"
+#include "ui/state/snapshot.h"
 #include "ui/state/view_preferences.h"
 
 namespace shardlens::app::session {
