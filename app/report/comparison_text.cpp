@@ -12,7 +12,7 @@
 #include "trace/tuning/predictable.h"
 #include "ui/present/format.h"
 #include "ui/present/job_text.h"
-#include "ui/present/tables/ledger_text.h"
+#include "ui/present/tables/ledger_cells.h"
 
 namespace shardlens::app::report {
 namespace {

@@ -7,7 +7,6 @@
 #include "ui/kit/keys.h"
 #include "ui/kit/panel.h"
 #include "ui/lesson/lesson_page.h"
-#include "ui/lesson/lesson_shelf.h"
 
 namespace shardlens::ui::lesson {
 

@@ -1,4 +1,5 @@
-// A page of a lesson: its text, its question, and the way on. Interface thread, inside a frame.
+// What Learn's column shows: a page of a lesson, with its question and the way on, or all lessons,
+// to choose from. Interface thread, inside a frame.
 #pragma once
 
 #include "ui/kit/theme.h"
@@ -10,5 +11,7 @@ namespace shardlens::ui::lesson {
 // `reader` is at a page.
 void draw_lesson_page(const kit::Theme& theme, const state::Rect& rect, LessonReader& reader,
                       state::Commands& commands);
+void draw_lesson_shelf(const kit::Theme& theme, const state::Rect& rect, LessonReader& reader,
+                       state::Commands& commands);
 
 }  // namespace shardlens::ui::lesson

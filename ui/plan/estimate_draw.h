@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "ui/kit/paint.h"
-#include "ui/present/estimate_text.h"
+#include "ui/present/tables/plan_table.h"
 
 namespace shardlens::ui::plan {
 

@@ -11,7 +11,6 @@
 #include "ui/present/job_text.h"
 #include "ui/present/tables/ledger_cells.h"
 #include "ui/present/tables/ledger_table.h"
-#include "ui/present/tables/ledger_text.h"
 #include "ui/table/table_cells.h"
 #include "ui/table/table_tools.h"
 #include "ui/table/table_view.h"

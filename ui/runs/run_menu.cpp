@@ -13,7 +13,7 @@
 #include "ui/kit/paint.h"
 #include "ui/kit/popup.h"
 #include "ui/kit/widgets.h"
-#include "ui/present/tables/ledger_text.h"
+#include "ui/present/tables/ledger_cells.h"
 #include "ui/table/table_tools.h"
 
 namespace shardlens::ui::runs {

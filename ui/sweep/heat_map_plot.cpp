@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ui/kit/widgets.h"
+#include "ui/present/sweep/sweep_words.h"
 #include "ui/sweep/sweep_plots.h"
 
 namespace shardlens::ui::sweep {
@@ -18,10 +19,6 @@ constexpr float kWidestRowHead = 150, kCellLine = 16, kLargeCellLine = 20, kLarg
 // One neutral hue, the slower the stronger: it reads the same to every eye.
 state::Rgb heat_color(const state::Palette& p, float shade) {
   return state::mix(p.field, p.text_secondary, 0.06 + 0.62 * shade);
-}
-
-std::string axis_title(const trace::job::Knob& knob) {
-  return std::string(knob.name) + (knob.unit.empty() ? "" : " (" + std::string(knob.unit) + ")");
 }
 
 void draw_cell(const kit::Theme& theme, const state::Rect& box, const HeatMap::Cell& cell,
@@ -92,9 +89,9 @@ void draw_heads(const kit::Theme& theme, const HeatGrid& grid, const state::Rect
   const state::Palette& p = theme.colors();
   const float above = grid.area.y - theme.px(kHeads);
   kit::text_in(theme, {grid.area.x, above, grid.area.w, theme.px(16)}, kit::Face::kSmall,
-               p.text_muted, axis_title(*input.sweep.varied[0]), kit::Align::kCenter);
+               p.text_muted, present::axis_title(*input.sweep.varied[0]), kit::Align::kCenter);
   kit::text_in(theme, {left.x, above, left.w, theme.px(16)}, kit::Face::kSmall, p.text_muted,
-               axis_title(*input.sweep.varied[1]));
+               present::axis_title(*input.sweep.varied[1]));
   for (std::size_t i = 0; i < map.columns.size(); ++i) {
     const state::Rect cell = grid.cell(0, i, theme.px(kCellGap));
     kit::text_in(theme, {cell.x, above + theme.px(18), cell.w, theme.px(18)}, kit::Face::kMonoSmall,
@@ -108,7 +105,8 @@ void draw_heads(const kit::Theme& theme, const HeatGrid& grid, const state::Rect
 }
 
 float row_head_width(const kit::Theme& theme, const PlotInput& input, const HeatMap& map) {
-  float widest = kit::text_width(theme, kit::Face::kSmall, axis_title(*input.sweep.varied[1]));
+  float widest =
+      kit::text_width(theme, kit::Face::kSmall, present::axis_title(*input.sweep.varied[1]));
   for (const std::string& row : map.rows) {
     widest = std::max(widest, kit::text_width(theme, kit::Face::kMonoSmall, row));
   }

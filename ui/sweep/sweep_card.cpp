@@ -11,8 +11,8 @@
 #include "ui/kit/overlay.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/job_text.h"
-#include "ui/present/sweep/sweep_values.h"
 #include "ui/present/sweep/sweep_words.h"
+#include "ui/present/tune/knob_rows.h"
 
 namespace shardlens::ui::sweep {
 

@@ -14,6 +14,47 @@ namespace {
 using present::SweepCurve;
 
 constexpr float kTimeLabels = 68, kValueLabels = 34, kEdge = 18, kCap = 5, kReach = 14;
+constexpr float kLegendHeight = 22, kMeanDot = 8, kRunDot = 5;
+// Of a ranking.
+constexpr float kTicks = 20, kRow = 24, kHighestRow = 56, kSideRoom = 12, kEnd = 4, kBeside = 5;
+constexpr float kMostNames = 0.45f;  // of the width
+
+// Of a point, over the dots of its runs.
+void draw_mean(const kit::Theme& theme, ImVec2 at, bool is_selected) {
+  const state::Palette& p = theme.colors();
+  kit::shape(kit::Shape::kDot, at.x, at.y, theme.px(kMeanDot + 3),
+             kit::color(is_selected ? p.text : p.panel));
+  kit::shape(kit::Shape::kDot, at.x, at.y, theme.px(kMeanDot), kit::color(p.accent));
+}
+
+// What the marks are.
+void draw_curve_legend(const kit::Theme& theme, state::Rect row, const SweepCurve& curve) {
+  const state::Palette& p = theme.colors();
+  const auto entry = [&](const char* words, const auto& draw_mark) {
+    const state::Rect mark = kit::legend_entry(theme, row, 20, words, p.text_secondary);
+    if (!mark.empty()) draw_mark(mark);
+  };
+  const char* what = curve.of_memory   ? "peak memory, 95 %"
+                     : curve.by_tokens ? "time per token, 95 %"
+                                       : "step time, 95 %";
+  entry(what, [&](const state::Rect& mark) {
+    kit::line(mark.center_x(), mark.y + theme.px(3), mark.center_x(), mark.bottom() - theme.px(3),
+              kit::color(p.text_muted), theme.px(1.4f));
+    kit::shape(kit::Shape::kDot, mark.center_x(), mark.center_y(), theme.px(kMeanDot),
+               kit::color(p.accent));
+  });
+  entry("one run", [&](const state::Rect& mark) {
+    kit::shape(kit::Shape::kDot, mark.center_x(), mark.center_y(), theme.px(kRunDot),
+               kit::color(p.text_secondary));
+  });
+  const bool is_predicted = std::ranges::any_of(
+      curve.points, [](const auto& point) { return point.predicted.has_value(); });
+  if (!is_predicted) return;
+  entry(curve.of_search ? "predicted" : "predicted from one run", [&](const state::Rect& mark) {
+    kit::dashed_line(theme, mark.x, mark.center_y(), mark.right(), mark.center_y(),
+                     kit::color(p.changed));
+  });
+}
 
 void draw_time_axis(const kit::Theme& theme, const kit::Plot& plot, const SweepCurve& curve) {
   const state::Rect area = plot.area.inset(-theme.px(kEdge), 0);
@@ -46,11 +87,9 @@ void draw_value_axis(const kit::Theme& theme, const kit::Plot& plot, const PlotI
   for (const auto& point : curve.points) {
     if (input.sweep.best != point.point) write(point, false);
   }
-  const trace::job::Knob& knob = *input.sweep.varied.front();
-  std::string title(knob.name);
-  if (!knob.unit.empty()) title += " (" + std::string(knob.unit) + ")";
   kit::text_in(theme, {plot.area.x, top + theme.px(16), plot.area.w, theme.px(14)},
-               kit::Face::kSmall, p.text_muted, title, kit::Align::kCenter);
+               kit::Face::kSmall, p.text_muted, present::axis_title(*input.sweep.varied.front()),
+               kit::Align::kCenter);
 }
 
 void draw_estimate(const kit::Theme& theme, const kit::Plot& plot, float x,
@@ -124,42 +163,41 @@ void draw_measured(const kit::Theme& theme, const kit::Plot& plot, const PlotInp
   }
 }
 
+float widest_name(const kit::Theme& theme, const SweepCurve& ranking, std::size_t shown) {
+  float widest = 0;
+  for (std::size_t i = 0; i < shown; ++i) {
+    widest =
+        std::max(widest, kit::text_width(theme, kit::Face::kMonoSmall, ranking.points[i].label));
+  }
+  return widest;
+}
+
+void draw_ranked_estimate(const kit::Theme& theme, const kit::Plot& plot, float y,
+                          const SweepCurve::Estimate& estimate, state::Rgb ink, bool is_dashed) {
+  if (!estimate.low || !estimate.high) return;
+  kit::interval(theme, {plot.x(*estimate.low), y}, {plot.x(*estimate.high), y}, {0, theme.px(kEnd)},
+                kit::color(ink), is_dashed);
+}
+
+// What was predicted lies a little below, so that neither hides the other.
+void draw_marks(const kit::Theme& theme, const kit::Plot& plot, float y,
+                const SweepCurve::Point& point, bool is_selected) {
+  const state::Palette& p = theme.colors();
+  if (point.predicted) {
+    const float below = y + theme.px(kBeside);
+    draw_ranked_estimate(theme, plot, below, *point.predicted, p.changed, true);
+    kit::shape(kit::Shape::kDot, plot.x(point.predicted->y), below, theme.px(kRunDot),
+               kit::color(p.changed));
+  }
+  if (point.measured) draw_ranked_estimate(theme, plot, y, *point.measured, p.text_muted, false);
+  for (const float run : point.runs) {
+    kit::shape(kit::Shape::kDot, plot.x(run), y, theme.px(kRunDot),
+               kit::color(p.text_secondary, 0.85f));
+  }
+  if (point.measured) draw_mean(theme, {plot.x(point.measured->y), y}, is_selected);
+}
+
 }  // namespace
-
-void draw_mean(const kit::Theme& theme, ImVec2 at, bool is_selected) {
-  const state::Palette& p = theme.colors();
-  kit::shape(kit::Shape::kDot, at.x, at.y, theme.px(kMeanDot + 3),
-             kit::color(is_selected ? p.text : p.panel));
-  kit::shape(kit::Shape::kDot, at.x, at.y, theme.px(kMeanDot), kit::color(p.accent));
-}
-
-void draw_curve_legend(const kit::Theme& theme, state::Rect row, const SweepCurve& curve) {
-  const state::Palette& p = theme.colors();
-  const auto entry = [&](const char* words, const auto& draw_mark) {
-    const state::Rect mark = kit::legend_entry(theme, row, 20, words, p.text_secondary);
-    if (!mark.empty()) draw_mark(mark);
-  };
-  const char* what = curve.of_memory   ? "peak memory, 95 %"
-                     : curve.by_tokens ? "time per token, 95 %"
-                                       : "step time, 95 %";
-  entry(what, [&](const state::Rect& mark) {
-    kit::line(mark.center_x(), mark.y + theme.px(3), mark.center_x(), mark.bottom() - theme.px(3),
-              kit::color(p.text_muted), theme.px(1.4f));
-    kit::shape(kit::Shape::kDot, mark.center_x(), mark.center_y(), theme.px(kMeanDot),
-               kit::color(p.accent));
-  });
-  entry("one run", [&](const state::Rect& mark) {
-    kit::shape(kit::Shape::kDot, mark.center_x(), mark.center_y(), theme.px(kRunDot),
-               kit::color(p.text_secondary));
-  });
-  const bool is_predicted = std::ranges::any_of(
-      curve.points, [](const auto& point) { return point.predicted.has_value(); });
-  if (!is_predicted) return;
-  entry(curve.of_search ? "predicted" : "predicted from one run", [&](const state::Rect& mark) {
-    kit::dashed_line(theme, mark.x, mark.center_y(), mark.right(), mark.center_y(),
-                     kit::color(p.changed));
-  });
-}
 
 void explain_point(const kit::Theme& theme, const state::ShownSweep& sweep, std::size_t point) {
   const state::SweepPoint& of = sweep.points[point];
@@ -212,6 +250,46 @@ std::optional<std::size_t> draw_sweep_curve(const kit::Theme& theme, const state
   if (std::abs(plot.x(nearest->x) - mouse) > theme.px(2 * kReach)) return std::nullopt;
   explain_point(theme, input.sweep, nearest->point);
   return hit.clicked ? std::optional(nearest->point) : std::nullopt;
+}
+
+std::optional<std::size_t> draw_sweep_ranking(const kit::Theme& theme, const state::Rect& rect,
+                                              const PlotInput& input, const SweepCurve& ranking) {
+  const state::Palette& p = theme.colors();
+  state::Rect rest = rect;
+  draw_curve_legend(theme, rest.take_top(theme.px(kLegendHeight)), ranking);
+  const float rows_height = rest.h - theme.px(kTicks);
+  const auto room = static_cast<std::size_t>(std::max(0.0f, rows_height / theme.px(kRow)));
+  const std::size_t all = ranking.points.size(), shown = std::min(all, room);
+  if (shown == 0) return std::nullopt;
+  if (shown < all) {
+    kit::text_in(theme, {rect.x, rect.y, rect.w, theme.px(kLegendHeight)}, kit::Face::kSmall,
+                 p.text_muted, "the first " + std::to_string(shown) + " of " + std::to_string(all),
+                 kit::Align::kRight);
+  }
+  const float names = std::min(widest_name(theme, ranking, shown), rest.w * kMostNames);
+  const float row_height = std::min(rows_height / static_cast<float>(shown), theme.px(kHighestRow));
+  kit::Plot plot{rest};
+  plot.area.h = row_height * static_cast<float>(shown);
+  plot.area.take_left(names + theme.px(10 + kSideRoom));
+  plot.area.w -= theme.px(kSideRoom);
+  kit::ticks_below(theme, plot, ranking.ticks, theme.px(kSideRoom), theme.px(kSideRoom));
+  std::optional<std::size_t> clicked;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const SweepCurve::Point& point = ranking.points[i];
+    const state::Rect row{rest.x, rest.y + row_height * static_cast<float>(i), rest.w, row_height};
+    const bool is_best = input.sweep.best == point.point;
+    kit::text_in(theme, {row.x, row.y, names, row.h}, kit::Face::kMonoSmall,
+                 is_best ? p.text : p.text_secondary, point.label, kit::Align::kRight);
+    {
+      const kit::Clip clip(
+          {plot.area.x - theme.px(kSideRoom), row.y, plot.area.w + theme.px(2 * kSideRoom), row.h});
+      draw_marks(theme, plot, row.center_y(), point, input.selected == point.point);
+    }
+    const kit::Hit hit = kit::mouse_area(theme, "sweep/ranking" + std::to_string(i), row);
+    if (hit.hovered) explain_point(theme, input.sweep, point.point);
+    if (hit.clicked) clicked = point.point;
+  }
+  return clicked;
 }
 
 }  // namespace shardlens::ui::sweep

@@ -6,9 +6,7 @@
 #include <optional>
 
 #include "ui/kit/theme.h"
-#include "ui/present/sweep/heat_map.h"
-#include "ui/present/sweep/pareto.h"
-#include "ui/present/sweep/sweep_curve.h"
+#include "ui/present/sweep/sweep_charts.h"
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 #include "ui/table/table_view.h"

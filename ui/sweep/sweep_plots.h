@@ -6,14 +6,9 @@
 #include <optional>
 
 #include "ui/kit/theme.h"
-#include "ui/present/sweep/heat_map.h"
-#include "ui/present/sweep/pareto.h"
-#include "ui/present/sweep/sweep_curve.h"
+#include "ui/present/sweep/sweep_charts.h"
 
 namespace shardlens::ui::sweep {
-
-// Of curve and ranking, in lengths of scale 1.
-inline constexpr float kLegendHeight = 22, kMeanDot = 8, kRunDot = 5;
 
 struct PlotInput {
   const state::ShownSweep& sweep;
@@ -32,12 +27,7 @@ std::optional<std::size_t> draw_heat_map(const kit::Theme& theme, const state::R
 std::optional<std::size_t> draw_pareto(const kit::Theme& theme, const state::Rect& rect,
                                        const PlotInput& input, const present::ParetoChart& chart);
 
-// Of a point, over the dots of its runs.
-void draw_mean(const kit::Theme& theme, ImVec2 at, bool is_selected);
-// What the marks of a curve or a ranking are.
-void draw_curve_legend(const kit::Theme& theme, state::Rect row, const present::SweepCurve& curve);
-
-// Its figures, in a tooltip.
+// The figures of a point, in a tooltip.
 void explain_point(const kit::Theme& theme, const state::ShownSweep& sweep, std::size_t point);
 
 }  // namespace shardlens::ui::sweep

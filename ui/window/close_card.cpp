@@ -7,7 +7,7 @@
 #include "ui/kit/keys.h"
 #include "ui/kit/overlay.h"
 #include "ui/kit/widgets.h"
-#include "ui/present/closing_text.h"
+#include "ui/present/job_text.h"
 
 namespace shardlens::ui::window {
 

@@ -1,7 +1,7 @@
 #include "ui/window/session_actions.h"
 
 #include "ui/present/job_text.h"
-#include "ui/present/tables/ledger_text.h"
+#include "ui/present/tables/ledger_cells.h"
 
 namespace shardlens::ui::window {
 

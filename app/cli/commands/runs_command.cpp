@@ -14,7 +14,7 @@
 #include "app/session/runs/run_words.h"
 #include "trace/store/run/run_folder.h"
 #include "ui/present/format.h"
-#include "ui/present/tables/ledger_text.h"
+#include "ui/present/tables/ledger_cells.h"
 
 namespace shardlens::app::cli {
 namespace {

@@ -12,7 +12,7 @@
 #include "app/sweep/sweep_file.h"
 #include "trace/base/text.h"
 #include "trace/tuning/predictable.h"
-#include "ui/present/sweep/sweep_values.h"
+#include "ui/present/tune/knob_rows.h"
 
 namespace shardlens::app::session {
 

@@ -1,9 +1,9 @@
-#include "ui/present/closing_text.h"
-
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
+
+#include "ui/present/job_text.h"
 
 namespace shardlens::ui::present {
 namespace {

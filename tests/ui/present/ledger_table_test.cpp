@@ -12,7 +12,6 @@
 
 #include "tests/ui/testing/sample_snapshot.h"
 #include "ui/present/tables/ledger_cells.h"
-#include "ui/present/tables/ledger_text.h"
 
 namespace shardlens::ui::present {
 

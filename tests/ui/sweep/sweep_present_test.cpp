@@ -7,12 +7,10 @@
 #include <string>
 
 #include "tests/ui/testing/sample_sweep.h"
-#include "ui/present/sweep/heat_map.h"
-#include "ui/present/sweep/pareto.h"
-#include "ui/present/sweep/sweep_curve.h"
+#include "ui/present/sweep/sweep_charts.h"
 #include "ui/present/sweep/sweep_table.h"
-#include "ui/present/sweep/sweep_values.h"
 #include "ui/present/sweep/sweep_words.h"
+#include "ui/present/tune/knob_rows.h"
 
 namespace shardlens::ui::present {
 namespace {

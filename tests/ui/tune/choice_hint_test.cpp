@@ -1,7 +1,7 @@
 // What is said of choices: of each its predicted time, and of a surely faster one that it is.
-#include "ui/present/tune/choice_hint.h"
-
 #include <gtest/gtest.h>
+
+#include "ui/present/tune/knob_chart.h"
 
 namespace shardlens::ui::tune {
 namespace {

@@ -5,7 +5,7 @@
 #include "ui/inspect/memory/memory_text.h"
 #include "ui/present/format.h"
 #include "ui/present/memory_stack.h"
-#include "ui/present/row_columns.h"
+#include "ui/present/table_model.h"
 
 namespace shardlens::ui::inspect {
 

@@ -11,7 +11,7 @@
 
 #include "ui/present/format.h"
 #include "ui/present/headline.h"
-#include "ui/present/row_columns.h"
+#include "ui/present/table_model.h"
 
 namespace shardlens::ui::inspect {
 

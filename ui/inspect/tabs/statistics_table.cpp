@@ -7,7 +7,7 @@
 #include "trace/timeline/words/kernel_title.h"
 #include "ui/inspect/tabs/statistics_text.h"
 #include "ui/present/format.h"
-#include "ui/present/row_columns.h"
+#include "ui/present/table_model.h"
 
 namespace shardlens::ui::inspect {
 

@@ -12,7 +12,7 @@
 #include "trace/base/number_text.h"
 #include "trace/model/gpu_counters.h"
 #include "ui/present/format.h"
-#include "ui/present/row_columns.h"
+#include "ui/present/table_model.h"
 
 namespace shardlens::ui::inspect {
 

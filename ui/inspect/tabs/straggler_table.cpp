@@ -9,7 +9,7 @@
 
 #include "ui/inspect/tabs/statistics_text.h"
 #include "ui/present/format.h"
-#include "ui/present/row_columns.h"
+#include "ui/present/table_model.h"
 
 namespace shardlens::ui::inspect {
 

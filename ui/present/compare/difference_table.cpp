@@ -9,7 +9,7 @@
 #include "ui/present/compare/comparison_text.h"
 #include "ui/present/compare/waterfall.h"
 #include "ui/present/format.h"
-#include "ui/present/row_columns.h"
+#include "ui/present/table_model.h"
 
 namespace shardlens::ui::present {
 

@@ -8,8 +8,8 @@
 
 #include "trace/timeline/words/interval_text.h"
 #include "ui/present/format.h"
-#include "ui/present/row_columns.h"
 #include "ui/present/sweep/sweep_words.h"
+#include "ui/present/table_model.h"
 
 namespace shardlens::ui::present {
 

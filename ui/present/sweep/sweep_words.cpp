@@ -136,6 +136,10 @@ std::string sweep_point_label(const state::ShownSweep& sweep, std::size_t point)
   return obeyed_values(sweep, point, " · ", [](std::size_t) { return ""; });
 }
 
+std::string axis_title(const trace::job::Knob& knob) {
+  return std::string(knob.name) + (knob.unit.empty() ? "" : " (" + std::string(knob.unit) + ")");
+}
+
 std::optional<double> number_in(const std::string& value) {
   char* end = nullptr;
   const double number = std::strtod(value.c_str(), &end);

@@ -26,6 +26,7 @@ bool is_obeyed(const state::ShownSweep& sweep, std::size_t point, std::size_t kn
 std::string sweep_point_text(const state::ShownSweep& sweep, std::size_t point);
 // The same in a chart: those values alone, "4 · false".
 std::string sweep_point_label(const state::ShownSweep& sweep, std::size_t point);
+std::string axis_title(const trace::job::Knob& knob);  // "bucket_cap_mb (MiB)"
 // A value that is a number; none: a word.
 std::optional<double> number_in(const std::string& value);
 // "251.0 ± 3.2 ms"; "" where it was not measured.

@@ -2,13 +2,35 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
+#include <utility>
 
+#include "trace/base/text.h"
 #include "trace/job/settings/knob_text.h"
 #include "trace/job/settings/schedule.h"
+#include "trace/job/shape/strategy.h"
 #include "ui/present/format.h"
-#include "ui/present/tables/ledger_text.h"
 
 namespace shardlens::ui::present {
+
+namespace {
+
+// How many of the rows that are counted have another value than most of them.
+std::size_t exceptions(const std::vector<state::LedgerRow>& rows, const CellOf& cell_of,
+                       bool is_counted(const state::LedgerRow&)) {
+  std::map<std::string, std::size_t> counts;
+  std::size_t all = 0, most = 0;
+  for (const state::LedgerRow& row : rows) {
+    const std::string text = is_counted(row) ? cell_of(row).text : "";
+    if (text.empty()) continue;
+    ++all;
+    most = std::max(most, ++counts[text]);
+  }
+  return all - most;
+}
+
+}  // namespace
 
 // An example's number stands behind, so that nobody takes it for that of an own run.
 TableCell name_cell(const state::LedgerRow& row) {
@@ -119,6 +141,83 @@ TableCell loss_cell(const state::LedgerRow& row, std::int64_t step) {
   cell.text = format_plain(*row.loss_at_common_step);
   if (row.common_step != step) cell.unit = "@ " + format_integer(row.common_step);
   return cell;
+}
+
+bool is_any_run(const state::LedgerRow&) { return true; }
+bool is_own_run(const state::LedgerRow& row) { return !row.is_bundled && !row.is_imported; }
+
+bool rows_differ(const std::vector<state::LedgerRow>& rows, const CellOf& cell_of,
+                 bool is_counted(const state::LedgerRow&)) {
+  std::string first;
+  return std::any_of(rows.begin(), rows.end(), [&](const state::LedgerRow& row) {
+    const std::string text = is_counted(row) ? cell_of(row).text : "";
+    if (first.empty()) first = text;
+    return !text.empty() && text != first;
+  });
+}
+
+std::vector<ShownSetting> shown_settings(const std::vector<state::LedgerRow>& rows,
+                                         std::size_t most) {
+  const bool has_own = std::ranges::any_of(rows, is_own_run);
+  std::vector<ShownSetting> shown;
+  for (const trace::job::Knob& knob : trace::job::knobs()) {
+    if (knob.name == "steps" || knob.name == "ranks" || knob.name == "seed") continue;
+    const auto cell_of = [&knob](const state::LedgerRow& row) { return setting_cell(row, knob); };
+    if (!rows_differ(rows, cell_of)) continue;
+    shown.push_back({&knob, cell_of, exceptions(rows, cell_of, has_own ? is_own_run : is_any_run)});
+  }
+  std::vector<ShownSetting*> order;
+  for (ShownSetting& setting : shown) order.push_back(&setting);
+  std::ranges::stable_sort(order, std::ranges::greater{}, &ShownSetting::exceptions);
+  for (std::size_t i = 0; i < order.size(); ++i) order[i]->place = static_cast<int>(i);
+  std::erase_if(shown, [most](const ShownSetting& setting) {
+    return static_cast<std::size_t>(setting.place) >= most;
+  });
+  return shown;
+}
+
+std::string simulation_text(const trace::job::Settings& settings) {
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
+  if (settings.simulate_link != "off")
+    add("link of " + trace::job::link_text(settings.simulate_link));
+  if (settings.inject != "off") add("injected fault " + settings.inject);
+  if (trace::job::reduces_after_backward(settings)) add("communication kept from overlapping");
+  if (settings.communication == trace::job::Communication::kNone)
+    add("communication left out, so the loss is invalid");
+  return text;
+}
+
+std::string scaling_title(const trace::analysis::Scaling& scaling) {
+  return scaling.kind == trace::analysis::ScalingKind::kWeak ? "Weak scaling" : "Strong scaling";
+}
+
+std::string scaling_text(const trace::analysis::Scaling& scaling) {
+  const bool weak = scaling.kind == trace::analysis::ScalingKind::kWeak;
+  return std::to_string(scaling.from_ranks) + " → " + std::to_string(scaling.to_ranks) +
+         " ranks: " + format_number(scaling.speedup) + " × the samples/s, efficiency " +
+         format_percent(scaling.efficiency).text() +
+         (weak ? " (same batch per rank" : " (same effective batch") +
+         (scaling.on_same_cores ? ", all on the same CPU cores)" : ")");
+}
+
+std::vector<std::string> tags_from_text(std::string_view text) {
+  std::vector<std::string> tags;
+  while (!text.empty()) {
+    const auto end = std::min(text.find_first_of(", \t\n"), text.size());
+    std::string tag(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!tag.empty() && std::ranges::find(tags, tag) == tags.end()) tags.push_back(std::move(tag));
+  }
+  return tags;
+}
+
+std::string tags_text(const std::vector<std::string>& tags) {
+  return trace::base::joined(tags, " ");
+}
+
+std::string undo_text(std::size_t deleted) {
+  return "Undo: " + std::to_string(deleted) + (deleted == 1 ? " run deleted" : " runs deleted");
 }
 
 }  // namespace shardlens::ui::present

@@ -9,9 +9,8 @@
 #include <variant>
 
 #include "ui/present/format.h"
-#include "ui/present/row_columns.h"
+#include "ui/present/table_model.h"
 #include "ui/present/tables/ledger_cells.h"
-#include "ui/present/tables/ledger_settings.h"
 
 namespace shardlens::ui::present {
 

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "trace/tuning/knob_curve.h"
 #include "trace/tuning/predictable.h"
 #include "ui/present/axis.h"
 #include "ui/present/format.h"
@@ -13,13 +14,14 @@
 
 namespace shardlens::ui::present {
 
+using trace::tuning::CurvePoint;
+using trace::tuning::KnobCurve;
+
 namespace {
 
 using state::MeasuredRun;
 using trace::job::Knob;
 using trace::job::Settings;
-using trace::tuning::CurvePoint;
-using trace::tuning::KnobCurve;
 
 constexpr double kLeastRange = 0.02;  // of the step time: less would show noise as a mountain
 constexpr double kMargin = 0.08;      // of the range, above and below
@@ -139,6 +141,19 @@ void offer_best(const KnobCurve& curve, const std::optional<CurvePoint>& as_set,
   chart.why_no_best = is_told_apart ? "none surely faster" : "no clear difference";
 }
 
+// Null: there is none.
+const KnobCurve* curve_of(const state::Snapshot& snapshot,
+                          std::vector<KnobCurve> state::PredictionView::*which, const Knob& knob) {
+  if (!snapshot.prediction) return nullptr;
+  const auto& curves = (*snapshot.prediction).*which;
+  const auto found = std::ranges::find(curves, &knob, &KnobCurve::knob);
+  return found == curves.end() ? nullptr : &*found;
+}
+
+const KnobCurve* curve_of_choices(const state::Snapshot& snapshot, const Knob& knob) {
+  return curve_of(snapshot, &state::PredictionView::choices, knob);
+}
+
 }  // namespace
 
 state::MeasuredRuns measured_runs(const state::Ledger& ledger, const Settings& next) {
@@ -162,10 +177,8 @@ state::MeasuredRuns measured_runs(const state::Ledger& ledger, const Settings& n
 }
 
 std::optional<KnobChart> knob_chart(const state::Snapshot& snapshot, const Knob& knob) {
-  if (!snapshot.prediction) return std::nullopt;
-  const auto& curves = snapshot.prediction->curves;
-  const auto curve = std::ranges::find(curves, &knob, &KnobCurve::knob);
-  if (curve == curves.end()) return std::nullopt;
+  const KnobCurve* curve = curve_of(snapshot, &state::PredictionView::curves, knob);
+  if (curve == nullptr) return std::nullopt;
   KnobChart chart;
   if (curve->points.empty()) return chart;
   // Runs of one's own are not of the job that another program's run was.
@@ -199,8 +212,7 @@ std::optional<KnobChart> knob_chart(const state::Snapshot& snapshot, const Knob&
 std::string why_no_curve(const state::Snapshot& snapshot, const Knob& knob) {
   const auto& prediction = snapshot.prediction;
   if (!prediction || !prediction->prediction) return "";
-  const auto& curves = prediction->curves;
-  if (std::ranges::find(curves, &knob, &KnobCurve::knob) != curves.end()) return "";
+  if (curve_of(snapshot, &state::PredictionView::curves, knob) != nullptr) return "";
   if (trace::tuning::is_without_effect(knob)) return "No curve: no step takes longer or shorter";
   const auto why = prediction->why_no_curve.find(&knob);
   if (why != prediction->why_no_curve.end()) return "No curve. " + why->second;
@@ -208,6 +220,51 @@ std::string why_no_curve(const state::Snapshot& snapshot, const Knob& knob) {
     return "No curve: this run does not tell what it does";
   if (trace::tuning::is_predictable(knob)) return "No curve: this run tells of one value only";
   return "No curve: one run does not tell what it does";
+}
+
+const CurvePoint* predicted_choice(const state::Snapshot& snapshot, const trace::job::Knob& knob,
+                                   std::string_view value) {
+  const KnobCurve* curve = curve_of_choices(snapshot, knob);
+  if (curve == nullptr) return nullptr;
+  const auto found = std::ranges::find(curve->points, value, &CurvePoint::text);
+  return found == curve->points.end() ? nullptr : &*found;
+}
+
+std::string why_not_predicted(const state::Snapshot& snapshot, const trace::job::Knob& knob,
+                              std::string_view value) {
+  const KnobCurve* curve = curve_of_choices(snapshot, knob);
+  if (curve == nullptr) return "";
+  const auto found = std::ranges::find(curve->unpredicted, value, &KnobCurve::Unpredicted::text);
+  return found == curve->unpredicted.end() ? "" : found->why;
+}
+
+std::string choice_text(const state::Snapshot& snapshot, const trace::job::Knob& knob,
+                        const CurvePoint& point) {
+  const KnobCurve& curve = *curve_of_choices(snapshot, knob);
+  const std::string time = format_duration(point.step_ns).text();
+  const double more_ns = point.step_ns - curve.recorded_step_ns;
+  if (more_ns == 0) return time + ", as measured";
+  const std::string& run = snapshot.prediction->ordinal;
+  return time + ", " + difference_text(more_ns, point.difference) + " against " +
+         (run.empty() ? "the run on screen" : run);
+}
+
+std::optional<ChoiceHint> choice_hint(const state::Snapshot& snapshot,
+                                      const trace::job::Knob& knob) {
+  const KnobCurve* curve = curve_of_choices(snapshot, knob);
+  const CurvePoint* now =
+      predicted_choice(snapshot, knob, trace::job::value_text(snapshot.knobs.next, knob));
+  if (now == nullptr) return std::nullopt;
+  const auto surest = trace::tuning::surest_faster(*curve, *now);
+  if (!surest) return std::nullopt;
+  const CurvePoint& best = curve->points[*surest];
+  // Of the difference between two predictions it is not known how sure that is.
+  const bool are_both_predicted = best.difference && now->step_ns != curve->recorded_step_ns;
+  const auto interval = are_both_predicted ? std::nullopt
+                        : best.difference  ? best.difference
+                                           : now->difference;
+  return ChoiceHint{best.text,
+                    best.text + ": " + difference_text(best.step_ns - now->step_ns, interval)};
 }
 
 }  // namespace shardlens::ui::present

@@ -1,5 +1,5 @@
-// The predicted curve behind a knob's slider, and the runs that were measured along it. Free of
-// ImGui; any thread.
+// What the values of a knob are predicted to do: the curve behind a slider, with the runs that were
+// measured along it, and the hints at a choice or a checkbox. Free of ImGui; any thread.
 #pragma once
 
 #include <optional>
@@ -51,5 +51,25 @@ std::optional<KnobChart> knob_chart(const state::Snapshot& snapshot, const trace
 
 // Why a slider has no curve; "" where it has one, or nothing at all is predicted from the run.
 std::string why_no_curve(const state::Snapshot& snapshot, const trace::job::Knob& knob);
+
+// Of one value; null: not predicted, or not yet.
+const trace::tuning::CurvePoint* predicted_choice(const state::Snapshot& snapshot,
+                                                  const trace::job::Knob& knob,
+                                                  std::string_view value);
+// Else why it is not, a sentence or more; "": nothing tells.
+std::string why_not_predicted(const state::Snapshot& snapshot, const trace::job::Knob& knob,
+                              std::string_view value);
+// "449.8 ms, +52 ms ± 10 against run 4": the time of a step, or of a sample where steps differ in
+// samples.
+std::string choice_text(const state::Snapshot& snapshot, const trace::job::Knob& knob,
+                        const trace::tuning::CurvePoint& point);
+
+struct ChoiceHint {
+  std::string value;  // to set
+  std::string text;   // "true: −27.4 ms ± 4.3"
+};
+// Of those that fit and are surely faster than the one that is set, the surest.
+std::optional<ChoiceHint> choice_hint(const state::Snapshot& snapshot,
+                                      const trace::job::Knob& knob);
 
 }  // namespace shardlens::ui::present

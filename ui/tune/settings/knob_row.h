@@ -5,7 +5,6 @@
 #include <string>
 
 #include "ui/kit/theme.h"
-#include "ui/present/tune/choice_hint.h"
 #include "ui/present/tune/knob_chart.h"
 #include "ui/present/tune/knob_rows.h"
 #include "ui/state/commands.h"

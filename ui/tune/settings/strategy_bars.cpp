@@ -9,7 +9,7 @@
 #include "ui/kit/widgets.h"
 #include "ui/plan/estimate_draw.h"
 #include "ui/present/format.h"
-#include "ui/present/tune/choice_hint.h"
+#include "ui/present/tune/knob_chart.h"
 
 namespace shardlens::ui::tune {
 
