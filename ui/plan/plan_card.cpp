@@ -6,14 +6,12 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "trace/job/shape/model_shape.h"
 #include "trace/predict/plan/gpu_table.h"
 #include "ui/kit/overlay.h"
 #include "ui/kit/widgets.h"
 #include "ui/plan/estimate_draw.h"
-#include "ui/present/tables/plan_table.h"
 
 namespace shardlens::ui::plan {
 

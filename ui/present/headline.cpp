@@ -1,7 +1,6 @@
 #include "ui/present/headline.h"
 
 #include <optional>
-#include <string_view>
 
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/noise/mean_estimate.h"

@@ -1,7 +1,6 @@
 #include "ui/present/memory_stack.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <numeric>

@@ -4,9 +4,7 @@
 #include <cctype>
 #include <compare>
 #include <numeric>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "trace/base/text.h"
 #include "trace/job/settings/settings.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <utility>
 
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
 
 #include "trace/base/text.h"
 #include "trace/job/settings/settings.h"

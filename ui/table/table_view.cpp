@@ -9,7 +9,6 @@
 #include "ui/kit/focus_ring.h"
 #include "ui/kit/paint.h"
 #include "ui/kit/panel.h"
-#include "ui/kit/widgets.h"
 #include "ui/table/table_cells.h"
 
 namespace shardlens::ui::table {

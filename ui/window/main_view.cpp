@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include "trace/analysis/compare/run_difference.h"
@@ -13,9 +11,7 @@
 #include "ui/kit/paint.h"
 #include "ui/kit/popup.h"
 #include "ui/learn/learning_chart.h"
-#include "ui/present/job_text.h"
 #include "ui/state/inspect_tab.h"
-#include "ui/state/snapshot.h"
 #include "ui/sweep/sweep_card.h"
 #include "ui/tune/memory_panel.h"
 #include "ui/tune/replay_bar.h"
@@ -23,8 +19,6 @@
 #include "ui/window/help_overlay.h"
 #include "ui/window/message_strips.h"
 #include "ui/window/session_actions.h"
-#include "ui/window/top_bar.h"
-#include "ui/window/view_addresses.h"
 
 namespace shardlens::ui::window {
 

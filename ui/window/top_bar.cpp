@@ -5,12 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <string>
-#include <vector>
 
 #include "trace/model/run_info.h"
 #include "ui/kit/widgets.h"
-#include "ui/present/headline.h"
 #include "ui/present/job_text.h"
 #include "ui/state/view_preferences.h"
 

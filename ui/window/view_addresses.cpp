@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "ui/state/snapshot.h"
 #include "ui/state/view_preferences.h"
 
 namespace shardlens::ui::window {

@@ -9,7 +9,6 @@
 #include "ui/present/compare/comparison_text.h"
 #include "ui/present/compare/waterfall.h"
 #include "ui/present/format.h"
-#include "ui/present/table_model.h"
 
 namespace shardlens::ui::present {
 

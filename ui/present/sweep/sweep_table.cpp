@@ -9,7 +9,6 @@
 #include "trace/timeline/words/interval_text.h"
 #include "ui/present/format.h"
 #include "ui/present/sweep/sweep_words.h"
-#include "ui/present/table_model.h"
 
 namespace shardlens::ui::present {
 

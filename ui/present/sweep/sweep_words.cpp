@@ -8,7 +8,6 @@
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"
 #include "trace/timeline/words/interval_text.h"
-#include "ui/present/format.h"
 
 namespace shardlens::ui::present {
 

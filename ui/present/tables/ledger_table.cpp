@@ -9,7 +9,6 @@
 #include <variant>
 
 #include "ui/present/format.h"
-#include "ui/present/table_model.h"
 #include "ui/present/tables/ledger_cells.h"
 
 namespace shardlens::ui::present {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 
 #include "trace/job/shape/strategy.h"
 #include "ui/present/format.h"

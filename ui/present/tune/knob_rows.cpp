@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <vector>
 
 #include "trace/base/number_text.h"
 #include "trace/job/shape/strategy.h"
