@@ -7,6 +7,7 @@
 
 #include "ui/kit/toolbar_controls.h"
 #include "ui/kit/widgets.h"
+#include "ui/present/format.h"
 
 namespace shardlens::ui::compare {
 
@@ -33,7 +34,8 @@ std::vector<const state::LedgerRow*> addable_runs(const std::vector<std::string>
   return rows;
 }
 
-std::string chip_text(const state::ComparedRun& run) {
+// Of a run that is compared, or of one of the ledger.
+std::string chip_text(const auto& run) {
   return run.ordinal.empty() ? run.name : run.ordinal + " · " + run.name;
 }
 
@@ -45,14 +47,11 @@ std::string chip_text(const kit::Theme& theme, const state::ComparedRun& run, fl
   };
   if (fits(chip_text(run))) return chip_text(run);
   if (fits(run.name)) return run.name;
-  state::ComparedRun cut = run;
-  for (std::size_t from = 1; from < run.name.size(); ++from) {
-    const bool is_within_a_letter = (static_cast<unsigned char>(run.name[from]) & 0xC0) == 0x80;
-    if (is_within_a_letter) continue;
-    cut.name = "…" + run.name.substr(from);
-    if (fits(chip_text(cut))) return chip_text(cut);
-  }
-  return chip_text(run);
+  const std::string ordinal = run.ordinal.empty() ? "" : run.ordinal + " · ";
+  const std::string cut = present::elide_start(run.name, width, [&](std::string_view name) {
+    return kit::text_width(theme, kit::Face::kMedium, ordinal + std::string(name));
+  });
+  return cut.empty() ? chip_text(run) : ordinal + cut;
 }
 
 // Returns whether what is compared has changed.
@@ -94,9 +93,8 @@ bool draw_offer(const kit::Theme& theme, const state::Rect& line, const state::L
   const kit::Hit hit = kit::hit_area(theme, "compare/add/" + run.folder, line);
   if (hit.hovered) kit::fill(line, kit::color(theme.colors().hover), theme.px(4));
   const state::Rect words = line.inset(theme.px(8), 0);
-  const std::string text = run.ordinal.empty() ? run.name : run.ordinal + " · " + run.name;
   kit::text_in(theme, words, kit::Face::kBody, theme.colors().text,
-               kit::fitting_name(theme, kit::Face::kBody, text, words.w));
+               kit::fitting_name(theme, kit::Face::kBody, chip_text(run), words.w));
   return hit.clicked;
 }
 

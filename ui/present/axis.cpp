@@ -50,6 +50,12 @@ void ValueScale::settle() {
   high_ = middle + half;
 }
 
+std::string round_time_text(double ns) {
+  const std::string_view unit = duration_unit(ns);
+  const double length_ns = unit == "s" ? 1e9 : unit == "ms" ? 1e6 : 1e3;
+  return format_plain(ns / length_ns) + " " + std::string(unit);
+}
+
 std::vector<Tick> time_ticks(const ValueScale& ns, int count) {
   std::vector<Tick> ticks;
   const auto unit = duration_unit(ns.high());

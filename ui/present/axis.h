@@ -48,6 +48,7 @@ struct Tick {
   float at = 0;  // share of the range
   std::string label;
 };
+std::string round_time_text(double ns);  // "5 ms", where a figure would be "5.00 ms"
 // Round times and sizes within the range, `count` at most.
 std::vector<Tick> time_ticks(const ValueScale& ns, int count);
 std::vector<Tick> size_ticks(const ValueScale& bytes, int count);

@@ -11,7 +11,6 @@
 #include "trace/base/text.h"
 #include "trace/base/words/suggestion.h"
 #include "trace/job/settings/settings.h"
-#include "ui/state/inspect_tab.h"
 #include "ui/state/view_preferences.h"
 
 namespace shardlens::ui::state {

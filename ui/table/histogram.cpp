@@ -6,6 +6,7 @@
 
 #include "ui/kit/paint.h"
 #include "ui/kit/widgets.h"
+#include "ui/present/axis.h"
 #include "ui/present/format.h"
 
 namespace shardlens::ui::table {
@@ -152,10 +153,7 @@ std::vector<HistogramTick> histogram_ticks(const trace::timeline::DurationHistog
     for (const double factor : {1.0, 2.0, 5.0}) {
       const double ns = power * factor;
       if (ns < low || ns > high) continue;
-      const present::Quantity shown = present::format_duration(ns);
-      const double value = ns / (shown.unit == "s" ? 1e9 : shown.unit == "ms" ? 1e6 : 1e3);
-      ticks.push_back(
-          {histogram_position(histogram, ns), present::format_plain(value) + " " + shown.unit});
+      ticks.push_back({histogram_position(histogram, ns), present::round_time_text(ns)});
     }
   }
   if (ticks.size() < 2) {

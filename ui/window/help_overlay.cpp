@@ -1,8 +1,8 @@
 #include "ui/window/help_overlay.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <iterator>
 
 #include "ui/kit/overlay.h"
 #include "ui/kit/widgets.h"
@@ -12,95 +12,87 @@ namespace shardlens::ui::window {
 
 namespace {
 
-constexpr std::array<KeyHint, 25> kHints{
-    KeyHint{"Ctrl+Enter", "Start, or queue while a run goes on"},
-    KeyHint{"Ctrl+K", "Every command and setting"},
-    KeyHint{"Ctrl+1", "Tune"},
-    KeyHint{"Ctrl+2", "Inspect"},
-    KeyHint{"Ctrl+3", "Compare"},
-    KeyHint{"Ctrl+4", "Learn"},
-    KeyHint{"Space", "Follow live; play or pause a replay"},
-    KeyHint{"← →", "Previous and next step"},
-    KeyHint{"Scroll, W S", "Zoom the timeline"},
-    KeyHint{"Drag, A D", "Pan the timeline"},
-    KeyHint{"Shift+scroll", "More ranks"},
-    KeyHint{"F", "Fit the whole step"},
-    KeyHint{"M", "Measure: drag over the timeline"},
-    KeyHint{"Click", "Details; a rank's name folds it"},
-    KeyHint{"Esc", "Close a menu or card, end a measure"},
-    KeyHint{"Tab", "From control to control; arrows, Enter"},
-    KeyHint{"Shift+F10", "Menu of a run that has the keyboard"},
-    KeyHint{"Double-click", "On a run: replay it"},
-    KeyHint{"P", "Plan: what every strategy would need"},
-    KeyHint{"Ctrl+B", "Fold or unfold the settings"},
-    KeyHint{"Ctrl+T", "Dark or light"},
-    KeyHint{"Ctrl + / −", "Larger or smaller"},
-    KeyHint{"Ctrl+0", "Normal size"},
-    KeyHint{"F11", "Present mode"},
-    KeyHint{"?", "These keys"},
+constexpr KeyHint kTuneHints[]{
+    {"Ctrl+Enter", "Start, or queue while a run goes on"},
+    {"Ctrl+K", "Every command and setting"},
+    {"Ctrl+1", "Tune"},
+    {"Ctrl+2", "Inspect"},
+    {"Ctrl+3", "Compare"},
+    {"Ctrl+4", "Learn"},
+    {"Space", "Follow live; play or pause a replay"},
+    {"← →", "Previous and next step"},
+    {"Scroll, W S", "Zoom the timeline"},
+    {"Drag, A D", "Pan the timeline"},
+    {"Shift+scroll", "More ranks"},
+    {"F", "Fit the whole step"},
+    {"M", "Measure: drag over the timeline"},
+    {"Click", "Details; a rank's name folds it"},
+    {"Esc", "Close a menu or card, end a measure"},
+    {"Tab", "From control to control; arrows, Enter"},
+    {"Shift+F10", "Menu of a run that has the keyboard"},
+    {"Double-click", "On a run: replay it"},
+    {"P", "Plan: what every strategy would need"},
+    {"Ctrl+B", "Fold or unfold the settings"},
 };
 
-constexpr std::array<KeyHint, 27> kInspectHints{
-    KeyHint{"Ctrl+F", "Find names; Enter: next, Shift+Enter: back"},
-    KeyHint{"Ctrl+K", "Every command and setting"},
-    KeyHint{"Ctrl+1 2 3 4", "Tune, Inspect, Compare, Learn"},
-    KeyHint{"Tab, Shift+F10", "From control to control; a row's menu"},
-    KeyHint{"Scroll, W S", "Zoom at the mouse"},
-    KeyHint{"Drag, A D", "Pan"},
-    KeyHint{"Shift+scroll", "More rows"},
-    KeyHint{"F", "Fit the whole run"},
-    KeyHint{"Shift+drag", "Select a range, also on the axis"},
-    KeyHint{"M", "Measure between borders of events"},
-    KeyHint{"Click", "Details of an event; a name folds rows"},
-    KeyHint{"Double-click", "Zoom to an event or a step"},
-    KeyHint{"← →", "Previous and next event, or step"},
-    KeyHint{"↑ ↓", "Rows"},
-    KeyHint{"Enter", "Zoom to what is picked or selected"},
-    KeyHint{"Esc", "Clear search, measure, event, selection"},
-    KeyHint{"B", "Set or remove a bookmark"},
-    KeyHint{"[ ]", "Previous and next bookmark"},
-    KeyHint{"Ctrl+Tab", "Next tab of the tables"},
-    KeyHint{"Ctrl+Enter", "Start, or queue; in the SQL editor: ask"},
-    KeyHint{"Space", "Follow live; play or pause a replay"},
-    KeyHint{"P", "Plan: what every strategy would need"},
-    KeyHint{"Ctrl+T", "Dark or light"},
-    KeyHint{"Ctrl + / −", "Larger or smaller"},
-    KeyHint{"Ctrl+0", "Normal size"},
-    KeyHint{"F11", "Present mode"},
-    KeyHint{"?", "These keys"},
+constexpr KeyHint kInspectHints[]{
+    {"Ctrl+F", "Find names; Enter: next, Shift+Enter: back"},
+    {"Ctrl+K", "Every command and setting"},
+    {"Ctrl+1 2 3 4", "Tune, Inspect, Compare, Learn"},
+    {"Tab, Shift+F10", "From control to control; a row's menu"},
+    {"Scroll, W S", "Zoom at the mouse"},
+    {"Drag, A D", "Pan"},
+    {"Shift+scroll", "More rows"},
+    {"F", "Fit the whole run"},
+    {"Shift+drag", "Select a range, also on the axis"},
+    {"M", "Measure between borders of events"},
+    {"Click", "Details of an event; a name folds rows"},
+    {"Double-click", "Zoom to an event or a step"},
+    {"← →", "Previous and next event, or step"},
+    {"↑ ↓", "Rows"},
+    {"Enter", "Zoom to what is picked or selected"},
+    {"Esc", "Clear search, measure, event, selection"},
+    {"B", "Set or remove a bookmark"},
+    {"[ ]", "Previous and next bookmark"},
+    {"Ctrl+Tab", "Next tab of the tables"},
+    {"Ctrl+Enter", "Start, or queue; in the SQL editor: ask"},
+    {"Space", "Follow live; play or pause a replay"},
+    {"P", "Plan: what every strategy would need"},
 };
 
-constexpr std::array<KeyHint, 16> kCompareHints{
-    KeyHint{"Ctrl+Enter", "Start, or queue while a run goes on"},
-    KeyHint{"Ctrl+K", "Every command and setting"},
-    KeyHint{"Ctrl+1 2 3 4", "Tune, Inspect, Compare, Learn"},
-    KeyHint{"← →", "Previous and next step of all runs"},
-    KeyHint{"Scroll, W S", "Zoom the timelines"},
-    KeyHint{"Drag, A D", "Pan the timelines"},
-    KeyHint{"F", "Fit the whole step"},
-    KeyHint{"M", "Measure: drag over a timeline"},
-    KeyHint{"Esc", "Close a menu or card, end a measure"},
-    KeyHint{"Tab", "From control to control; arrows, Enter"},
-    KeyHint{"P", "Plan: what every strategy would need"},
-    KeyHint{"Ctrl+T", "Dark or light"},
-    KeyHint{"Ctrl + / −", "Larger or smaller"},
-    KeyHint{"Ctrl+0", "Normal size"},
-    KeyHint{"F11", "Present mode"},
-    KeyHint{"?", "These keys"},
+constexpr KeyHint kCompareHints[]{
+    {"Ctrl+Enter", "Start, or queue while a run goes on"},
+    {"Ctrl+K", "Every command and setting"},
+    {"Ctrl+1 2 3 4", "Tune, Inspect, Compare, Learn"},
+    {"← →", "Previous and next step of all runs"},
+    {"Scroll, W S", "Zoom the timelines"},
+    {"Drag, A D", "Pan the timelines"},
+    {"F", "Fit the whole step"},
+    {"M", "Measure: drag over a timeline"},
+    {"Esc", "Close a menu or card, end a measure"},
+    {"Tab", "From control to control; arrows, Enter"},
+    {"P", "Plan: what every strategy would need"},
+};
+
+// Behind those of each workspace.
+constexpr KeyHint kWindowHints[]{
+    {"Ctrl+T", "Dark or light"}, {"Ctrl + / −", "Larger or smaller"},
+    {"Ctrl+0", "Normal size"},   {"F11", "Present mode"},
+    {"?", "These keys"},
 };
 
 constexpr KeyHint kPages{"PageDown/Up", "Next and previous page of the lesson"};
 constexpr KeyHint kPresenterPages{"PageDown/Up", "pages"};
 
-constexpr std::array<KeyHint, 8> kPresenterHints{
-    KeyHint{"Space", "follow, pause"},
-    KeyHint{"← →", "steps"},
-    KeyHint{"W S", "zoom"},
-    KeyHint{"A D", "pan"},
-    KeyHint{"F", "fit"},
-    KeyHint{"M", "measure"},
-    KeyHint{"Ctrl+K", "commands"},
-    KeyHint{"F11", "leave"},
+constexpr KeyHint kPresenterHints[]{
+    {"Space", "follow, pause"},
+    {"← →", "steps"},
+    {"W S", "zoom"},
+    {"A D", "pan"},
+    {"F", "fit"},
+    {"M", "measure"},
+    {"Ctrl+K", "commands"},
+    {"F11", "leave"},
 };
 
 float draw_key_cap(const kit::Theme& theme, const state::Rect& row, std::string_view keys) {
@@ -116,10 +108,11 @@ float draw_key_cap(const kit::Theme& theme, const state::Rect& row, std::string_
 }  // namespace
 
 std::vector<KeyHint> key_hints(std::string_view workspace, bool learns) {
-  std::span<const KeyHint> own = kHints;
+  std::span<const KeyHint> own = kTuneHints;
   if (workspace == state::kInspectWorkspace) own = kInspectHints;
   if (workspace == state::kCompareWorkspace) own = kCompareHints;
   std::vector<KeyHint> hints(own.begin(), own.end());
+  hints.insert(hints.end(), std::begin(kWindowHints), std::end(kWindowHints));
   if (learns) hints.insert(hints.begin(), kPages);
   return hints;
 }
@@ -150,7 +143,7 @@ bool draw_help_overlay(const kit::Theme& theme, const state::Rect& window,
 
 void draw_key_line(const kit::Theme& theme, const state::Rect& rect, bool learns) {
   state::Rect rest = rect;
-  std::vector<KeyHint> hints(kPresenterHints.begin(), kPresenterHints.end());
+  std::vector<KeyHint> hints(std::begin(kPresenterHints), std::end(kPresenterHints));
   if (learns) hints.insert(hints.begin(), kPresenterPages);
   for (const KeyHint& hint : hints) {
     const float cap = kit::text_width(theme, kit::Face::kMonoSmall, hint.keys) + theme.px(12);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "trace/analysis/compare/run_difference.h"
@@ -11,7 +12,7 @@
 #include "ui/kit/paint.h"
 #include "ui/kit/popup.h"
 #include "ui/learn/learning_chart.h"
-#include "ui/state/inspect_tab.h"
+#include "ui/state/view_preferences.h"
 #include "ui/sweep/sweep_card.h"
 #include "ui/tune/memory_panel.h"
 #include "ui/tune/replay_bar.h"
@@ -43,12 +44,6 @@ bool any_input(const ImGuiIO& io) {
 }
 
 constexpr float kScaleStep = 0.125f;
-
-constexpr std::pair<kit::Key, const char*> kWorkspaceKeys[] = {
-    {kit::Key::kOne, state::kTuneWorkspace},
-    {kit::Key::kTwo, state::kInspectWorkspace},
-    {kit::Key::kThree, state::kCompareWorkspace},
-    {kit::Key::kFour, state::kLearnWorkspace}};
 
 bool has_sweep_card(const state::Snapshot& snapshot) {
   return snapshot.sweep && snapshot.sweep->card;
@@ -301,8 +296,9 @@ void MainView::handle_keys(const state::Snapshot& snapshot, state::Commands& com
       palette_.is_open() ? palette_.close() : palette_.open();
     if (kit::key_pressed(kit::Key::kB, false)) folds().knobs = !folds().knobs;
     if (kit::key_pressed(kit::Key::kT, false)) choose_other_theme();
-    for (const auto& [key, workspace] : kWorkspaceKeys) {
-      if (kit::key_pressed(key, false)) preferences_.workspace = workspace;
+    for (int i = 0; i < static_cast<int>(std::size(kWorkspaces)); ++i) {
+      const auto key = static_cast<kit::Key>(static_cast<int>(kit::Key::kOne) + i);
+      if (kit::key_pressed(key, false)) preferences_.workspace = kWorkspaces[i].id;
     }
     if (kit::key_pressed(kit::Key::kF, false) && inspects()) inspect_.find();
     return;
@@ -386,14 +382,10 @@ void MainView::add_view_actions(std::vector<Action>& out) {
   } else if (!compares()) {
     add_tune_actions(out);
   }
-  const auto go_to = [this](const char* workspace) {
-    return [this, workspace] { preferences_.workspace = workspace; };
-  };
-  out.push_back({"Workspace: Tune", "Ctrl+1", go_to(state::kTuneWorkspace)});
-  out.push_back({"Workspace: Inspect", "Ctrl+2", go_to(state::kInspectWorkspace)});
-  out.push_back(
-      {"Workspace: Compare", "Ctrl+3", go_to(state::kCompareWorkspace), "compare runs difference"});
-  out.push_back({"Workspace: Learn", "Ctrl+4", go_to(state::kLearnWorkspace), "learn lessons"});
+  for (const WorkspaceTab& tab : kWorkspaces) {
+    out.push_back({"Workspace: " + std::string(tab.label), std::string(tab.keys),
+                   [this, &tab] { preferences_.workspace = tab.id; }, tab.words});
+  }
   if (learns()) add_lesson_actions(out);
   out.push_back({"Show: Sweeps", "",
                  [this] {

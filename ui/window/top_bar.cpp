@@ -3,13 +3,12 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <iterator>
 
 #include "trace/model/run_info.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/job_text.h"
-#include "ui/state/view_preferences.h"
 
 namespace shardlens::ui::window {
 
@@ -262,16 +261,6 @@ void draw_tools(const kit::Theme& theme, state::Rect box, TopBarResult& result) 
   if (theme_hit.hovered) kit::tooltip(theme, "Theme", "Changes between dark and light", "Ctrl+T");
 }
 
-struct WorkspaceTab {
-  const char* id;
-  std::string_view label, explanation, keys;
-};
-constexpr std::array<WorkspaceTab, 4> kWorkspaces{
-    WorkspaceTab{state::kTuneWorkspace, "Tune", "What did this knob do, what would that one do?",
-                 "Ctrl+1"},
-    WorkspaceTab{state::kInspectWorkspace, "Inspect", "Where did the time go?", "Ctrl+2"},
-    WorkspaceTab{state::kCompareWorkspace, "Compare", "Which is better, and is it real?", "Ctrl+3"},
-    WorkspaceTab{state::kLearnWorkspace, "Learn", "How does it work?", "Ctrl+4"}};
 // Below it they are small, and two lie one above the other: figures need the room.
 constexpr float kWidthForTabRow = 1400;
 
@@ -302,7 +291,7 @@ void draw_workspaces(const kit::Theme& theme, state::Rect& rest, float unit, std
     widest = std::max(widest, std::ceil(kit::text_width(theme, face, tab.label)));
   }
   state::Rect column;
-  for (std::size_t i = 0; i < kWorkspaces.size(); ++i) {
+  for (std::size_t i = 0; i < std::size(kWorkspaces); ++i) {
     const WorkspaceTab& tab = kWorkspaces[i];
     state::Rect box;
     if (small) {  // two in a column

@@ -11,8 +11,22 @@
 #include "ui/present/headline.h"
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
+#include "ui/state/view_preferences.h"
 
 namespace shardlens::ui::window {
+
+struct WorkspaceTab {
+  const char* id;
+  std::string_view label, explanation, keys;
+  const char* words = "";  // by which the palette finds it, too
+};
+// Their keys are Ctrl and their number.
+inline constexpr WorkspaceTab kWorkspaces[]{
+    {state::kTuneWorkspace, "Tune", "What did this knob do, what would that one do?", "Ctrl+1"},
+    {state::kInspectWorkspace, "Inspect", "Where did the time go?", "Ctrl+2"},
+    {state::kCompareWorkspace, "Compare", "Which is better, and is it real?", "Ctrl+3",
+     "compare runs difference"},
+    {state::kLearnWorkspace, "Learn", "How does it work?", "Ctrl+4", "learn lessons"}};
 
 // What only the window itself can do.
 struct TopBarResult {

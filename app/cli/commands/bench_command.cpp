@@ -5,7 +5,7 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/doctor/child_output.h"
-#include "app/cli/doctor/machine_description.h"
+#include "app/cli/doctor/health_check.h"
 #include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
 #include "app/cli/terminal/stop_request.h"

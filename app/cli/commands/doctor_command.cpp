@@ -4,7 +4,6 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/doctor/health_check.h"
-#include "app/cli/doctor/machine_description.h"
 #include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
 #include "app/report/text_table.h"

@@ -10,7 +10,6 @@
 #include "app/session/runs/listed_runs.h"
 #include "app/sweep/sweep_file.h"
 #include "app/window/window_main.h"
-#include "ui/state/inspect_tab.h"
 #include "ui/state/view_preferences.h"
 
 namespace shardlens::app::cli {

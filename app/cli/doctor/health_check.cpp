@@ -5,16 +5,21 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/statvfs.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "app/cli/doctor/child_output.h"
 #include "app/cli/doctor/gpu_health.h"
+#include "app/launch/device_probe.h"
 #include "app/launch/program_files.h"
 #include "trace/base/file_system.h"
+#include "trace/base/text.h"
+#include "trace/base/this_machine.h"
 #include "ui/present/format.h"
 
 namespace shardlens::app::cli {
@@ -308,6 +313,30 @@ HealthCheck check_clock(const SystemFacts& facts) {
         "times compare.";
   }
   return check;
+}
+
+report::Json describe_machine() {
+  utsname system{};
+  uname(&system);
+  report::Json gpus = report::Json::array();
+  for (const auto& gpu : launch::probe_cuda().devices) {
+    gpus.push_back({{"name", gpu.name}, {"memory_bytes", gpu.memory_bytes}});
+  }
+  const std::string cpu = trace::base::cpu_name();
+  return {{"cpu", cpu.empty() ? "unknown CPU" : cpu},
+          {"cores", std::thread::hardware_concurrency()},
+          {"memory_bytes", trace::base::memory_bytes()},
+          {"gpus", std::move(gpus)},
+          {"system", std::string(system.sysname) + " " + system.release}};
+}
+
+std::string machine_text(const report::Json& machine) {
+  const auto gpus = trace::base::joined(machine["gpus"], ", ", [](const auto& gpu) {
+    return gpu["name"].template get<std::string>();
+  });
+  return machine["cpu"].get<std::string>() + ", " + machine["cores"].dump() + " cores, " +
+         ui::present::format_bytes(machine["memory_bytes"].get<double>()).text() + "; " +
+         (gpus.empty() ? "no GPU" : gpus) + "; " + machine["system"].get<std::string>();
 }
 
 }  // namespace shardlens::app::cli

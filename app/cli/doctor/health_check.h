@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/cli/doctor/system_facts.h"
+#include "app/report/report_json.h"
 #include "trace/base/result.h"
 
 namespace shardlens::app::cli {
@@ -51,5 +52,10 @@ HealthCheck check_shared_memory(const SystemFacts& facts, const std::filesystem:
 HealthCheck check_open_files(const SystemFacts& facts);
 HealthCheck check_locked_memory(const SystemFacts& facts);
 HealthCheck check_clock(const SystemFacts& facts);
+
+// The machine a figure was measured on: {"cpu", "cores", "memory_bytes", "gpus": […], "system"}
+report::Json describe_machine();
+// "Intel Xeon …, 2 cores, 7.8 GiB; no GPU; Linux 6.1"
+std::string machine_text(const report::Json& machine);
 
 }  // namespace shardlens::app::cli

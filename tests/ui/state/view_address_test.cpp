@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "ui/state/inspect_tab.h"
+#include "ui/state/view_preferences.h"
 
 namespace shardlens::ui::state {
 

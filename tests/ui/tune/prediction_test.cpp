@@ -10,7 +10,7 @@
 #include "tests/ui/tune/prediction_fixture.h"
 #include "trace/base/text.h"
 #include "ui/present/memory_stack.h"
-#include "ui/present/tune/changed_list.h"
+#include "ui/present/tune/knob_rows.h"
 #include "ui/present/tune/prediction_text.h"
 
 namespace shardlens::ui::tune {

@@ -16,8 +16,8 @@
 #include "ui/inspect/tabs/straggler_tab.h"
 #include "ui/kit/theme.h"
 #include "ui/state/commands.h"
-#include "ui/state/inspect_tab.h"
 #include "ui/state/snapshot.h"
+#include "ui/state/view_preferences.h"
 
 namespace shardlens::ui::inspect {
 

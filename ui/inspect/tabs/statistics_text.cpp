@@ -5,7 +5,7 @@
 
 #include "trace/base/text.h"
 #include "ui/present/format.h"
-#include "ui/state/inspect_tab.h"
+#include "ui/state/view_preferences.h"
 
 namespace shardlens::ui::inspect {
 

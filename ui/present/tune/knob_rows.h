@@ -1,12 +1,15 @@
-// What the knobs panel shows, from the one table of knobs: rows, what changed, how a slider moves.
-// Free of ImGui.
+// What the knobs panel shows, from the one table of knobs: rows, what changed, how a slider moves,
+// which values a sweep may try. Free of ImGui; any thread.
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "trace/job/settings/settings.h"
+#include "trace/tuning/prediction.h"
 #include "ui/state/snapshot.h"
 
 namespace shardlens::ui::present {
@@ -59,5 +62,14 @@ std::string unchanged_text(const state::KnobDraft& draft);
 // "1.6, 6.3, 25, 100, 400": around the present value of a number, within its slider's range; all
 // choices; "" for texts, of which nothing can be proposed. As a sweep's axis takes it.
 std::string proposed_values(const trace::job::Knob& knob, const trace::job::Settings& settings);
+
+// The predicted ones first: "bucket_cap_mb=4", "without record: effect not known", "seed: no effect
+// on the step".
+std::vector<std::string> changed_items(const trace::tuning::Prediction& prediction);
+
+// In at most `most` lines that fit: "a=1 · b=2", "c=3 +4 more". A first item that does not fit
+// stands alone.
+std::vector<std::string> folded_lines(const std::vector<std::string>& items, std::size_t most,
+                                      const std::function<bool(const std::string&)>& fits);
 
 }  // namespace shardlens::ui::present

@@ -88,13 +88,6 @@ std::string error_words(const PredictionHistory& history) {
          std::to_string(history.tested.size() - history.took_longer) + " less or as long.";
 }
 
-// "5 ms", where a figure would be "5.00 ms".
-std::string round_time_text(double ns) {
-  const std::string_view unit = duration_unit(ns);
-  const double length_ns = unit == "s" ? 1e9 : unit == "ms" ? 1e6 : 1e3;
-  return format_plain(ns / length_ns) + " " + std::string(unit);
-}
-
 struct PlaceScale {
   double low = 0, high = 1;
   float of(double value) const { return static_cast<float>((value - low) / (high - low)); }

@@ -9,7 +9,7 @@
 #include "trace/predict/schedule/critical_calls.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
-#include "ui/present/tune/changed_list.h"
+#include "ui/present/tune/knob_rows.h"
 #include "ui/present/tune/prediction_text.h"
 
 namespace shardlens::ui::tune {
