@@ -17,7 +17,6 @@
 #include "app/session/runs/listed_runs.h"
 #include "app/window/window_main.h"
 #include "trace/base/printable.h"
-#include "trace/base/words/suggestion.h"
 #include "trace/interop/kineto_import.h"
 
 namespace shardlens::app::cli {
@@ -46,15 +45,6 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
-// "" where no name is near enough to be what was meant.
-std::string nearest_name(std::string_view written, const std::vector<std::string>& names) {
-  const std::vector<std::string_view> views(names.begin(), names.end());
-  const auto nearest = trace::base::nearest_names(written, views);
-  return nearest.empty() || !trace::base::is_near(written, nearest.front())
-             ? ""
-             : std::string(nearest.front());
-}
-
 // CLI11 says which option it does not know, not which one was meant.
 void suggest_options(const CLI::App& app, int argc, const char* const* argv) {
   const CLI::App* command = &app;
@@ -69,7 +59,7 @@ void suggest_options(const CLI::App& app, int argc, const char* const* argv) {
     if (!argument.starts_with("--")) continue;
     const auto written = argument.substr(2, argument.find('=') - 2);
     if (std::ranges::find(known, written) != known.end()) continue;
-    const auto meant = nearest_name(written, known);
+    const auto meant = meant_word(written, known);
     if (!meant.empty()) print_message("Did you mean --" + meant + "?");
   }
 }
@@ -109,7 +99,7 @@ trace::base::Result<int> open_window(WindowChoice choice, const Surroundings& su
     // Also where a command was misspelt.
     const bool missing = run.error().kind == trace::base::ErrorKind::kMissing;
     if (!missing) return tl::make_unexpected(run.error());
-    const auto command = nearest_name(name, choice.commands);
+    const auto command = meant_word(name, choice.commands);
     const std::string hint = command.empty()
                                  ? " For commands see shardlens --help."
                                  : " Did you mean the command `shardlens " + command + "`?";

@@ -32,16 +32,14 @@ std::vector<CommandPalette::Entry> CommandPalette::entries(
     const std::vector<Action>& actions, const std::function<void(std::string_view)>& reveal_knob,
     state::Commands& commands) const {
   std::vector<Entry> all;
-  for (const Action& action : actions) all.push_back({action.title, "", action.keys, action.run});
-  for (const trace::job::Knob& knob : trace::job::knobs()) {
-    all.push_back({"Setting: " + std::string(knob.label), std::string(knob.name), "",
-                   [&reveal_knob, &knob] { reveal_knob(knob.name); }});
-  }
   std::vector<present::Findable> findable;
   for (const Action& action : actions) {
+    all.push_back({action.title, "", action.keys, action.run});
     findable.push_back({action.is_weighty ? "" : action.title, action.words, action.is_weighty});
   }
   for (const trace::job::Knob& knob : trace::job::knobs()) {
+    all.push_back({"Setting: " + std::string(knob.label), std::string(knob.name), "",
+                   [&reveal_knob, &knob] { reveal_knob(knob.name); }});
     findable.push_back({std::string(knob.label), std::string(knob.name)});
   }
   std::vector<Entry> shown;

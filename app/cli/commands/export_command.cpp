@@ -1,9 +1,7 @@
 // `shardlens export`: a run as plain tables for other programs, its settings for other frameworks.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 #include <variant>
 
@@ -16,6 +14,7 @@
 #include "app/session/runs/listed_runs.h"
 #include "trace/base/file_system.h"
 #include "trace/base/text.h"
+#include "trace/base/whole_file.h"
 #include "trace/frameworks/write/framework_export.h"
 #include "trace/interop/chrome/chrome_export.h"
 #include "trace/model/run_info.h"
@@ -161,16 +160,11 @@ Result<void> write_text(const ExportArguments& arguments, const std::string& tex
   const std::filesystem::path& file = arguments.output;
   TRY(trace::store::check_output(file, arguments.overwrite, std::string(usual_name)));
   const std::filesystem::path unfinished = trace::store::temporary_name(file);
-  std::ofstream stream(unfinished, std::ios::binary);
-  stream << text;
-  stream.close();
-  const int code = errno;
-  const Result<void> written =
-      stream ? trace::store::publish_output(unfinished, file, arguments.overwrite)
-             : trace::store::cannot_write(file, code);
-  std::error_code error;
-  if (!written) std::filesystem::remove(unfinished, error);
-  return written;
+  std::error_code error = trace::base::replace_text(unfinished, text);
+  if (error) return trace::store::cannot_write(file, error.value());
+  auto published = trace::store::publish_output(unfinished, file, arguments.overwrite);
+  if (!published) std::filesystem::remove(unfinished, error);
+  return published;
 }
 
 report::Json settings_export_json(const ExportArguments& arguments,

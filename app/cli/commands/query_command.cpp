@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "app/cli/commands.h"
+#include "app/cli/terminal/lesson_text.h"
 #include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
 #include "app/cli/terminal/stop_request.h"
@@ -122,19 +123,6 @@ trace::base::Result<int> query(const QueryArguments& options) {
   return result->left_out.empty() ? kDone : kFailed;
 }
 
-// Lines of at most 78 characters.
-std::string wrapped(const std::vector<std::string>& names, const std::string& indent) {
-  std::string text, line;
-  for (const std::string& name : names) {
-    if (!line.empty() && indent.size() + line.size() + name.size() > 76) {
-      text += indent + line + ",\n";
-      line.clear();
-    }
-    line += (line.empty() ? "" : ", ") + name;
-  }
-  return text + indent + line + "\n";
-}
-
 std::string tables_text() {
   std::vector<std::string> rows;
   for (const auto& table : trace::store::query_tables()) {
@@ -142,15 +130,17 @@ std::string tables_text() {
     if (std::ranges::none_of(trace::store::event_tables(), is_it)) rows.push_back(table.name);
   }
   std::string text = "Tables of rows (\"select * from step limit 1\" shows the columns):\n";
-  text += wrapped(rows, "  ") + "Tables of events, read from the compressed blocks as needed:\n";
+  text += wrapped(trace::base::joined(rows), "  ") +
+          "Tables of events, read from the compressed blocks as needed:\n";
   std::set<trace::store::EventColumn> columns;
   for (const trace::store::EventTable& table : trace::store::event_tables()) {
-    std::vector<std::string> names;
+    std::vector<std::string_view> names;
     for (const trace::store::EventColumn column : table.columns) {
-      names.emplace_back(trace::store::to_string(column));
+      names.push_back(trace::store::to_string(column));
       columns.insert(column);
     }
-    text += "  " + table.name + ": " + table.description + "\n" + wrapped(names, "    ");
+    text += "  " + table.name + ": " + table.description + "\n" +
+            wrapped(trace::base::joined(names), "    ");
   }
   text += "Their columns:\n";
   for (const trace::store::EventColumn column : columns) {

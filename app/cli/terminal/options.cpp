@@ -44,13 +44,17 @@ CLI::Option* add_repeated(CLI::App& command, const std::string& name,
   return command.add_option(name, values, what)->type_name(type)->allow_extra_args(false);
 }
 
-std::string not_one_of(std::string_view written, const std::vector<std::string>& words) {
+std::string meant_word(std::string_view written, const std::vector<std::string>& words) {
   const std::vector<std::string_view> names(words.begin(), words.end());
   const auto nearest = trace::base::nearest_names(written, names);
   const bool is_meant = !nearest.empty() && trace::base::is_near(written, nearest.front());
+  return is_meant ? std::string(nearest.front()) : "";
+}
+
+std::string not_one_of(std::string_view written, const std::vector<std::string>& words) {
+  const std::string meant = meant_word(written, words);
   return "there is no '" + std::string(written) + "'; " +
-         (is_meant ? "did you mean '" + std::string(nearest.front()) + "'? There are "
-                   : "there are ") +
+         (meant.empty() ? "there are " : "did you mean '" + meant + "'? There are ") +
          trace::base::joined(words);
 }
 

@@ -30,6 +30,8 @@ CLI::Option* add_repeated(CLI::App& command, const std::string& name,
                           std::vector<std::string>& values, const std::string& what,
                           const std::string& type);
 
+// "" where none of them is near enough to be what was meant.
+std::string meant_word(std::string_view written, const std::vector<std::string>& words);
 // "there is no 'trce'; did you mean 'trace'? There are recorder, trace"
 std::string not_one_of(std::string_view written, const std::vector<std::string>& words);
 // The check of an option that takes these. `ignores_case`: its value becomes the word as it stands
