@@ -25,15 +25,13 @@ namespace {
 using trace::base::ErrorKind;
 using trace::base::Result;
 
-struct CalibrateArguments {
+struct CalibrateArguments : CommonArguments {
   JobArguments job;
   double seconds = 10;
   std::filesystem::path table;  // of nccl-tests; empty: measure
   std::string function;
   std::filesystem::path output;
-  std::filesystem::path runs_dir = "runs";
   bool overwrite = false;
-  bool as_json = false;
 };
 
 Result<trace::job::Settings> settings_to_measure(const CalibrateArguments& arguments) {
@@ -165,8 +163,8 @@ Result<int> calibrate(const CalibrateArguments& arguments) {
   TRY_ASSIGN(auto costs,
              arguments.table.empty() ? measure(arguments, signals) : read_in(arguments));
   TRY(keep(arguments, costs));
-  print_result(arguments.as_json ? report::dump_json(report::costs_json(costs))
-                                 : report::costs_text(costs));
+  print_result(arguments.as_json() ? report::dump_json(report::costs_json(costs))
+                                   : report::costs_text(costs));
   return kDone;
 }
 
@@ -194,8 +192,7 @@ void add_options(CLI::App& command, CalibrateArguments& options) {
   command.add_option("-o,--output", options.output, "Writes the costs to a file, too")
       ->type_name("FILE");
   command.add_flag("--overwrite", options.overwrite, "Replaces that file");
-  command.add_flag("--json", options.as_json, "Prints one JSON document, and nothing else");
-  add_runs_dir(command, options.runs_dir);
+  add_json(command, options, "Prints one JSON document, and nothing else");
 }
 
 }  // namespace

@@ -18,13 +18,11 @@
 namespace shardlens::app::cli {
 namespace {
 
-struct RunArguments {
+struct RunArguments : CommonArguments {
   JobArguments job;
   std::string name;
-  std::filesystem::path runs_dir = "runs";
   std::string predict_from;  // a run; "": nothing is predicted
   bool overwrite = false;
-  bool as_json = false;
 };
 
 // What was asked for on purpose must not be thought to have been tried. A file may also write down
@@ -63,7 +61,7 @@ trace::base::Result<int> train(const RunArguments& options) {
                     " that changes a step's time, so no prediction is kept");
     }
   }
-  return run_job(request, options.as_json);
+  return run_job(request, options.as_json());
 }
 
 void add_options(CLI::App& command, RunArguments& options) {
@@ -77,8 +75,7 @@ void add_options(CLI::App& command, RunArguments& options) {
                   "`predict --history` holds it against what was measured")
       ->type_name("RUN");
   command.add_flag("--overwrite", options.overwrite, "Replaces the run of this name");
-  command.add_flag("--json", options.as_json, "Prints the report as JSON, and nothing else");
-  add_runs_dir(command, options.runs_dir);
+  add_json(command, options, "Prints the report as JSON, and nothing else");
 }
 
 }  // namespace

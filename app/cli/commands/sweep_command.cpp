@@ -23,7 +23,7 @@ using sweep::SweepPoints;
 using trace::base::ErrorKind;
 using trace::base::Result;
 
-struct SweepArguments {
+struct SweepArguments : CommonArguments {
   JobArguments job;
   std::vector<std::string> over;
   std::string points_file;
@@ -33,9 +33,7 @@ struct SweepArguments {
   bool skips_refused = false;
   bool retries_failed = false;
   std::string name, resumed;
-  std::filesystem::path runs_dir = "runs";
   bool overwrite = false;
-  bool as_json = false;
 };
 
 tl::unexpected<trace::base::Error> wrong_use(std::string message) {
@@ -165,7 +163,7 @@ Result<int> sweep_over(const SweepArguments& arguments) {
   return run_sweep(sweep, signals,
                    {.banners = common_banners(jobs),
                     .command_to_go_on = command_to_go_on(request.name, arguments.runs_dir),
-                    .as_json = arguments.as_json});
+                    .as_json = arguments.as_json()});
 }
 
 void add_sweep_options(CLI::App& command, SweepArguments& arguments) {
@@ -201,8 +199,7 @@ void add_sweep_options(CLI::App& command, SweepArguments& arguments) {
   command.add_flag(
       "--overwrite", arguments.overwrite,
       "Replaces the sweep of this name, and each of its runs when it is recorded anew");
-  command.add_flag("--json", arguments.as_json, "Prints the result as JSON, and nothing else");
-  add_runs_dir(command, arguments.runs_dir);
+  add_json(command, arguments, "Prints the result as JSON, and nothing else");
 }
 
 }  // namespace

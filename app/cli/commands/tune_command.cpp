@@ -26,15 +26,13 @@ using trace::job::Settings;
 constexpr std::int64_t kSteps = 30;  // of a run, unless asked for: enough to tell its mean
 constexpr double kLongestBudgetSeconds = 7 * 24 * 3600;
 
-struct TuneArguments {
+struct TuneArguments : CommonArguments {
   JobArguments job;
   std::vector<std::string> over;
   std::string goal = "step_time";
   double budget_seconds = 600;
   std::string name;
-  std::filesystem::path runs_dir = "runs";
   bool overwrite = false;
-  bool as_json = false;
 };
 
 Result<Settings> start_of(const TuneArguments& arguments) {
@@ -83,7 +81,7 @@ Result<int> tune(const TuneArguments& arguments) {
       grid, signals, session::forecast_sources(session::this_machine()),
       {.banners = common_banners(jobs),
        .command_to_go_on = "the same command with --name " + trace::base::in_shell(request.name),
-       .as_json = arguments.as_json});
+       .as_json = arguments.as_json()});
 }
 
 void add_tune_options(CLI::App& command, TuneArguments& arguments) {
@@ -119,8 +117,7 @@ void add_tune_options(CLI::App& command, TuneArguments& arguments) {
       ->type_name("NAME");
   command.add_flag("--overwrite", arguments.overwrite,
                    "Begins anew; each run is replaced when it is recorded again");
-  command.add_flag("--json", arguments.as_json, "Prints the result as JSON, and nothing else");
-  add_runs_dir(command, arguments.runs_dir);
+  add_json(command, arguments, "Prints the result as JSON, and nothing else");
 }
 
 }  // namespace

@@ -10,14 +10,17 @@ namespace shardlens::app::cli {
 
 void add_common(CLI::App& command, CommonArguments& arguments,
                 const std::vector<std::string>& choices) {
-  std::string& format = arguments.format;
-  format = choices.front();
-  command.add_option("--format", format, "How the result is written")
+  arguments.format = choices.front();
+  command.add_option("--format", arguments.format, "How the result is written")
       ->check(one_of(choices))
       ->capture_default_str();
+  add_json(command, arguments,
+           "The same as --format json: one JSON document on standard output and nothing else");
+}
+
+void add_json(CLI::App& command, CommonArguments& arguments, const std::string& what) {
   command.add_flag_callback(
-      "--json", [&format] { format = "json"; },
-      "The same as --format json: one JSON document on standard output and nothing else");
+      "--json", [&arguments] { arguments.format = "json"; }, what);
   add_runs_dir(command, arguments.runs_dir);
 }
 

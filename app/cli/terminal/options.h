@@ -21,6 +21,8 @@ struct CommonArguments {
 // --runs-dir.
 void add_common(CLI::App& command, CommonArguments& arguments,
                 const std::vector<std::string>& choices = {"text", "json"});
+// The last two; `what`: --json does.
+void add_json(CLI::App& command, CommonArguments& arguments, const std::string& what);
 void add_runs_dir(CLI::App& command, std::filesystem::path& runs_dir);
 // RUN, as every command has it that needs one.
 void add_run(CLI::App& command, std::string& run);
