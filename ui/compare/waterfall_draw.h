@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ui/kit/theme.h"
-#include "ui/present/compare/waterfall.h"
+#include "ui/present/compare/differences.h"
 
 namespace shardlens::ui::compare {
 

@@ -85,10 +85,10 @@ bool begins_with_words(const std::string& text, std::string_view query) {
   return words.size() == wanted.size() || words[wanted.size()] == ' ';
 }
 
-std::string without_spaces_around(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '=')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return std::string(text);
+// Of what stands behind a name: without spaces and signs around it.
+std::string value_in(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" ="), text.size()));
+  return std::string(trace::base::trimmed(text));
 }
 
 }  // namespace
@@ -148,7 +148,7 @@ TypedAssignment typed_assignment(std::string_view query) {
   const std::size_t cut = query.find_first_of("= ");
   if (cut == std::string_view::npos) return {};
   if (const trace::job::Knob* knob = trace::job::find_knob(query.substr(0, cut))) {
-    const std::string value = without_spaces_around(query.substr(cut + 1));
+    const std::string value = value_in(query.substr(cut + 1));
     if (value.empty()) return {};
     return {std::string(knob->name), value};
   }
@@ -156,7 +156,7 @@ TypedAssignment typed_assignment(std::string_view query) {
   while (query.ends_with(' ')) query.remove_suffix(1);
   const std::size_t last = query.find_last_of("= ");
   if (last == std::string_view::npos) return {};
-  const std::string value = without_spaces_around(query.substr(last));
+  const std::string value = value_in(query.substr(last));
   const trace::job::Knob* knob = knob_of_words(query.substr(0, last), value);
   if (knob == nullptr) return {};
   return {std::string(knob->name), value};
@@ -165,9 +165,7 @@ TypedAssignment typed_assignment(std::string_view query) {
 std::string typed_path(std::string_view query) {
   for (const std::string_view word : {"open ", "import "}) {
     if (query.size() <= word.size() || plain(query.substr(0, word.size())) + " " != word) continue;
-    query.remove_prefix(word.size());
-    while (query.starts_with(' ')) query.remove_prefix(1);
-    while (query.ends_with(' ')) query.remove_suffix(1);
+    query = trace::base::trimmed(query.substr(word.size()));
     // What names a path, not the next word of a command.
     return query.find_first_of("/.~") == query.npos ? "" : std::string(query);
   }

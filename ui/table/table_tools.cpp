@@ -92,13 +92,15 @@ bool tool_button(const kit::Theme& theme, std::string_view name, state::Rect& ar
   return hit.clicked;
 }
 
-TableButton pressed_table_button(const kit::Theme& theme, std::string_view name,
-                                 state::Rect& area) {
-  TableButton pressed = TableButton::kNone;
-  const std::string id(name);
-  if (tool_button(theme, id + "/save", area, "Save CSV")) pressed = TableButton::kSave;
-  if (tool_button(theme, id + "/copy", area, "Copy CSV")) pressed = TableButton::kCopy;
-  return pressed;
+void table_buttons(const kit::Theme& theme, const std::string& name, state::Rect& area,
+                   const std::string& file_name, const std::function<std::string()>& csv,
+                   state::Commands& commands) {
+  const bool saves = tool_button(theme, name + "/save", area, "Save CSV");
+  if (tool_button(theme, name + "/copy", area, "Copy CSV")) {
+    commands.push_back(state::CopyText{csv()});
+  } else if (saves) {
+    commands.push_back(state::SaveText{file_name, csv()});
+  }
 }
 
 bool menu_entry(const kit::Theme& theme, std::string_view name, std::string_view label,

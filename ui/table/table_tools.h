@@ -2,6 +2,7 @@
 // a row's menu. Interface thread, inside a frame.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,9 +24,6 @@ void filter_field(const kit::Theme& theme, std::string_view name, const state::R
 bool choice_strip(const kit::Theme& theme, std::string_view name, state::Rect& area,
                   std::span<const std::string_view> choices, std::size_t& chosen);
 
-enum class TableButton : std::uint8_t { kNone, kCopy, kSave };
-TableButton pressed_table_button(const kit::Theme& theme, std::string_view name, state::Rect& area);
-
 // A small quiet button at the right end of `area`, which loses its room.
 bool tool_button(const kit::Theme& theme, std::string_view name, state::Rect& area,
                  std::string_view label);
@@ -46,19 +44,8 @@ std::string export_file_name(std::string_view run_folder, std::string_view what,
 
 // "Copy" and "Save CSV" at the right end of `area`, which loses their room. `csv` is asked for
 // when one is pressed.
-template <typename Csv>
-void table_buttons(const kit::Theme& theme, std::string_view name, state::Rect& area,
-                   std::string_view file_name, const Csv& csv, state::Commands& commands) {
-  switch (pressed_table_button(theme, name, area)) {
-    case TableButton::kNone:
-      return;
-    case TableButton::kCopy:
-      commands.push_back(state::CopyText{csv()});
-      return;
-    case TableButton::kSave:
-      commands.push_back(state::SaveText{std::string(file_name), csv()});
-      return;
-  }
-}
+void table_buttons(const kit::Theme& theme, const std::string& name, state::Rect& area,
+                   const std::string& file_name, const std::function<std::string()>& csv,
+                   state::Commands& commands);
 
 }  // namespace shardlens::ui::table

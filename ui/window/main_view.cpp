@@ -32,15 +32,11 @@ constexpr float kPresentWidth = 900, kPresentHeight = 600;
 constexpr int kSettleFrames = 4;
 
 bool any_input(const ImGuiIO& io) {
-  if (io.MouseDelta.x != 0 || io.MouseDelta.y != 0 || io.MouseWheel != 0) return true;
-  for (const bool down : io.MouseDown) {
-    if (down) return true;
-  }
-  for (int i = 0; i < 5; ++i) {
-    if (io.MouseReleased[i]) return true;
-  }
-  return std::any_of(std::begin(io.KeysDown), std::end(io.KeysDown),
-                     [](bool down) { return down; });
+  const auto any = [](const auto& flags) {
+    return std::ranges::find(flags, true) != std::end(flags);
+  };
+  return io.MouseDelta.x != 0 || io.MouseDelta.y != 0 || io.MouseWheel != 0 || any(io.MouseDown) ||
+         any(io.MouseReleased) || any(io.KeysDown);
 }
 
 constexpr float kScaleStep = 0.125f;

@@ -1,5 +1,3 @@
-#include "ui/present/compare/waterfall.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 
 #include "tests/ui/inspect/testing/headless_panel.h"
 #include "ui/compare/waterfall_draw.h"
+#include "ui/present/compare/differences.h"
 
 namespace shardlens::ui::present {
 namespace {

@@ -1,16 +1,31 @@
-// From one run's step time to another's, part by part: bars that each begin where the one before
-// ended. Free of ImGui; any thread.
+// All that differs between two runs as one table (parts of a step, phases, operators, collectives,
+// buckets or units, memory), and how one step time becomes the other: bars that each begin where
+// the one before ended. Free of ImGui; any thread.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "trace/analysis/compare/run_difference.h"
 #include "trace/analysis/compare/step_explanation.h"
 #include "trace/base/time_partition.h"
+#include "ui/present/table_model.h"
 
 namespace shardlens::ui::present {
 
+// "All" first, then those of which there is anything.
+std::vector<std::string_view> difference_kinds(const trace::analysis::RunDifference& difference);
+
+// `kind`: one of these. The greatest difference first, times before sizes; `first` and `second`:
+// what the runs are called. The difference is shared with the table.
+std::shared_ptr<const Table> difference_table(
+    const std::shared_ptr<const trace::analysis::RunDifference>& difference, std::string_view kind,
+    const std::string& first, const std::string& second);
+
+// From one run's step time to another's, part by part.
 struct WaterfallBar {
   std::string title;              // "exposed transfer", "backward"
   double from_ns = 0, to_ns = 0;  // of a total from 0

@@ -1,4 +1,4 @@
-#include "ui/present/compare/difference_table.h"
+#include "ui/present/compare/differences.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "ui/present/compare/comparison_text.h"
-#include "ui/present/compare/waterfall.h"
 #include "ui/present/format.h"
 
 namespace shardlens::ui::present {
@@ -161,6 +160,32 @@ void add_figures(DifferenceColumns& columns, const std::string& first, const std
       &DifferenceRow::half_width);
 }
 
+using trace::analysis::ShareDifference;
+using trace::analysis::StepShare;
+using trace::base::TimeClass;
+
+constexpr double kRoomBeside = 0.12;  // of the axis, on both sides of what moves
+
+TimeClass class_of_phase(std::string_view name) {
+  using trace::base::Phase;
+  for (const auto& [phase, time_class] :
+       {std::pair{Phase::kData, TimeClass::kData}, std::pair{Phase::kForward, TimeClass::kForward},
+        std::pair{Phase::kBackward, TimeClass::kBackward},
+        std::pair{Phase::kOptimizer, TimeClass::kOptimizerPhase},
+        std::pair{Phase::kEvaluation, TimeClass::kEvaluation}}) {
+    if (name == trace::base::to_string(phase)) return time_class;
+  }
+  return TimeClass::kOtherPhase;
+}
+
+WaterfallBar total_bar(const std::string& name, double ns) {
+  return {.title = name,
+          .from_ns = 0,
+          .to_ns = ns,
+          .is_total = true,
+          .text = format_duration(ns).text()};
+}
+
 }  // namespace
 
 std::vector<std::string_view> difference_kinds(const RunDifference& difference) {
@@ -214,6 +239,69 @@ std::shared_ptr<const Table> difference_table(
             row.verdict, row.beyond_noise == true ? state::Tone::kText : state::Tone::kMuted);
       });
   return table;
+}
+
+TimeClass share_class(const ShareDifference& share) {
+  switch (share.share) {
+    case StepShare::kCompute:
+      return TimeClass::kCompute;
+    case StepShare::kExposed:
+    case StepShare::kTransfer:
+      return TimeClass::kExposed;
+    case StepShare::kWaiting:
+      return TimeClass::kWaiting;
+    case StepShare::kExposedCopy:
+      return TimeClass::kCopy;
+    case StepShare::kIdle:
+      return TimeClass::kIdle;
+    case StepShare::kUndetailed:
+      return TimeClass::kOtherPhase;
+    case StepShare::kPhase:
+      break;
+  }
+  return class_of_phase(share.name);
+}
+
+Waterfall waterfall_of(const trace::analysis::StepExplanation& explanation, WaterfallOf what,
+                       const std::string& first, const std::string& second, std::size_t most_bars) {
+  const auto& shares = what == WaterfallOf::kParts ? explanation.parts : explanation.phases;
+  Waterfall waterfall;
+  if (shares.empty()) return waterfall;
+  waterfall.bars.push_back(total_bar(first, explanation.first_ns));
+  const std::size_t room = std::max<std::size_t>(most_bars, 3) - 2;
+  const std::size_t alone = shares.size() > room ? room - 1 : shares.size();
+  double at = explanation.first_ns, low = at, high = at;
+  const auto add = [&](WaterfallBar bar, double difference) {
+    bar.from_ns = at;
+    bar.to_ns = at += difference;
+    low = std::min(low, at);
+    high = std::max(high, at);
+    waterfall.bars.push_back(std::move(bar));
+  };
+  for (std::size_t i = 0; i < alone; ++i) {
+    add({.title = std::string(share_title(shares[i])),
+         .text = share_text(shares[i]),
+         .beyond_noise = shares[i].beyond_noise,
+         .time_class = share_class(shares[i])},
+        shares[i].difference());
+  }
+  double rest = 0;
+  for (std::size_t i = alone; i < shares.size(); ++i) rest += shares[i].difference();
+  if (alone < shares.size()) {
+    add({.title = "the rest",
+         .text = trace::base::format_signed_duration(rest),
+         .time_class = TimeClass::kOtherPhase},
+        rest);
+  }
+  waterfall.bars.push_back(total_bar(second, explanation.second_ns));
+  low = std::min(low, explanation.second_ns);
+  high = std::max(high, explanation.second_ns);
+  const double span = std::max(high - low, 1e-3 * high);
+  waterfall.low_ns = std::max(0.0, low - kRoomBeside / (1 - 2 * kRoomBeside) * span);
+  waterfall.high_ns = high + kRoomBeside / (1 - 2 * kRoomBeside) * span;
+  // Where they are large, bars that begin at 0 tell more.
+  if (waterfall.low_ns < 0.35 * waterfall.high_ns) waterfall.low_ns = 0;
+  return waterfall;
 }
 
 }  // namespace shardlens::ui::present
