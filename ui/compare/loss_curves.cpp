@@ -7,8 +7,8 @@
 #include "ui/compare/compare_layout.h"
 #include "ui/compare/run_chips.h"
 #include "ui/kit/widgets.h"
-#include "ui/learn/curve_draw.h"
 #include "ui/learn/learning_chart.h"
+#include "ui/learn/learning_panel.h"
 #include "ui/present/format.h"
 
 namespace shardlens::ui::compare {

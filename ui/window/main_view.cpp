@@ -12,7 +12,6 @@
 #include "ui/kit/paint.h"
 #include "ui/kit/popup.h"
 #include "ui/learn/learning_chart.h"
-#include "ui/state/view_preferences.h"
 #include "ui/sweep/sweep_card.h"
 #include "ui/tune/memory_panel.h"
 #include "ui/tune/replay_bar.h"

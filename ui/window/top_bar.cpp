@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "trace/model/run_info.h"
 #include "ui/kit/widgets.h"

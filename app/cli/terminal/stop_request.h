@@ -45,10 +45,10 @@ class StopRequest {
   // Shows how far the work is; false once it is to stop.
   std::function<bool(double)> progress();
   // What came of the work, which shows no more of itself.
-  template <typename Result>
-  Result ended(Result result) {
+  template <typename Outcome>
+  Outcome ended(Outcome outcome) {
     line_.end();
-    return result;
+    return outcome;
   }
 
   // `half_made`, a folder or file, and with a file what SQLite puts beside it.
