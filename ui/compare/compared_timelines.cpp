@@ -98,8 +98,7 @@ void ComparedTimelines::draw_run(const kit::Theme& theme, const state::Rect& rec
                  why_no_timeline(run, view.step), kit::Align::kCenter);
     return;
   }
-  const kit::Panel panel(theme, board_name(index).c_str(), rest,
-                         {.title = {}, .note = {}, .plain = true});
+  const kit::Panel panel(theme, board_name(index).c_str(), rest, {.plain = true});
   inspect::TimelineBoard& board = *boards_[index];
   inspect::TimelineState& state = board.state();
   state.step_window = window_;
@@ -116,9 +115,8 @@ void ComparedTimelines::draw(const kit::Theme& theme, const state::Rect& rect, f
   const auto runs = static_cast<float>(view.runs.size());
   const float all = runs * height + (runs - 1) * theme.px(kTimelineGap);
   const bool scrolls = all > rect.h + 0.5f;
-  const kit::Panel panel(
-      theme, "compare timelines", rect,
-      {.title = {}, .note = {}, .scrolls = scrolls, .wheel = false, .plain = true});
+  const kit::Panel panel(theme, "compare timelines", rect,
+                         {.scrolls = scrolls, .wheel = false, .plain = true});
   state::Rect rest = panel.body;
   rest.h = all;
   if (scrolls) {

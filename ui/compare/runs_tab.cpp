@@ -220,7 +220,7 @@ void RunsTab::draw_waterfall_panel(const kit::Theme& theme, const state::Rect& r
   const auto difference = chosen_difference(view);
   {
     const std::string title = run_letter(0) + " → " + run_letter(chosen_);
-    const kit::Panel panel(theme, "compare waterfall", rect, {.title = title, .note = {}});
+    const kit::Panel panel(theme, "compare waterfall", rect, {.title = title});
     header = panel.header;
     if (!difference) return draw_no_difference(theme, panel.body, view, chosen_);
     if (!present::why_not_comparable(difference->comparison).empty()) {
@@ -253,7 +253,7 @@ void RunsTab::draw_table_panel(const kit::Theme& theme, const state::Rect& rect,
   std::vector<std::string_view> kinds;
   std::size_t kind = 0;
   {
-    const kit::Panel panel(theme, "compare table", rect, {.title = "", .note = {}});
+    const kit::Panel panel(theme, "compare table", rect, {});
     header = panel.header;
     if (!difference) return draw_no_difference(theme, panel.body, view, chosen_);
     kinds = present::difference_kinds(*difference);
@@ -265,8 +265,7 @@ void RunsTab::draw_table_panel(const kit::Theme& theme, const state::Rect& rect,
       made_ = {difference, first, second, kinds[kind],
                present::difference_table(difference, kinds[kind], first, second)};
     }
-    table_.draw(theme, panel.body, made_.table,
-                {.filter = {}, .selected = {}, .empty = "Nothing differs"});
+    table_.draw(theme, panel.body, made_.table, {.empty = "Nothing differs"});
   }
   if (table::choice_strip(theme, "compare/kinds", header, kinds, kind)) kind_ = kinds[kind];
   table::table_buttons(
@@ -316,7 +315,7 @@ void RunsTab::draw(const kit::Theme& theme, const state::Rect& rect,
   draw_waterfall_panel(theme, layout.waterfall, *view);
   draw_table_panel(theme, layout.table, *view, commands);
   if (layout.loss.empty()) return;
-  const kit::Panel panel(theme, "compare loss", layout.loss, {.title = "Loss", .note = {}});
+  const kit::Panel panel(theme, "compare loss", layout.loss, {.title = "Loss"});
   draw_loss_curves(theme, panel.body, *view, chosen_);
 }
 

@@ -50,8 +50,7 @@ void draw_page_text(const kit::Theme& theme, const state::Rect& area, LessonRead
   // Each page begins at its top, and keeps where it was scrolled to.
   const std::string id = "##lesson " + std::to_string(reader.lesson_index()) + " " +
                          std::to_string(reader.page_index());
-  const kit::Panel panel(theme, id.c_str(), area,
-                         {.title = {}, .note = {}, .scrolls = true, .plain = true});
+  const kit::Panel panel(theme, id.c_str(), area, {.scrolls = true, .plain = true});
   state::Rect rest = panel.body;
   rest.w = std::max(1.0f, rest.w - theme.px(kScrollBarRoom));
   rest.h = kAnyHeight;
@@ -204,8 +203,7 @@ void draw_lesson_shelf(const kit::Theme& theme, const state::Rect& rect, LessonR
   kit::text_in(theme, area.take_top(kit::panel_header_height(theme)), kit::Face::kStrong, p.text,
                "Lessons");
   area.take_bottom(theme.px(kCardGap));
-  const kit::Panel panel(theme, "##lessons", area,
-                         {.title = {}, .note = {}, .scrolls = true, .plain = true});
+  const kit::Panel panel(theme, "##lessons", area, {.scrolls = true, .plain = true});
   state::Rect rest = panel.body;
   rest.w = std::max(1.0f, rest.w - theme.px(kScrollBarRoom));
   rest.h = kAnyHeight;

@@ -230,7 +230,7 @@ void LedgerPanel::draw_rows(const kit::Theme& theme, const state::Rect& rest,
   const float row_height = theme.px(kRowHeight);
   const kit::Panel rows(theme, "ledger rows",
                         {rest.x - theme.px(8), rest.y, rest.w + theme.px(12), rest.h},
-                        {.title = {}, .note = {}, .scrolls = true, .plain = true});
+                        {.scrolls = true, .plain = true});
   bring_shown_into_sight(row_height, rest.h);
   const float top = rows.body.y;  // above `rest` once it is scrolled
   const std::size_t count = shown_.rows.size();

@@ -147,7 +147,7 @@ struct ExportRun {
 };
 // Of sweeps.
 struct OpenSweepCard {
-  std::string knob;       // to vary first; "": one that is worth it
+  std::string knob{};     // to vary first; "": one that is worth it
   bool searches = false;  // only what may win is run; it says itself what varies
 };
 struct CloseSweepCard {};

@@ -51,7 +51,7 @@ void draw_head(const kit::Theme& theme, state::Rect row, const state::SweepView&
                state::Commands& commands) {
   row = row.inset(0, (row.h - theme.px(kButtonHeight)) / 2);
   if (kit::button_at_right(theme, "sweep/search", row, kit::ButtonKind::kQuiet, "Search…")) {
-    commands.push_back(state::OpenSweepCard{.knob = {}, .searches = true});
+    commands.push_back(state::OpenSweepCard{.searches = true});
   }
   if (kit::button_at_right(theme, "sweep/new", row, kit::ButtonKind::kQuiet, "New sweep…")) {
     commands.push_back(state::OpenSweepCard{});
@@ -256,8 +256,8 @@ void SweepPanel::draw_points(const kit::Theme& theme, const state::Rect& rect,
                   theme.px(16));
   kit::label_in(theme, tools, kit::Face::kSmall, p.text_muted,
                 "Click marks a point in the pictures · right-click for more", kit::Align::kRight);
-  const auto events = table_.draw(theme, rest, prepared_.table,
-                                  {.filter = {}, .selected = selected_, .empty = "No points"});
+  const auto events =
+      table_.draw(theme, rest, prepared_.table, {.selected = selected_, .empty = "No points"});
   if (events.clicked) selected_ = selected_ == events.clicked ? std::nullopt : events.clicked;
   if (events.right_clicked) {
     menu_of_ = *events.right_clicked;
@@ -274,8 +274,7 @@ void SweepPanel::draw_points(const kit::Theme& theme, const state::Rect& rect,
 void SweepPanel::draw(const kit::Theme& theme, const state::Rect& rect,
                       const state::Snapshot& snapshot, state::Commands& commands) {
   if (!snapshot.sweep && !std::exchange(asked_, true)) commands.push_back(state::ShowSweep{});
-  const kit::Panel panel(theme, "sweep panel", rect,
-                         {.title = {}, .note = {}, .scrolls = false, .plain = true});
+  const kit::Panel panel(theme, "sweep panel", rect, {.plain = true});
   kit::panel_surface(theme, rect);
   state::Rect rest = rect.inset(theme.px(16), theme.px(8));
   if (!snapshot.sweep) return draw_empty(theme, rest, nullptr);

@@ -19,9 +19,9 @@ kit::Hit draw_column_head(const kit::Theme& theme, const state::Rect& box,
                           const present::TableSort& sort);
 
 struct TableOptions {
-  std::string_view filter;
-  std::optional<std::size_t> selected;  // a row of the table
-  std::string_view empty;               // what stands there instead of rows
+  std::string_view filter = {};
+  std::optional<std::size_t> selected = {};  // a row of the table
+  std::string_view empty = {};               // what stands there instead of rows
   bool scrolls_sideways = false;
   std::string_view cut_note = {};  // below the whole text of a cell that is cut
 };

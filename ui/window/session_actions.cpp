@@ -60,8 +60,7 @@ void add_tuning_actions(std::vector<Action>& out, const state::Snapshot& snapsho
   out.push_back({"Plan: what every strategy would need", "P", send(state::OpenPlan{})});
   out.push_back({"Sweep: try many values of a setting…", "", send(state::OpenSweepCard{}),
                  "sweep grid values"});
-  out.push_back({"Search: run only what may win…", "",
-                 send(state::OpenSweepCard{.knob = {}, .searches = true}),
+  out.push_back({"Search: run only what may win…", "", send(state::OpenSweepCard{.searches = true}),
                  "search tune best strategy settings"});
   if (snapshot.sweep && !snapshot.sweep->running.empty()) {
     out.push_back(

@@ -22,7 +22,7 @@ constexpr int kMostSweepTicks = 6;
 
 struct PlacedValue {
   std::size_t point = 0;
-  std::optional<double> number;
+  std::optional<double> number{};
   float x = 0;
 };
 
@@ -75,21 +75,16 @@ SweepCurve::Point curve_point(const state::ShownSweep& sweep, const PlacedValue&
                               const ValueScale& scale) {
   const state::SweepPoint& from = sweep.points[at.point];
   const state::PointCost cost = point_cost(sweep, from);
-  SweepCurve::Point point{.point = at.point,
-                          .label = from.values.front(),
-                          .x = at.x,
-                          .measured = {},
-                          .predicted = {},
-                          .runs = {}};
+  SweepCurve::Point point{.point = at.point, .label = from.values.front(), .x = at.x};
   if (cost.measured) {
-    point.measured = {.y = scale.of(*cost.measured), .low = {}, .high = {}};
+    point.measured = {.y = scale.of(*cost.measured)};
     if (cost.half_width) {
       point.measured->low = scale.of(std::max(*cost.measured - *cost.half_width, 0.0));
       point.measured->high = scale.of(*cost.measured + *cost.half_width);
     }
   }
   if (cost.predicted) {
-    point.predicted = {.y = scale.of(*cost.predicted), .low = {}, .high = {}};
+    point.predicted = {.y = scale.of(*cost.predicted)};
     if (cost.low) point.predicted->low = scale.of(*cost.low);
     if (cost.high) point.predicted->high = scale.of(*cost.high);
   }
@@ -165,8 +160,7 @@ CostRange range_of_costs(const state::ShownSweep& sweep) {
 
 HeatMap::Cell heat_cell(const state::ShownSweep& sweep, std::size_t index, const CostRange& range) {
   const state::SweepPoint& point = sweep.points[index];
-  HeatMap::Cell cell{
-      .point = index, .text = cell_text(sweep, point), .interval = {}, .shade = {}, .mark = {}};
+  HeatMap::Cell cell{.point = index, .text = cell_text(sweep, point)};
   if (sweep.best == index) cell.mark = best_mark(sweep);
   if (const auto cost = point_cost(sweep, point).measured) {
     cell.interval = interval_text(sweep, point);
@@ -219,7 +213,7 @@ std::optional<SweepCurve> sweep_ranking(const state::ShownSweep& sweep) {
     std::iota(order.begin(), order.end(), std::size_t{0});
   }
   for (const std::size_t i : order) {
-    SweepCurve::Point ranked = curve_point(sweep, {.point = i, .number = {}}, scale);
+    SweepCurve::Point ranked = curve_point(sweep, {.point = i}, scale);
     if (!ranked.measured && !ranked.predicted && ranked.runs.empty()) continue;
     ranked.label = sweep_point_label(sweep, i);
     ranking.points.push_back(std::move(ranked));

@@ -18,14 +18,14 @@ namespace shardlens::ui::present {
 struct SweepCurve {
   struct Estimate {
     float y = 0;
-    std::optional<float> low, high;  // of its interval, where that is known
+    std::optional<float> low{}, high{};  // of its interval, where that is known
   };
   struct Point {            // from left to right
     std::size_t point = 0;  // of the sweep
     std::string label;      // the value
     float x = 0;
-    std::optional<Estimate> measured, predicted;
-    std::vector<float> runs;  // y of each
+    std::optional<Estimate> measured{}, predicted{};
+    std::vector<float> runs{};  // y of each
   };
   std::vector<Point> points;
   std::vector<Tick> ticks;
@@ -48,9 +48,9 @@ struct HeatMap {
   struct Cell {
     std::optional<std::size_t> point;  // of the sweep; none: the combination is not swept
     std::string text;                  // "251.0 ms", "failed", "240 ms"
-    std::string interval;              // "± 3.2 ms", "± 4 %": half of its 95 % one; "": not known
-    std::optional<float> shade;        // 0 the best of the map, 1 the worst; none: no result
-    std::string mark;                  // of the best; else ""
+    std::string interval{};            // "± 3.2 ms", "± 4 %": half of its 95 % one; "": not known
+    std::optional<float> shade{};      // 0 the best of the map, 1 the worst; none: no result
+    std::string mark{};                // of the best; else ""
     bool is_prediction = false;        // the text is
   };
   std::vector<std::string> columns, rows;  // values of the first and of the second knob

@@ -1,7 +1,6 @@
 #include "ui/present/sweep/sweep_table.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 #include <string>
 #include <utility>
@@ -41,10 +40,7 @@ void add_value_column(PointColumns& columns, const state::ShownSweep& sweep, std
   const auto type = trace::job::type_name(knob);
   if (type != "number" && type != "integer") return;
   column.number = [rows = columns.rows(), index](std::size_t row) {
-    const std::string& text = rows[row].values[index];
-    char* end = nullptr;
-    const double value = std::strtod(text.c_str(), &end);
-    return end == text.c_str() ? kNotKnown : value;
+    return number_of(number_in(rows[row].values[index]));
   };
   column.csv = [rows = columns.rows(), index](std::size_t row) { return rows[row].values[index]; };
 }

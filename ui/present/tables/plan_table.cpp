@@ -17,6 +17,53 @@ using trace::predict::StrategyPlan;
 // Of the GPU's memory: a bar of more than that is cut off, so that those that fit can be compared.
 constexpr double kLongestBar = 1.5;
 
+// Formulas are written in ASCII, as the command line prints them.
+std::string with_signs(std::string_view formula) {
+  constexpr std::string_view kTimes = " x ";
+  std::string text(formula);
+  for (auto at = text.find(kTimes); at != std::string::npos; at = text.find(kTimes, at + 1)) {
+    text.replace(at, kTimes.size(), " × ");
+  }
+  return text;
+}
+
+std::string term_name(const trace::predict::TrafficTerm& term) {
+  return term.what + " (" + std::string(trace::model::to_string(term.function)) + ")";
+}
+
+std::vector<FormulaLine> nothing_sent() {
+  return {{"Nothing", "0", "A single rank has nobody to send to"}};
+}
+
+// Of one category; one line that says so where there is nothing of it.
+std::vector<FormulaLine> lines_of_category(const trace::predict::MemoryPrediction& memory,
+                                           MemoryCategory category) {
+  std::vector<FormulaLine> lines = memory_lines(memory);
+  std::erase_if(lines, [&](const FormulaLine& line) { return line.category != category; });
+  for (FormulaLine& line : lines) line.category.reset();
+  if (lines.empty()) {
+    lines.push_back({std::string(memory_name(category)), "0",
+                     "None of it is held at the peak, in " + memory.peak_place, category});
+  }
+  return lines;
+}
+
+// Of what leaves the machine.
+std::vector<FormulaLine> between_nodes_lines(const trace::predict::TrafficPrediction& traffic) {
+  std::vector<FormulaLine> lines;
+  for (const trace::predict::TrafficTerm& term : traffic.terms) {
+    const std::string share = term.between_nodes == 0
+                                  ? "stays within a machine"
+                                  : "of " + bytes_or_zero(term.bytes) +
+                                        ": the part of the ring that crosses machines, " +
+                                        format_percent(static_cast<double>(term.between_nodes) /
+                                                       static_cast<double>(term.bytes))
+                                            .text();
+    lines.push_back({term_name(term), bytes_or_zero(term.between_nodes), share});
+  }
+  return lines.empty() ? nothing_sent() : lines;
+}
+
 PlanColumn category_column(MemoryCategory category) {
   struct Titles {
     std::string_view full, brief;
@@ -31,8 +78,9 @@ PlanColumn category_column(MemoryCategory category) {
        {"Other tensors", "Other tensors"},
        {"Outside PyTorch", "Outside PyTorch"}}};
   const auto [full, brief] = kTitles[static_cast<std::size_t>(category)];
-  return {PlanKind::kCategory, category, std::string(full), std::string(brief),
-          std::string(memory_definition(category)) + ", on each rank when its memory peaks"};
+  return {PlanKind::kCategory, std::string(full), std::string(brief),
+          std::string(memory_definition(category)) + ", on each rank when its memory peaks",
+          category};
 }
 
 // Of which some strategy holds something at its peak; not what is small and of no kind.
@@ -53,45 +101,36 @@ std::vector<MemoryCategory> planned_categories(const trace::predict::Plan& plan)
 std::vector<PlanColumn> columns_of(const trace::predict::Plan& plan) {
   std::vector<PlanColumn> columns;
   for (const auto category : planned_categories(plan)) columns.push_back(category_column(category));
-  columns.push_back(
-      {PlanKind::kPeak, {}, "Peak of tensors", "Peak", "All categories at the peak of the step"});
+  const auto add = [&](PlanKind kind, const char* title, const char* brief, const char* what) {
+    columns.push_back({kind, title, brief, what});
+  };
+  add(PlanKind::kPeak, "Peak of tensors", "Peak", "All categories at the peak of the step");
   if (std::ranges::any_of(plan.strategies,
                           [](const auto& each) { return each.memory.host_bytes > 0; })) {
-    columns.push_back(
-        {PlanKind::kHost, {}, "Host", "Host", "Offloaded shards, in the host's memory"});
+    add(PlanKind::kHost, "Host", "Host", "Offloaded shards, in the host's memory");
   }
-  columns.push_back(
-      {PlanKind::kFit, {}, "Fits?", "Spare", "The peak against what is usable of a GPU"});
-  columns.push_back({PlanKind::kBatch,
-                     {},
-                     "Largest batch",
-                     "Batch",
-                     "The largest batch per rank with which it fits"});
-  columns.push_back(
-      {PlanKind::kSent, {}, "Sent per step", "Sent", "Bytes that a rank sends in a step"});
+  add(PlanKind::kFit, "Fits?", "Spare", "The peak against what is usable of a GPU");
+  add(PlanKind::kBatch, "Largest batch", "Batch", "The largest batch per rank with which it fits");
+  add(PlanKind::kSent, "Sent per step", "Sent", "Bytes that a rank sends in a step");
   if (plan.request.nodes > 1) {
-    columns.push_back({PlanKind::kBetweenNodes,
-                       {},
-                       "Between nodes",
-                       "Nodes",
-                       "Of what is sent, the bytes that leave the machine"});
+    add(PlanKind::kBetweenNodes, "Between nodes", "Nodes",
+        "Of what is sent, the bytes that leave the machine");
   }
   return columns;
 }
 
 PlanCell peak_cell(const StrategyPlan& plan) {
-  PlanCell cell{
-      bytes_or_zero(plan.memory.total()), {}, state::Tone::kText, memory_lines(plan.memory), {}};
-  cell.note = "They sum to the peak, in " + plan.memory.peak_place;
-  return cell;
+  return {.text = bytes_or_zero(plan.memory.total()),
+          .lines = memory_lines(plan.memory),
+          .note = "They sum to the peak, in " + plan.memory.peak_place};
 }
 
 PlanCell host_cell(const StrategyPlan& plan) {
-  return {bytes_or_zero(plan.memory.host_bytes),
-          {},
-          state::Tone::kSecondary,
-          {host_line(plan.memory)},
-          {}};
+  const std::int64_t bytes = plan.memory.host_bytes;
+  return {.text = bytes_or_zero(bytes),
+          .tone = state::Tone::kSecondary,
+          .lines = {{"Host memory of a rank", bytes_or_zero(bytes),
+                     bytes > 0 ? with_signs(plan.memory.host_formula) : "Nothing is offloaded"}}};
 }
 
 PlanCell fit_cell(const StrategyPlan& plan, const trace::predict::PlanRequest& request) {
@@ -132,11 +171,10 @@ PlanCell batch_cell_of(const StrategyPlan& plan, const trace::predict::PlanReque
 
 PlanCell category_cell(const PlanColumn& column, const StrategyPlan& plan) {
   const auto bytes = plan.memory.at_peak[static_cast<std::size_t>(column.category)];
-  PlanCell cell{bytes_or_zero(bytes),
-                {},
-                bytes == 0 ? state::Tone::kMuted : state::Tone::kSecondary,
-                memory_lines(plan.memory, column.category),
-                column.definition};
+  PlanCell cell{.text = bytes_or_zero(bytes),
+                .tone = bytes == 0 ? state::Tone::kMuted : state::Tone::kSecondary,
+                .lines = lines_of_category(plan.memory, column.category),
+                .note = column.definition};
   if (cell.lines.size() > 1) cell.note = "They sum to " + cell.text + ". " + cell.note;
   return cell;
 }
@@ -155,17 +193,14 @@ PlanCell cell_of(const PlanColumn& column, const StrategyPlan& plan,
     case PlanKind::kBatch:
       return batch_cell_of(plan, request);
     case PlanKind::kSent:
-      return {bytes_or_zero(plan.traffic.bytes()),
-              {},
-              state::Tone::kText,
-              traffic_lines(plan.traffic),
-              column.definition};
+      return {.text = bytes_or_zero(plan.traffic.bytes()),
+              .lines = traffic_lines(plan.traffic),
+              .note = column.definition};
     case PlanKind::kBetweenNodes:
-      return {bytes_or_zero(plan.traffic.between_nodes()),
-              {},
-              state::Tone::kSecondary,
-              between_nodes_lines(plan.traffic),
-              column.definition};
+      return {.text = bytes_or_zero(plan.traffic.between_nodes()),
+              .tone = state::Tone::kSecondary,
+              .lines = between_nodes_lines(plan.traffic),
+              .note = column.definition};
   }
   return {};
 }
@@ -193,24 +228,6 @@ std::string parameters_text_of(std::int64_t parameters) {
                                 : count.unit == "k" ? " thousand"
                                                     : "";
   return count.value + std::string(word) + " parameters";
-}
-
-// Formulas are written in ASCII, as the command line prints them.
-std::string with_signs(std::string_view formula) {
-  constexpr std::string_view kTimes = " x ";
-  std::string text(formula);
-  for (auto at = text.find(kTimes); at != std::string::npos; at = text.find(kTimes, at + 1)) {
-    text.replace(at, kTimes.size(), " × ");
-  }
-  return text;
-}
-
-std::string term_name(const trace::predict::TrafficTerm& term) {
-  return term.what + " (" + std::string(trace::model::to_string(term.function)) + ")";
-}
-
-std::vector<FormulaLine> nothing_sent() {
-  return {{"Nothing", "0", "A single rank has nobody to send to"}};
 }
 
 }  // namespace
@@ -267,21 +284,6 @@ std::vector<FormulaLine> memory_lines(const trace::predict::MemoryPrediction& me
   return lines;
 }
 
-std::vector<FormulaLine> memory_lines(const trace::predict::MemoryPrediction& memory,
-                                      trace::model::MemoryCategory category) {
-  std::vector<FormulaLine> lines;
-  for (const trace::predict::MemoryTerm& term : memory.terms) {
-    if (term.category != category) continue;
-    lines.push_back(
-        {std::string(memory_name(category)), bytes_or_zero(term.bytes), with_signs(term.formula)});
-  }
-  if (lines.empty()) {
-    lines.push_back({std::string(memory_name(category)), "0",
-                     "None of it is held at the peak, in " + memory.peak_place, category});
-  }
-  return lines;
-}
-
 std::vector<FormulaLine> traffic_lines(const trace::predict::TrafficPrediction& traffic) {
   std::vector<FormulaLine> lines;
   for (const trace::predict::TrafficTerm& term : traffic.terms) {
@@ -292,26 +294,6 @@ std::vector<FormulaLine> traffic_lines(const trace::predict::TrafficPrediction& 
     lines.push_back({term_name(term), bytes_or_zero(term.bytes), formula});
   }
   return lines.empty() ? nothing_sent() : lines;
-}
-
-std::vector<FormulaLine> between_nodes_lines(const trace::predict::TrafficPrediction& traffic) {
-  std::vector<FormulaLine> lines;
-  for (const trace::predict::TrafficTerm& term : traffic.terms) {
-    const std::string share = term.between_nodes == 0
-                                  ? "stays within a machine"
-                                  : "of " + bytes_or_zero(term.bytes) +
-                                        ": the part of the ring that crosses machines, " +
-                                        format_percent(static_cast<double>(term.between_nodes) /
-                                                       static_cast<double>(term.bytes))
-                                            .text();
-    lines.push_back({term_name(term), bytes_or_zero(term.between_nodes), share});
-  }
-  return lines.empty() ? nothing_sent() : lines;
-}
-
-FormulaLine host_line(const trace::predict::MemoryPrediction& memory) {
-  return {"Host memory of a rank", bytes_or_zero(memory.host_bytes),
-          memory.host_bytes > 0 ? with_signs(memory.host_formula) : "Nothing is offloaded"};
 }
 
 std::vector<MemoryPart> memory_parts(const trace::predict::MemoryPrediction& memory) {

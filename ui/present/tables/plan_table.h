@@ -27,15 +27,7 @@ std::string bytes_or_zero(std::int64_t bytes);  // "18.2 MiB", "0"
 
 // Of what is held at the peak, in the order of the categories.
 std::vector<FormulaLine> memory_lines(const trace::predict::MemoryPrediction& memory);
-// Of one category; one line that says so where there is nothing of it.
-std::vector<FormulaLine> memory_lines(const trace::predict::MemoryPrediction& memory,
-                                      trace::model::MemoryCategory category);
 std::vector<FormulaLine> traffic_lines(const trace::predict::TrafficPrediction& traffic);
-// Of what leaves the machine.
-std::vector<FormulaLine> between_nodes_lines(const trace::predict::TrafficPrediction& traffic);
-
-FormulaLine host_line(const trace::predict::MemoryPrediction& memory);
-
 // At the peak, from the left; empty parts left out.
 std::vector<MemoryPart> memory_parts(const trace::predict::MemoryPrediction& memory);
 
@@ -49,18 +41,18 @@ std::string shortage_text(const trace::predict::StrategyPlan& plan, std::int64_t
 struct PlanColumn {
   enum class Kind : std::uint8_t { kCategory, kPeak, kHost, kFit, kBatch, kSent, kBetweenNodes };
   Kind kind = Kind::kCategory;
-  trace::model::MemoryCategory category = trace::model::MemoryCategory::kOther;  // of kCategory
   std::string title;
   std::string short_title;  // where there is little room
   std::string definition;
+  trace::model::MemoryCategory category = trace::model::MemoryCategory::kOther;  // of kCategory
 };
 
 struct PlanCell {
-  std::string text;
-  std::string brief;  // in little room; "" for the same
+  std::string text{};
+  std::string brief{};  // in little room; "" for the same
   state::Tone tone = state::Tone::kText;
-  std::vector<FormulaLine> lines;  // never empty
-  std::string note;
+  std::vector<FormulaLine> lines{};  // never empty
+  std::string note{};
 };
 
 struct PlanRow {
