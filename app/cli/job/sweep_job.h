@@ -21,7 +21,7 @@ struct SweepDisplay {
   std::string command_to_go_on;
   bool as_json = false;
 };
-// Of what all jobs have.
+// Those that all jobs have.
 std::vector<std::string> common_banners(const sweep::PointJobs& jobs);
 
 // Returns the exit code: 1 if a point has no result, unless the user stopped the sweep.
