@@ -1,6 +1,7 @@
 #include "ui/inspect/draw/timeline_row_draw.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -12,6 +13,8 @@ namespace shardlens::ui::inspect {
 
 namespace {
 
+using trace::base::TimeClass;
+using trace::timeline::RibbonColumn;
 using trace::timeline::RowKind;
 using trace::timeline::RowPicture;
 
@@ -33,12 +36,68 @@ void label_highest(const RowCanvas& c, const RowPlace& place, const RowPicture& 
                kit::Align::kCenter);
 }
 
-}  // namespace
+// From the ground up: what costs most is compared along one line.
+constexpr std::array<TimeClass, trace::base::kPartitionClasses> kStacked{
+    TimeClass::kExposed,   TimeClass::kCopy,    TimeClass::kOverlapped,
+    TimeClass::kOptimizer, TimeClass::kCompute, TimeClass::kIdle};
 
-float RowCanvas::x(std::int64_t view_time_ns) const {
-  constexpr double kBeyond = 0.05;
-  const double position = std::clamp(window.position(view_time_ns), -kBeyond, 1 + kBeyond);
-  return plot.x + static_cast<float>(position * static_cast<double>(plot.w));
+// Columns of one height and class side by side are one rectangle.
+class ColumnStack {
+ public:
+  ColumnStack(const RowCanvas& canvas, const RowPlace& place) : place_(place) {
+    const state::Palette& p = canvas.theme.colors();
+    for (std::size_t i = 0; i < kStacked.size(); ++i) {
+      const float strength = kStacked[i] == TimeClass::kExposed ? 1.0f : place.quiet;
+      const state::Rgb fill =
+          state::mix(p.panel, state::time_color(p, kStacked[i]), static_cast<double>(strength));
+      colors_[i] = kit::color(fill, canvas.dim);
+    }
+  }
+  void add(const RibbonColumn& column, float x0, float x1) {
+    const state::Rect& area = place_.area;
+    float known = 0, bottom = area.bottom();
+    for (std::size_t i = 0; i < kStacked.size(); ++i) {
+      known += column.share[static_cast<std::size_t>(kStacked[i])];
+      const float top = std::round(area.bottom() - std::min(known, 1.0f) * area.h);
+      if (top < bottom) runs_[i].add(quads_, x0, top, x1, bottom, colors_[i]);
+      bottom = std::min(bottom, top);
+    }
+  }
+  ~ColumnStack() {
+    for (kit::QuadRun& run : runs_) run.end(quads_);
+  }
+  ColumnStack(const ColumnStack&) = delete;
+  ColumnStack& operator=(const ColumnStack&) = delete;
+
+ private:
+  const RowPlace& place_;
+  std::array<ImU32, trace::base::kPartitionClasses> colors_{};
+  std::array<kit::QuadRun, trace::base::kPartitionClasses> runs_;
+  kit::QuadBatch quads_;
+};
+
+std::optional<RowItem> draw_columns(const RowCanvas& c, const RowPlace& place,
+                                    const RowPicture& picture) {
+  const bool smooth = place.smooth_ns > 0 && c.means != nullptr;
+  const auto& columns = smooth ? c.means->columns(picture, place.smooth_ns) : picture.columns;
+  std::optional<RowItem> hovered;
+  ColumnStack stack(c, place);
+  float drawn = place.area.x;
+  for (const RibbonColumn& column : columns) {
+    const float to = std::floor(c.x(column.end_ns - place.shift_ns));
+    const float x1 = std::min(to, place.area.right());
+    const float x0 = std::max(std::floor(c.x(column.start_ns - place.shift_ns)), drawn);
+    if (x1 <= x0) continue;
+    stack.add(column, x0, x1);
+    drawn = x1;
+    if (!over_columns(c, x0, x1, place.area)) continue;
+    hovered = RowItem{.row = place.row,
+                      .shift_ns = place.shift_ns,
+                      .column = column,
+                      .smooth_ns = smooth ? place.smooth_ns : 0,
+                      .rect = {x0, place.area.y, x1 - x0, place.area.h}};
+  }
+  return hovered;
 }
 
 std::optional<RowItem> draw_area(const RowCanvas& c, const RowPlace& place,
@@ -90,6 +149,14 @@ std::optional<RowItem> draw_area(const RowCanvas& c, const RowPlace& place,
   return hovered;
 }
 
+}  // namespace
+
+float RowCanvas::x(std::int64_t view_time_ns) const {
+  constexpr double kBeyond = 0.05;
+  const double position = std::clamp(window.position(view_time_ns), -kBeyond, 1 + kBeyond);
+  return plot.x + static_cast<float>(position * static_cast<double>(plot.w));
+}
+
 std::optional<RowItem> draw_row(const RowCanvas& canvas, const RowPlace& place,
                                 const RowPicture& picture, const std::vector<std::string>& names) {
   switch (place.kind) {
@@ -106,6 +173,13 @@ std::optional<RowItem> draw_row(const RowCanvas& canvas, const RowPlace& place,
       break;
   }
   return draw_pieces(canvas, place, picture, names);
+}
+
+std::int64_t ribbon_smoothing(const TimeWindow& window, float width, std::int64_t step_ns,
+                              float narrow) {
+  const double pixels =
+      static_cast<double>(step_ns) / window.span_ns() * static_cast<double>(width);
+  return pixels < static_cast<double>(narrow) ? step_ns : 0;
 }
 
 }  // namespace shardlens::ui::inspect

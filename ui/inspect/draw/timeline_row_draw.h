@@ -80,10 +80,6 @@ std::optional<RowItem> draw_row(const RowCanvas& canvas, const RowPlace& place,
 std::optional<RowItem> draw_pieces(const RowCanvas& canvas, const RowPlace& place,
                                    const trace::timeline::RowPicture& picture,
                                    const std::vector<std::string>& names);
-std::optional<RowItem> draw_columns(const RowCanvas& canvas, const RowPlace& place,
-                                    const trace::timeline::RowPicture& picture);
-std::optional<RowItem> draw_area(const RowCanvas& canvas, const RowPlace& place,
-                                 const trace::timeline::RowPicture& picture);
 // ▼ where the last gradient of a bucket or unit was ready; where there is room, under it what takes
 // it over the link: a bucket's size, or a unit's name. A unit's gathers are hollow under ▶ for
 // forward and ◀ for backward, those ahead of need fainter.
