@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -68,6 +69,12 @@ struct TimelineRows {
   // Of one step alone: none is of all ranks, and a rank's ribbon lies below its other rows.
   bool is_one_step = false;
   std::string incomplete;  // what of the run could not be read, "" for nothing
+
+  // null: there is no such row.
+  const TimelineRow* row_of(int id) const {
+    const auto place = static_cast<std::size_t>(id);
+    return id >= 0 && place < rows.size() ? &rows[place] : nullptr;
+  }
 };
 
 }  // namespace shardlens::trace::timeline

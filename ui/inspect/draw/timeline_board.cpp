@@ -60,11 +60,10 @@ bool shows_whole_run(const trace::timeline::TimelinePicture& picture,
 // What is pinned of a step stays while more of the same step comes in.
 bool is_same_row(const trace::timeline::TimelineRows& before,
                  const trace::timeline::TimelineRows& now, int row) {
-  const auto index = static_cast<std::size_t>(row);
-  if (before.steps.empty() || now.steps.empty() || index >= now.rows.size()) return false;
-  const trace::timeline::TimelineRow &a = before.rows[index], &b = now.rows[index];
-  return before.steps.front().step == now.steps.front().step && a.rank == b.rank &&
-         a.kind == b.kind && a.lane == b.lane;
+  const trace::timeline::TimelineRow *a = before.row_of(row), *b = now.row_of(row);
+  if (before.steps.empty() || now.steps.empty() || a == nullptr || b == nullptr) return false;
+  return before.steps.front().step == now.steps.front().step && a->rank == b->rank &&
+         a->kind == b->kind && a->lane == b->lane;
 }
 
 }  // namespace
@@ -92,11 +91,9 @@ TimelineScene TimelineBoard::make_scene(const kit::Theme& theme, const state::Re
   canvas.lit = run_.lit.lit();
   if (canvas.lit != nullptr) {
     canvas.dim = run_.lit.are_searched() ? kSearchDim : kPickDim;
-    const int row = state_.picked ? state_.picked->place.row : -1;
-    canvas.lights_kind = !run_.lit.are_searched();
-    if (row >= 0 && static_cast<std::size_t>(row) < run_.rows->rows.size()) {
-      canvas.lit_kind = run_.rows->rows[static_cast<std::size_t>(row)].kind;
-    }
+    const trace::timeline::TimelineRow* row =
+        state_.picked ? run_.rows->row_of(state_.picked->place.row) : nullptr;
+    if (row != nullptr && !run_.lit.are_searched()) canvas.lit_kind = row->kind;
   }
   return {canvas,     labels,        heads,          axis,  *run_.rows,
           run_.steps, run_.pictures, run_.backdrops, name_, state_.known_until_ns};
@@ -313,9 +310,7 @@ void TimelineBoard::follow_rows(const std::shared_ptr<const trace::timeline::Tim
     const StepIndex::Lengths lengths = run_.steps.lengths();
     state_.step_window.set_extent(0, lengths.longest_ns, 0, lengths.typical_ns);
   }
-  if (static_cast<std::size_t>(std::max(state_.selected_row, 0)) >= rows->rows.size()) {
-    state_.selected_row = -1;
-  }
+  if (rows->row_of(state_.selected_row) == nullptr) state_.selected_row = -1;
 }
 
 void TimelineBoard::follow_picture(
@@ -363,10 +358,9 @@ void TimelineBoard::unfold(const trace::timeline::TimelineRow& row) {
     state_.folds.ranks[row.rank] = true;
   // Its kind may have more lanes than are unfolded by themselves.
   const auto hides = [&](const ShownRow& other) {
-    if (other.lanes <= 1 || other.shows_lanes || other.row < 0) return false;
-    const trace::timeline::TimelineRow& first =
-        run_.rows->rows[static_cast<std::size_t>(other.row)];
-    return first.kind == row.kind && first.rank == row.rank && first.id != row.id;
+    const trace::timeline::TimelineRow* first = run_.rows->row_of(other.row);
+    if (other.lanes <= 1 || other.shows_lanes || first == nullptr) return false;
+    return first->kind == row.kind && first->rank == row.rank && first->id != row.id;
   };
   const RowLayout unfolded = layout_rows(*run_.rows, state_.folds, state_.filter, 0, 1);
   if (!std::ranges::any_of(unfolded.rows, hides)) return;
@@ -436,14 +430,13 @@ void TimelineBoard::zoom_to_selection() {
 void TimelineBoard::reveal(const state::InspectView& view) {
   if (view.reveal_number == run_.revealed || !run_.rows) return;
   run_.revealed = view.reveal_number;
-  const trace::timeline::EventPlace& place = view.reveal;
-  if (place.row < 0 || static_cast<std::size_t>(place.row) >= run_.rows->rows.size()) return;
-  const trace::timeline::TimelineRow& row = run_.rows->rows[static_cast<std::size_t>(place.row)];
-  state_.mode = TimelineState::Mode::kTime;
-  unfold(row);
-  const TimeInterval shown = shown_event(state_, *run_.rows, run_.steps, place);
+  const trace::timeline::TimelineRow* row = run_.rows->row_of(view.reveal.row);
+  if (row == nullptr) return;
+  state_.mode = Mode::kTime;
+  unfold(*row);
+  const TimeInterval shown = shown_event(state_, *run_.rows, run_.steps, view.reveal);
   state_.window.reveal(shown.start_ns, shown.end_ns);
-  run_.scroll_to = row.id;
+  run_.scroll_to = row->id;
 }
 
 void TimelineBoard::name_picked() {

@@ -232,7 +232,7 @@ void PieceDrawer::end_thin() {
 
 void PieceDrawer::note_hover(const Piece& piece, const state::Rect& rect) {
   if (!c_.mouse_inside || !rect.contains(c_.mouse_x, c_.mouse_y)) return;
-  hovered_ = RowItem{.row = place_.row, .shift_ns = place_.shift_ns, .piece = piece, .rect = rect};
+  hovered_ = RowItem{.row = place_.row, .shift_ns = place_.shift_ns, .piece = piece};
   if (piece.name < names_.size()) hovered_->name = names_[piece.name];
   if (const auto* collective = collective_of(piece)) hovered_->collective = *collective;
 }

@@ -149,11 +149,8 @@ void ReadyRow::draw_boxes() {
     }
     is_reduction(piece) ? draw_reduction(piece, box, limit) : draw_gather(piece, box);
     if (!is_hovered({box.x, place_.area.y, box.w, place_.area.h})) continue;
-    hovered_ = RowItem{.row = place_.row,
-                       .shift_ns = place_.shift_ns,
-                       .piece = piece,
-                       .collective = call(piece),
-                       .rect = box};
+    hovered_ = RowItem{
+        .row = place_.row, .shift_ns = place_.shift_ns, .piece = piece, .collective = call(piece)};
     if (piece.name < names_.size()) hovered_->name = names_[piece.name];
   }
 }
@@ -181,10 +178,8 @@ void ReadyRow::draw_marks() {
       kit::shape(kit::Shape::kDown, x, has_boxes() ? marks_.y + theme_.px(4) : marks_.center_y(),
                  size, kit::color(p.text_secondary, c_.dim));
     }
-    const state::Rect rect{x - size / 2, place_.area.y, size, place_.area.h};
-    if (!is_hovered(rect)) continue;
-    hovered_ =
-        RowItem{.row = place_.row, .shift_ns = place_.shift_ns, .ready = ready, .rect = rect};
+    if (!is_hovered({x - size / 2, place_.area.y, size, place_.area.h})) continue;
+    hovered_ = RowItem{.row = place_.row, .shift_ns = place_.shift_ns, .ready = ready};
     if (ready.name < names_.size()) hovered_->name = names_[ready.name];
     for (const DrawnCollective& call : picture_.collectives) {
       const bool is_own = call.tag_kind == ready.kind && call.tag_index == ready.index;

@@ -94,8 +94,7 @@ std::optional<RowItem> draw_columns(const RowCanvas& c, const RowPlace& place,
     hovered = RowItem{.row = place.row,
                       .shift_ns = place.shift_ns,
                       .column = column,
-                      .smooth_ns = smooth ? place.smooth_ns : 0,
-                      .rect = {x0, place.area.y, x1 - x0, place.area.h}};
+                      .smooth_ns = smooth ? place.smooth_ns : 0};
   }
   return hovered;
 }
@@ -140,8 +139,7 @@ std::optional<RowItem> draw_area(const RowCanvas& c, const RowPlace& place,
       hovered = RowItem{.row = place.row,
                         .shift_ns = place.shift_ns,
                         .point = point,
-                        .smooth_ns = smooth ? place.smooth_ns : 0,
-                        .rect = {x0, top, x1 - x0, place.area.bottom() - top}};
+                        .smooth_ns = smooth ? place.smooth_ns : 0};
     }
   }
   quads.flush();

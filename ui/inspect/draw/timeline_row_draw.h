@@ -40,8 +40,7 @@ struct RowCanvas {
   float dim = 1;              // how strong the others stay
   RowMeans* means = nullptr;  // of the picture that is drawn; null: nothing is smoothed
   bool is_fine = false;       // pictures have several pieces a pixel
-  bool lights_kind = false;   // only rows of `lit_kind`
-  trace::timeline::RowKind lit_kind = trace::timeline::RowKind::kKernels;
+  std::optional<trace::timeline::RowKind> lit_kind = {};  // only rows of it; none: all
   SizeForm sizes = {};
 
   // Cut off beyond the plot's sides, where floats would lose pixels.

@@ -88,7 +88,7 @@ std::optional<RowItem> draw_rows(const TimelineScene& scene) {
         scene.pictures.find(place.row, place.start_ns, place.end_ns);
     draw_backdrops(scene, place, picture);
     if (picture == nullptr) continue;
-    const bool lit = !scene.canvas.lights_kind || place.kind == scene.canvas.lit_kind;
+    const bool lit = place.kind == scene.canvas.lit_kind.value_or(place.kind);
     if (!picture->is_complete && picture->pieces.empty() && picture->columns.empty() &&
         picture->area.empty()) {
       kit::label_in(scene.theme(), place.area, kit::Face::kSmall, scene.theme().colors().text_muted,

@@ -207,12 +207,10 @@ void draw_peak_mark(const FlameCanvas& c) {
 
 FlameCanvas flame_canvas(const kit::Theme& theme, state::Rect rect,
                          const trace::timeline::StepMemory& memory, const TimeWindow& window) {
-  FlameCanvas canvas{theme, memory, window, {}, {}, {}, {}};
+  FlameCanvas canvas{theme, memory, window, {}, {}, {}};
   canvas.axis = rect.take_bottom(theme.px(18));
   canvas.phases = rect.take_bottom(theme.px(16), theme.px(3));
-  canvas.sizes = rect.take_left(theme.px(54));
-  canvas.axis.take_left(canvas.sizes.w);
-  canvas.phases.take_left(canvas.sizes.w);
+  for (state::Rect* part : {&rect, &canvas.axis, &canvas.phases}) part->take_left(theme.px(54));
   canvas.plot = rect;
   canvas.axis.y = canvas.phases.bottom();
   canvas.top_bytes = std::max(1.0, static_cast<double>(memory.flame->highest_bytes) * kRoomAbove);

@@ -13,8 +13,8 @@ struct FlameCanvas {
   const kit::Theme& theme;
   const trace::timeline::StepMemory& memory;
   const TimeWindow& window;
-  state::Rect plot, phases, axis, sizes;  // sizes: labels left of the plot
-  double top_bytes = 1;                   // of the plot
+  state::Rect plot, phases, axis;  // labels of sizes stand left of the plot
+  double top_bytes = 1;            // of the plot
 
   float x(std::int64_t time_ns) const {
     return plot.x + static_cast<float>(window.position(time_ns)) * plot.w;

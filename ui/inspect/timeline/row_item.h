@@ -6,7 +6,6 @@
 #include <string>
 
 #include "trace/timeline/values/picture.h"
-#include "ui/state/geometry.h"
 
 namespace shardlens::ui::inspect {
 
@@ -22,7 +21,6 @@ struct RowItem {
   // What `piece` is, or what reduces what is ready; none: it is not drawn alone.
   std::optional<trace::timeline::DrawnCollective> collective = {};
   std::string name = {};
-  state::Rect rect = {};
 };
 
 }  // namespace shardlens::ui::inspect

@@ -67,7 +67,6 @@ class LayoutMaker {
   void deepen(float available);
   void stretch(float available);
   float least_stretch(float available) const;
-  const TimelineRow* row_of(int id) const;
   std::vector<const TimelineRow*> lanes_of(const TimelineRank& rank) const;
   // Calls `take` for what an unfolded rank shows.
   std::vector<ShownRow> unfolded_rows(int place) const;
@@ -93,16 +92,10 @@ class LayoutMaker {
   RowLayout layout_;
 };
 
-const TimelineRow* LayoutMaker::row_of(int id) const {
-  return id >= 0 && static_cast<std::size_t>(id) < rows_.rows.size()
-             ? &rows_.rows[static_cast<std::size_t>(id)]
-             : nullptr;
-}
-
 std::vector<const TimelineRow*> LayoutMaker::lanes_of(const TimelineRank& rank) const {
   std::vector<const TimelineRow*> lanes;
   for (const int id : rank.rows) {
-    const TimelineRow* row = row_of(id);
+    const TimelineRow* row = rows_.row_of(id);
     if (row != nullptr && row->kind != RowKind::kRibbon && filter_.shows(row->kind)) {
       lanes.push_back(row);
     }
@@ -147,7 +140,7 @@ std::vector<ShownRow> LayoutMaker::unfolded_rows(int place) const {
     }
     i = end;
   }
-  if (rows_.is_one_step) out.push_back(shown(*row_of(rank.rows.front()), place));
+  if (rows_.is_one_step) out.push_back(shown(*rows_.row_of(rank.rows.front()), place));
   return out;
 }
 
@@ -234,7 +227,7 @@ void LayoutMaker::add_rank(int place) {
   row.heading = ShownRow::Heading::kRank;
   row.place = place;
   row.unfolded = false;
-  const TimelineRow* ribbon = rank.rows.empty() ? nullptr : row_of(rank.rows.front());
+  const TimelineRow* ribbon = rank.rows.empty() ? nullptr : rows_.row_of(rank.rows.front());
   if (ribbon != nullptr && ribbon->kind == RowKind::kRibbon) row.row = ribbon->id;
   row.y = y;
   row.height = row.level_height = ribbon_px();

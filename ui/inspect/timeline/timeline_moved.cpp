@@ -29,9 +29,8 @@ void extend(std::optional<TimeInterval>& whole, const TimeInterval& part) {
 
 TimeInterval shown_event(const TimelineState& state, const TimelineRows& rows,
                          const StepIndex& steps, const trace::timeline::EventPlace& place) {
-  const auto row = static_cast<std::size_t>(place.row);
-  const bool is_on_row = place.row >= 0 && row < rows.rows.size();
-  return moved(state, steps, is_on_row ? rows.rows[row].rank : -1, {place.start_ns, place.end_ns});
+  const trace::timeline::TimelineRow* row = rows.row_of(place.row);
+  return moved(state, steps, row == nullptr ? -1 : row->rank, {place.start_ns, place.end_ns});
 }
 
 std::optional<TimeInterval> shown_ranges(const TimelineState& state, const StepIndex& steps,
