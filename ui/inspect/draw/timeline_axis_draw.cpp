@@ -1,8 +1,7 @@
-#include "ui/inspect/draw/timeline_axis_draw.h"
-
 #include <algorithm>
 #include <cmath>
 
+#include "ui/inspect/draw/timeline_parts.h"
 #include "ui/kit/paint.h"
 #include "ui/kit/timeline_quads.h"
 #include "ui/present/axis.h"
@@ -148,13 +147,13 @@ AxisOrigin axis_origin(const TimelineScene& scene, bool from_run) {
   return {steps.front().start_ns, "from step " + present::format_integer(steps.front().step)};
 }
 
-void draw_axis(const TimelineScene& scene, std::int64_t origin_ns, std::string_view origin) {
+void draw_axis(const TimelineScene& scene, const AxisOrigin& origin) {
   const kit::Theme& theme = scene.theme();
   const state::Palette& p = theme.colors();
   const RowCanvas& c = scene.canvas;
   const int most = std::max(2, static_cast<int>(scene.plot().w / theme.px(kTickRoom)));
   const present::AxisPlan plan =
-      present::plan_axis(c.window.start_ns(), c.window.end_ns(), origin_ns, most);
+      present::plan_axis(c.window.start_ns(), c.window.end_ns(), origin.time_ns, most);
   kit::QuadBatch grid;
   float free_from = scene.axis.x;
   for (const present::AxisTick& tick : plan.ticks) {
@@ -170,7 +169,7 @@ void draw_axis(const TimelineScene& scene, std::int64_t origin_ns, std::string_v
                  kit::Face::kMonoSmall, p.text_muted, tick.label);
     free_from = left + width + theme.px(8);
   }
-  name_origin(scene, std::string(origin), plan.base);
+  name_origin(scene, origin.name, plan.base);
 }
 
 void draw_step_borders(const TimelineScene& scene) {

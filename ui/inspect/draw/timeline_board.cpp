@@ -6,13 +6,8 @@
 #include <utility>
 
 #include "trace/timeline/values/straggler_figures.h"
-#include "ui/inspect/draw/timeline_axis_draw.h"
 #include "ui/inspect/draw/timeline_keys.h"
-#include "ui/inspect/draw/timeline_labels_draw.h"
-#include "ui/inspect/draw/timeline_marks_draw.h"
-#include "ui/inspect/draw/timeline_step_rows.h"
-#include "ui/inspect/draw/timeline_tooltip.h"
-#include "ui/inspect/timeline/timeline_moved.h"
+#include "ui/inspect/draw/timeline_parts.h"
 #include "ui/kit/keys.h"
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
@@ -231,14 +226,16 @@ void TimelineBoard::draw_rows_and_marks(TimelineScene& scene,
   if (time) {
     origin = axis_origin(scene, state_.axis_from_run);
     step = draw_step_heads(scene);
-    draw_axis(scene, origin.time_ns, origin.name);
+  }
+  draw_axis(scene, origin);
+  if (time) {
     choose_origin(scene);
     draw_step_borders(scene);
-    draw_labels(scene, run_.layout, state_.scroll, state_);
+  }
+  if (state_.mode == Mode::kSteps) {
+    draw_step_labels(scene);
   } else {
-    draw_axis(scene, origin.time_ns, origin.name);
-    if (state_.mode == Mode::kSteps) draw_step_labels(scene);
-    if (state_.mode == Mode::kOneStep) draw_labels(scene, run_.layout, state_.step_scroll, state_);
+    draw_labels(scene, run_.layout, state_);
   }
   auto hovered = draw_rows(scene);
   if (!cover_future(scene)) hovered.reset();

@@ -1,12 +1,11 @@
-#include "ui/inspect/draw/timeline_labels_draw.h"
-
 #include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "trace/timeline/words/row_labels.h"
+#include "ui/inspect/draw/timeline_parts.h"
 #include "ui/inspect/draw/timeline_row_draw.h"
-#include "ui/inspect/timeline/clock_text.h"
+#include "ui/inspect/timeline/item_facts.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
 
@@ -21,8 +20,8 @@ constexpr float kHeadingHeight = 18;
 
 class LabelColumn {
  public:
-  LabelColumn(const TimelineScene& scene, float scroll, TimelineState& state)
-      : scene_(scene), theme_(scene.theme()), scroll_(scroll), state_(state) {}
+  LabelColumn(const TimelineScene& scene, TimelineState& state)
+      : scene_(scene), theme_(scene.theme()), state_(state) {}
 
   void add(const ShownRow& shown);
 
@@ -38,7 +37,6 @@ class LabelColumn {
 
   const TimelineScene& scene_;
   const kit::Theme& theme_;
-  float scroll_;
   TimelineState& state_;
 };
 
@@ -156,11 +154,11 @@ void LabelColumn::add(const ShownRow& shown) {
   // Beside the middle of a low row, at the top of a high one.
   const float least = theme_.px(kHeadingHeight), most = least * 1.7f;
   const float height = shown.levels > 1 ? least : std::clamp(shown.height, least, most);
-  state::Rect box{labels.x, scene_.plot().y + shown.y - scroll_, labels.w, height};
+  state::Rect box{labels.x, scene_.plot().y + shown.y - state_.shown_scroll(), labels.w, height};
   if (shown.height < height) box.y -= std::round((height - shown.height) / 2);
   // A low row at the top is seen whole, though its name is higher than it is.
   const float highest = scene_.plot().y + theme_.px(kHalfWord);
-  if (shown.y >= scroll_) box.y += std::max(0.0f, highest - box.center_y());
+  if (shown.y >= state_.shown_scroll()) box.y += std::max(0.0f, highest - box.center_y());
   if (!shows_words(theme_, box, scene_.plot())) return;
   if (shown.heading == ShownRow::Heading::kRest) return rest_heading(shown, box);
   if (shown.heading != ShownRow::Heading::kNone) {
@@ -188,13 +186,13 @@ void draw_separators(const TimelineScene& scene, const RowLayout& layout, float 
 
 }  // namespace
 
-void draw_labels(const TimelineScene& scene, const RowLayout& layout, float scroll,
-                 TimelineState& state) {
+void draw_labels(const TimelineScene& scene, const RowLayout& layout, TimelineState& state) {
+  const float scroll = state.shown_scroll();
   const state::Rect area{scene.labels.x, scene.plot().y, scene.plot().right() - scene.labels.x,
                          scene.plot().h};
   const kit::Clip clip(area);
   draw_separators(scene, layout, scroll);
-  LabelColumn column(scene, scroll, state);
+  LabelColumn column(scene, state);
   for (const ShownRow& shown : layout.rows) {
     const float y = area.y + shown.y - scroll;
     if (y + shown.height <= area.y || y >= area.bottom()) continue;

@@ -1,9 +1,8 @@
-#include "ui/inspect/draw/timeline_marks_draw.h"
-
 #include <algorithm>
 #include <cmath>
 #include <string>
 
+#include "ui/inspect/draw/timeline_parts.h"
 #include "ui/kit/draw_probe.h"
 #include "ui/kit/paint.h"
 #include "ui/kit/widgets.h"

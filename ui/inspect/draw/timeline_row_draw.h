@@ -10,7 +10,7 @@
 
 #include "trace/timeline/values/picture.h"
 #include "trace/timeline/values/timeline_rows.h"
-#include "ui/inspect/timeline/row_item.h"
+#include "ui/inspect/timeline/item_facts.h"
 #include "ui/inspect/timeline/timeline_means.h"
 #include "ui/inspect/timeline/timeline_window.h"
 #include "ui/kit/theme.h"

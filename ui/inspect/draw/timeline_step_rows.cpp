@@ -1,9 +1,8 @@
-#include "ui/inspect/draw/timeline_step_rows.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "trace/timeline/words/row_labels.h"
+#include "ui/inspect/draw/timeline_parts.h"
 #include "ui/kit/paint.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"

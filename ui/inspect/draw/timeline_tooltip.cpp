@@ -1,5 +1,4 @@
-#include "ui/inspect/draw/timeline_tooltip.h"
-
+#include "ui/inspect/draw/timeline_parts.h"
 #include "ui/inspect/timeline/item_facts.h"
 #include "ui/kit/draw_probe.h"
 #include "ui/kit/widgets.h"

@@ -1,4 +1,5 @@
-// Draws the memory of a step as stacked bands over time. Interface thread, inside a frame.
+// Draws the memory of a step: as stacked bands over time, and what it was used for at its peak.
+// Interface thread, inside a frame.
 #pragma once
 
 #include <cstdint>
@@ -37,5 +38,10 @@ FlameCanvas flame_canvas(const kit::Theme& theme, state::Rect rect,
 
 // `picked`: index of an allocation, -1 for none; outlined, as is the one at `hit`.
 void draw_flame(const FlameCanvas& canvas, int picked, const trace::timeline::FlameHit& hit);
+
+// A bar, and a legend with bytes and shares: "Parameters", … in the colours of the bands. Without
+// the shares where there is room only for two columns.
+void draw_peak_composition(const kit::Theme& theme, const state::Rect& rect,
+                           const trace::timeline::StepMemory& memory);
 
 }  // namespace shardlens::ui::inspect

@@ -5,9 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "ui/inspect/memory/memory_table.h"
+#include "ui/inspect/memory/memory_flame_draw.h"
 #include "ui/inspect/memory/memory_text.h"
-#include "ui/inspect/memory/peak_composition.h"
 #include "ui/kit/paint.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
@@ -21,7 +20,7 @@ namespace {
 using trace::timeline::StepAllocation;
 using trace::timeline::StepMemory;
 
-constexpr float kSideWidth = 430, kLeastBesideIt = 420;
+constexpr float kSideWidth = 430, kLeastPicture = 420;
 
 constexpr std::string_view kMemoryDefinition =
     "Each band is one allocation, from the request until its memory could be given out again; a "
@@ -273,7 +272,7 @@ std::optional<trace::timeline::TimeRange> MemoryTab::draw(const kit::Theme& them
   if (!run_.memory->allocations) {
     draw_none(theme, area, run);
   } else {
-    if (area.w > theme.px(kSideWidth + kLeastBesideIt)) {
+    if (area.w > theme.px(kSideWidth + kLeastPicture)) {
       draw_side(theme, area.take_right(theme.px(kSideWidth), theme.px(12)));
     }
     draw_picture(theme, area);

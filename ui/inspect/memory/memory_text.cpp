@@ -2,15 +2,21 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string>
 
 #include "trace/job/settings/schedule.h"
 #include "ui/present/format.h"
 #include "ui/present/memory_stack.h"
+#include "ui/present/table_model.h"
 #include "ui/present/timeline/timeline_time_text.h"
 
 namespace shardlens::ui::inspect {
 
 namespace {
+
+using present::TableCell;
+using trace::timeline::StepAllocation;
+using trace::timeline::StepMemory;
 
 constexpr std::size_t kMostNamedSteps = 6;
 
@@ -62,6 +68,12 @@ std::string why_none(const RecordedRun& run) {
     return text + (run.is_live ? "" : ". Its log may tell why there is no record of this one");
   }
   return text + ". Set it to \"step " + step + "\", say, for the next run: one step costs little";
+}
+
+TableCell lived_cell(const StepAllocation& one) {
+  if (one.is_constant()) return TableCell::words("always", state::Tone::kSecondary);
+  return TableCell::figure(
+      present::format_duration(static_cast<double>(one.end_ns - one.start_ns)));
 }
 
 }  // namespace
@@ -141,6 +153,54 @@ NoMemoryRecord no_memory_record(const trace::timeline::StepMemory& memory,
               steps_text(of_rank->steps) + ". record_allocations: \"step " +
               std::to_string(memory.step) + "\" records this one in the next run";
   return none;
+}
+
+std::shared_ptr<const present::Table> memory_table(
+    const std::shared_ptr<const StepMemory>& memory) {
+  auto table = std::make_shared<present::Table>();
+  table->id = "memory";
+  table->data = memory;
+  present::RowColumns<std::uint32_t> columns(*table, memory->peak.alive);
+  const auto of = [data = memory.get()](std::uint32_t place) -> const StepAllocation& {
+    return data->allocations->all[place];
+  };
+  columns.add(
+      {.title = "Allocated by",
+       .csv_title = "operator",
+       .definition = "The innermost operator that asked for the memory, in the colour of what it "
+                     "is for; what it is for where there was none",
+       .kind = present::TableColumn::Kind::kCode,
+       .width = 150,
+       .wish = 240,
+       .priority = 4},
+      [of, data = memory.get()](std::uint32_t place) {
+        return TableCell{.text = allocation_title(*data, of(place)),
+                         .memory_mark = of(place).category};
+      });
+  columns.add_figure(
+      {.title = "Size",
+       .csv_title = "bytes",
+       .definition = "As it was requested",
+       .width = 82,
+       .priority = 5},
+      [of](std::uint32_t place) { return of(place).bytes; }, present::format_bytes);
+  columns.add_words(
+      {.title = "For",
+       .csv_title = "category",
+       .definition = "What it is for",
+       .width = 110,
+       .priority = 2},
+      [of](std::uint32_t place) { return std::string(present::memory_name(of(place).category)); },
+      state::Tone::kSecondary);
+  columns.add(
+      {.title = "Lived",
+       .csv_title = "lived_ns",
+       .definition = "Within the step, from its allocation until it was freed, if it was",
+       .width = 86,
+       .priority = 3},
+      [of](std::uint32_t place) { return lived_cell(of(place)); },
+      [of](std::uint32_t place) { return of(place).end_ns - of(place).start_ns; });
+  return table;
 }
 
 }  // namespace shardlens::ui::inspect

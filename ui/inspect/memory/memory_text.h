@@ -1,11 +1,13 @@
-// What the memory tab says. Free of ImGui; any thread.
+// What the memory tab says, in words and as a table. Free of ImGui; any thread.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "trace/timeline/values/step_memory.h"
+#include "ui/present/table_model.h"
 
 namespace shardlens::ui::inspect {
 
@@ -26,6 +28,10 @@ std::string memory_summary(const trace::timeline::StepMemory& memory);
 // Against what was counted while the step ran, and what the allocator held beyond it: for a
 // tooltip.
 std::string peak_sources(const trace::timeline::StepMemory& memory);
+// The allocations that were alive at the step's peak: row i is memory->peak.alive[i], the largest
+// first.
+std::shared_ptr<const present::Table> memory_table(
+    const std::shared_ptr<const trace::timeline::StepMemory>& memory);
 
 // What a run's trainer was to record, and between which steps there is something to record.
 struct RecordedRun {

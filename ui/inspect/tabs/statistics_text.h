@@ -1,11 +1,13 @@
-// The words of the statistics' tabs. Free of ImGui; any thread.
+// The words of the statistics' tabs, and what their figures are of. Free of ImGui; any thread.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "trace/timeline/values/range_figures.h"
+#include "ui/state/inspect_view.h"
 
 namespace shardlens::ui::inspect {
 
@@ -18,5 +20,13 @@ std::string searched_name(trace::timeline::StatisticsTable table, const std::str
 
 // "Reduce-scatter · blocks.6" of "reduce_scatter · blocks.6".
 std::string collective_title(std::string_view name);
+
+// The same in fewer and fewer words, the longest first: "in the selection: 126.4 ms on 8 ranks ·
+// 3,816 kernels · computed in 4 ms", …, "126.4 ms". `table`: whose events are counted.
+std::vector<std::string> range_notes(const state::InspectView& view,
+                                     std::optional<trace::timeline::StatisticsTable> table);
+
+// What an event must be to count, and what could not be read: for the tooltip.
+std::string range_definition(const state::InspectView& view);
 
 }  // namespace shardlens::ui::inspect

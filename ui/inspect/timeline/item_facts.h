@@ -1,16 +1,32 @@
-// What there is to say about one thing of the timeline: in a tooltip, and on the card of what was
-// clicked. Free of ImGui, any thread.
+// What there is to say about one thing of the timeline, in a tooltip and on the card of what was
+// clicked, and about the clocks of its ranks. Free of ImGui, any thread.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "trace/timeline/values/picture.h"
 #include "trace/timeline/values/timeline_rows.h"
-#include "ui/inspect/timeline/row_item.h"
 #include "ui/inspect/timeline/timeline_steps.h"
 
 namespace shardlens::ui::inspect {
+
+// What the mouse is over in the timeline, or was clicked. Times are the row's own.
+struct RowItem {
+  int row = -1;
+  std::int64_t shift_ns = 0;
+  std::optional<trace::timeline::Piece> piece = {};
+  std::optional<trace::timeline::RibbonColumn> column = {};
+  std::optional<trace::timeline::AreaPoint> point = {};
+  std::int64_t smooth_ns = 0;  // `column` and `point` are of so long around them; 0: of themselves
+  std::optional<trace::timeline::ReadyPoint> ready = {};
+  // What `piece` is, or what reduces what is ready; none: it is not drawn alone.
+  std::optional<trace::timeline::DrawnCollective> collective = {};
+  std::string name = {};
+};
 
 struct ItemFacts {
   struct Row {
@@ -35,5 +51,11 @@ CollectiveLabel collective_label(const trace::timeline::DrawnCollective& collect
 
 // "31.2 GiB", "1,755 MHz"
 std::string area_value_text(double value, const std::string& unit);
+
+// One sentence about one rank's clock against the first rank's; "" where nothing is to be said.
+std::string clock_text(const trace::timeline::TimelineRank& rank,
+                       const trace::timeline::TimelineRank& first);
+// About all of them: "All on host node-1: one clock."
+std::string clocks_text(std::span<const trace::timeline::TimelineRank> ranks);
 
 }  // namespace shardlens::ui::inspect

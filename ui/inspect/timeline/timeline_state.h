@@ -1,14 +1,17 @@
-// What the user made of the timeline: view state that toolbar, minimap and both modes share.
-// Plain values, interface thread.
+// What the user made of the timeline: view state that toolbar, minimap and both modes share; and
+// where things lie in it. Free of ImGui; interface thread.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "trace/timeline/values/name_hits.h"
-#include "ui/inspect/timeline/row_item.h"
+#include "trace/timeline/values/range_figures.h"
+#include "ui/inspect/timeline/item_facts.h"
 #include "ui/inspect/timeline/timeline_layout.h"
+#include "ui/inspect/timeline/timeline_steps.h"
 #include "ui/inspect/timeline/timeline_window.h"
 
 namespace shardlens::ui::inspect {
@@ -53,5 +56,20 @@ struct TimelineState : TimelineChoices {
   TimeWindow& shown_window() { return mode == Mode::kTime ? window : step_window; }
   float& shown_scroll() { return mode == Mode::kTime ? scroll : step_scroll; }
 };
+
+// Where things lie while ranks are aligned: their rows are moved to where the others' steps are.
+TimeInterval shown_event(const TimelineState& state, const trace::timeline::TimelineRows& rows,
+                         const StepIndex& steps, const trace::timeline::EventPlace& place);
+// Of what lies there on the clock of its rank, all in one; none: nothing does.
+std::optional<TimeInterval> shown_ranges(const TimelineState& state, const StepIndex& steps,
+                                         std::span<const trace::timeline::TimeRange> ranges);
+// Of all ranks that have the step; none: no rank has it.
+std::optional<TimeInterval> shown_step(const TimelineState& state,
+                                       const trace::timeline::TimelineRows& rows,
+                                       const StepIndex& steps, std::int64_t step);
+// What the selection covers of each rank; that of the whole run where nothing is selected.
+trace::timeline::TimeRange selected_range(const TimelineState& state,
+                                          const trace::timeline::TimelineRows& rows,
+                                          const StepIndex& steps);
 
 }  // namespace shardlens::ui::inspect

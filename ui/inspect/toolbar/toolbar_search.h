@@ -1,4 +1,5 @@
-// The search field: a regular expression over all names, how often it is found, from hit to hit.
+// The search field: a regular expression over all names, how often it is found, from hit to hit;
+// below it the names that were found.
 // Interface thread.
 #pragma once
 

@@ -9,7 +9,6 @@
 #include "tests/ui/inspect/testing/sample_memory.h"
 #include "tests/ui/inspect/testing/tabs_window.h"
 #include "tests/ui/testing/own_copy.h"
-#include "ui/inspect/memory/memory_table.h"
 #include "ui/inspect/memory/memory_text.h"
 #include "ui/present/format.h"
 

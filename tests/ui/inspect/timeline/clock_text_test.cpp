@@ -1,10 +1,9 @@
-#include "ui/inspect/timeline/clock_text.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "trace/timeline/values/rank_clocks.h"
+#include "ui/inspect/timeline/item_facts.h"
 
 namespace shardlens::ui::inspect {
 

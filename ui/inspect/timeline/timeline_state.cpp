@@ -1,4 +1,4 @@
-#include "ui/inspect/timeline/timeline_moved.h"
+#include "ui/inspect/timeline/timeline_state.h"
 
 #include <algorithm>
 
