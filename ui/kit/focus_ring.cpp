@@ -64,7 +64,7 @@ void FocusRing::enter(const Control& control) {
   if (before != before_.end() && before->root != control.root) below_ = name_;
   left_ = name_;
   name_ = control.name;
-  visible_ = entered_ = true;
+  visible_ = now_.entered = true;
 }
 
 // Which closes: the keyboard goes back to what opened it.
@@ -129,9 +129,8 @@ void FocusRing::move(Way way) {
 
 void FocusRing::begin_frame(bool keys) {
   before_ = std::exchange(controls_, {});
-  const bool opened_menu = std::exchange(asks_menu_, false) && top_popup() != nullptr;
-  entered_ = activated_ = took_key_ = false;
-  slid_ = 0;
+  const bool opened_menu = std::exchange(now_, {}).asks_menu && top_popup() != nullptr;
+  took_key_ = false;
   overlays_before_ = std::exchange(overlays_, 0);
   overlay_before_ = std::exchange(overlay_, nullptr);
   left_.clear();
@@ -157,10 +156,10 @@ void FocusRing::begin_frame(bool keys) {
   const auto controls = reachable();
   const auto own = std::ranges::find(controls, name_, [](const Control* c) { return c->name; });
   const bool is_reachable = own != controls.end();
-  activated_ = is_reachable && enter_pressed();
-  asks_menu_ = is_reachable &&
-               (key_pressed(Key::kMenu, false) || (io.KeyShift && key_pressed(Key::kF10, false)));
-  took_key_ = activated_ || asks_menu_;
+  now_.activated = is_reachable && enter_pressed();
+  now_.asks_menu = is_reachable && (key_pressed(Key::kMenu, false) ||
+                                    (io.KeyShift && key_pressed(Key::kF10, false)));
+  took_key_ = now_.activated || now_.asks_menu;
   for (const auto& [key, way] : {std::pair{Key::kLeft, Way::kLeft},
                                  {Key::kRight, Way::kRight},
                                  {Key::kUp, Way::kUp},
@@ -168,7 +167,7 @@ void FocusRing::begin_frame(bool keys) {
     if (!key_pressed(key)) continue;
     took_key_ = true;
     if (!is_reachable || !(*own)->slides || way == Way::kUp || way == Way::kDown) return move(way);
-    slid_ = way == Way::kLeft ? -1 : 1;
+    now_.slid = way == Way::kLeft ? -1 : 1;
     return;
   }
 }
@@ -179,10 +178,10 @@ FocusRing::Visit FocusRing::visit(std::string_view name, const state::Rect& rect
   if (!is_on(name)) return {.left = !left_.empty() && name == left_};
   const ImRect& seen = window->InnerClipRect;
   const bool hidden = rect.y < seen.Min.y || rect.bottom() > seen.Max.y;
-  if (entered_ && hidden && window->ScrollMax.y > 0) {
+  if (now_.entered && hidden && window->ScrollMax.y > 0) {
     ImGui::SetScrollFromPosY(window, rect.center_y() - window->Pos.y, 0.5f);
   }
-  return {entered_, activated_, asks_menu_, false, slid_};
+  return now_;
 }
 
 void FocusRing::end_frame(const Theme& theme) {

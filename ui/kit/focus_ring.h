@@ -70,9 +70,8 @@ class FocusRing {
   std::vector<Control> before_;    // of the last one
   std::string name_, left_;
   std::string below_;  // what had it before something lay on top
-  bool visible_ = false, entered_ = false, activated_ = false, asks_menu_ = false;
-  bool took_key_ = false;
-  int slid_ = 0;
+  Visit now_;          // of what has it, in this frame
+  bool visible_ = false, took_key_ = false;
   int overlays_ = 0, overlays_before_ = 0;  // of this frame so far, of the last one
   const ImGuiWindow *overlay_ = nullptr, *overlay_before_ = nullptr;  // the last of them
 };

@@ -14,14 +14,14 @@ namespace shardlens::ui::kit {
 
 namespace {
 
-ImDrawList* window_list() { return ImGui::GetWindowDrawList(); }
+ImDrawList* list() { return ImGui::GetWindowDrawList(); }
 
 // Share of the font's height; Inter and JetBrains Mono both have capitals of 0.73 em.
 constexpr float kCapHeightPerEm = 0.73f;
 
 void note_text(const Theme& theme, const state::Rect& rect, std::string_view text) {
   if (theme.probe == nullptr) return;
-  const ImVec2 low = window_list()->GetClipRectMin(), high = window_list()->GetClipRectMax();
+  const ImVec2 low = list()->GetClipRectMin(), high = list()->GetClipRectMax();
   theme.probe->texts.push_back({std::string(text),
                                 rect,
                                 {low.x, low.y, high.x - low.x, high.y - low.y},
@@ -69,6 +69,38 @@ BrokenLine break_line(const ImFont& font, const char* begin, const char* end, fl
   return {stop, next};
 }
 
+void triangle(float ax, float ay, float bx, float by, float cx, float cy, ImU32 c) {
+  list()->AddTriangleFilled({ax, ay}, {bx, by}, {cx, cy}, c);
+}
+
+void restart(float x, float y, float r, ImU32 c) {
+  list()->PathArcTo({x, y}, r * 0.8f, -0.9f, 4.2f, 16);
+  list()->PathStroke(c, 0, r * 0.28f);
+  const float tip_x = x + r * 0.8f * std::cos(-0.9f), tip_y = y + r * 0.8f * std::sin(-0.9f);
+  triangle(tip_x - r * 0.55f, tip_y - r * 0.1f, tip_x + r * 0.35f, tip_y - r * 0.45f,
+           tip_x + r * 0.15f, tip_y + r * 0.5f, c);
+}
+
+void polyline(std::initializer_list<ImVec2> points, ImU32 c, float thickness) {
+  for (const ImVec2& point : points) list()->PathLineTo(point);
+  list()->PathStroke(c, 0, thickness);
+}
+
+void warning(float x, float y, float r, ImU32 c) {
+  list()->AddTriangle({x, y - r * 0.9f}, {x + r, y + r * 0.8f}, {x - r, y + r * 0.8f}, c,
+                      r * 0.22f);
+  list()->AddLine({x, y - r * 0.25f}, {x, y + r * 0.25f}, c, r * 0.22f);
+  list()->AddCircleFilled({x, y + r * 0.52f}, r * 0.13f, c);
+}
+
+void pencil(float x, float y, float r, ImU32 c) {
+  const auto at = [&](float along, float across) {
+    return ImVec2{x + r * (along - across), y - r * (along + across)};
+  };
+  list()->AddQuadFilled(at(-0.35f, -0.2f), at(0.75f, -0.2f), at(0.75f, 0.2f), at(-0.35f, 0.2f), c);
+  list()->AddTriangleFilled(at(-0.45f, 0.2f), at(-0.45f, -0.2f), at(-0.85f, 0), c);
+}
+
 }  // namespace
 
 ImU32 color(state::Rgb c, float alpha) {
@@ -96,8 +128,8 @@ float text(const Theme& theme, float x, float baseline, Face face, state::Rgb c,
   ImFont* font = theme.font(face);
   const float width = text_width(theme, face, text);
   const float top = std::round(baseline - font->Ascent);
-  window_list()->AddText(font, font->FontSize, {std::round(x), top}, color(c), text.data(),
-                         text.data() + text.size());
+  list()->AddText(font, font->FontSize, {std::round(x), top}, color(c), text.data(),
+                  text.data() + text.size());
   const float cap = cap_height(theme, face);
   note_text(theme, {std::round(x), baseline - cap, width, cap}, text);
   return width;
@@ -119,6 +151,13 @@ float label_in(const Theme& theme, const state::Rect& box, Face face, state::Rgb
   if (width > box.w) return 0;
   return text(theme, aligned_x(box, width, align), centered_baseline(theme, box, face), face, c,
               content);
+}
+
+void take_text(const Theme& theme, state::Rect& row, float gap, Face face, state::Rgb c,
+               std::string_view content, Align align) {
+  const float width = text_in(theme, row, face, c, content, align);
+  if (width <= 0) return;
+  align == Align::kRight ? row.take_right(width, gap) : row.take_left(width, gap);
 }
 
 void empty_note(const Theme& theme, const state::Rect& area, std::string_view text) {
@@ -206,44 +245,6 @@ Clip::Clip(const state::Rect& rect, bool within) {
 }
 Clip::~Clip() { ImGui::PopClipRect(); }
 
-namespace {
-
-ImDrawList* list() { return ImGui::GetWindowDrawList(); }
-
-void triangle(float ax, float ay, float bx, float by, float cx, float cy, ImU32 c) {
-  list()->AddTriangleFilled({ax, ay}, {bx, by}, {cx, cy}, c);
-}
-
-void restart(float x, float y, float r, ImU32 c) {
-  list()->PathArcTo({x, y}, r * 0.8f, -0.9f, 4.2f, 16);
-  list()->PathStroke(c, 0, r * 0.28f);
-  const float tip_x = x + r * 0.8f * std::cos(-0.9f), tip_y = y + r * 0.8f * std::sin(-0.9f);
-  triangle(tip_x - r * 0.55f, tip_y - r * 0.1f, tip_x + r * 0.35f, tip_y - r * 0.45f,
-           tip_x + r * 0.15f, tip_y + r * 0.5f, c);
-}
-
-void polyline(std::initializer_list<ImVec2> points, ImU32 c, float thickness) {
-  for (const ImVec2& point : points) list()->PathLineTo(point);
-  list()->PathStroke(c, 0, thickness);
-}
-
-void warning(float x, float y, float r, ImU32 c) {
-  list()->AddTriangle({x, y - r * 0.9f}, {x + r, y + r * 0.8f}, {x - r, y + r * 0.8f}, c,
-                      r * 0.22f);
-  list()->AddLine({x, y - r * 0.25f}, {x, y + r * 0.25f}, c, r * 0.22f);
-  list()->AddCircleFilled({x, y + r * 0.52f}, r * 0.13f, c);
-}
-
-void pencil(float x, float y, float r, ImU32 c) {
-  const auto at = [&](float along, float across) {
-    return ImVec2{x + r * (along - across), y - r * (along + across)};
-  };
-  list()->AddQuadFilled(at(-0.35f, -0.2f), at(0.75f, -0.2f), at(0.75f, 0.2f), at(-0.35f, 0.2f), c);
-  list()->AddTriangleFilled(at(-0.45f, 0.2f), at(-0.45f, -0.2f), at(-0.85f, 0), c);
-}
-
-}  // namespace
-
 void fill(const state::Rect& rect, ImU32 c, float rounding) {
   if (rect.empty()) return;
   list()->AddRectFilled({rect.x, rect.y}, {rect.right(), rect.bottom()}, c, rounding);
@@ -252,6 +253,11 @@ void fill(const state::Rect& rect, ImU32 c, float rounding) {
 void outline(const state::Rect& rect, ImU32 c, float rounding, float thickness) {
   if (rect.empty()) return;
   list()->AddRect({rect.x, rect.y}, {rect.right(), rect.bottom()}, c, rounding, 0, thickness);
+}
+
+void bordered(const state::Rect& rect, ImU32 c, ImU32 edge, float rounding) {
+  fill(rect, c, rounding);
+  outline(rect, edge, rounding);
 }
 
 void line(float x0, float y0, float x1, float y1, ImU32 c, float thickness) {
@@ -319,6 +325,10 @@ void hatch(const Theme& theme, const state::Rect& rect, ImU32 c) {
   for (float x = start; x < end; x += gap) {
     list()->AddLine({x, rect.bottom()}, {x + rect.h, rect.y}, c, std::max(1.0f, theme.px(1.2f)));
   }
+}
+
+void shape(Shape kind, const state::Rect& mark, float size, ImU32 c) {
+  shape(kind, mark.center_x(), mark.center_y(), size, c);
 }
 
 void shape(Shape kind, float x, float y, float size, ImU32 c) {

@@ -31,6 +31,9 @@ float text_in(const Theme& theme, const state::Rect& box, Face face, state::Rgb 
 // As text_in(), but left out instead of cut. Returns the width drawn.
 float label_in(const Theme& theme, const state::Rect& box, Face face, state::Rgb c,
                std::string_view text, Align align = Align::kLeft);
+// As text_in(), at one end of `row`, which loses its room and, if anything is drawn, `gap`.
+void take_text(const Theme& theme, state::Rect& row, float gap, Face face, state::Rgb c,
+               std::string_view text, Align align = Align::kLeft);
 // In the middle of an area that has nothing to show: why, or what to do.
 void empty_note(const Theme& theme, const state::Rect& area, std::string_view text);
 // Broken at spaces, never within a number or before its percent sign.
@@ -46,6 +49,7 @@ float text_wrapped(const Theme& theme, const state::Rect& box, Face face, state:
 
 void fill(const state::Rect& rect, ImU32 c, float rounding = 0);
 void outline(const state::Rect& rect, ImU32 c, float rounding = 0, float thickness = 1);
+void bordered(const state::Rect& rect, ImU32 c, ImU32 edge, float rounding);  // both
 void line(float x0, float y0, float x1, float y1, ImU32 c, float thickness = 1);
 void dashed_line(const Theme& theme, float x0, float y0, float x1, float y1, ImU32 c);
 void dashed_outline(const Theme& theme, const state::Rect& rect, ImU32 c);
@@ -77,6 +81,7 @@ enum class Shape : std::uint8_t {
   kPencil,
 };
 void shape(Shape kind, float center_x, float center_y, float size, ImU32 c);
+void shape(Shape kind, const state::Rect& mark, float size, ImU32 c);  // in its middle
 
 // ---- charts -----------------------------------------------------------------------------------
 

@@ -16,8 +16,7 @@ RowSpan rows_to_draw(const state::Rect& area, float top, float row_height, std::
 float panel_header_height(const Theme& theme) { return theme.px(36); }
 
 void panel_surface(const Theme& theme, const state::Rect& rect) {
-  fill(rect, color(theme.colors().panel), theme.px(6));
-  outline(rect, color(theme.colors().panel_edge), theme.px(6));
+  bordered(rect, color(theme.colors().panel), color(theme.colors().panel_edge), theme.px(6));
 }
 
 Panel::Panel(const Theme& theme, const char* id, const state::Rect& rect,
@@ -27,8 +26,7 @@ Panel::Panel(const Theme& theme, const char* id, const state::Rect& rect,
     panel_surface(theme, rect);
     header = inner.take_top(panel_header_height(theme));
     header = header.inset(theme.px(kPanelPadding), 0);
-    const float width = text_in(theme, header, Face::kStrong, theme.colors().text, options.title);
-    if (width > 0) header.take_left(width, theme.px(16));
+    take_text(theme, header, theme.px(16), Face::kStrong, theme.colors().text, options.title);
     if (!options.note.empty()) {
       const float note = label_in(theme, header, Face::kSmall, theme.colors().text_muted,
                                   options.note, Align::kRight);

@@ -9,11 +9,11 @@
 namespace shardlens::ui::kit {
 
 struct PanelOptions {
-  std::string_view title = {};
-  std::string_view note = {};  // right of the title, grey; left out where there is no room
-  bool scrolls = false;        // vertically, by wheel and bar
-  bool wheel = true;           // false: by the bar alone, as the wheel does something else
-  bool plain = false;          // no surface and no title: the area itself
+  std::string_view title{};
+  std::string_view note{};  // right of the title, grey; left out where there is no room
+  bool scrolls = false;     // vertically, by wheel and bar
+  bool wheel = true;        // false: by the bar alone, as the wheel does something else
+  bool plain = false;       // no surface and no title: the area itself
 };
 
 class Panel {

@@ -27,7 +27,16 @@ class QuadBatch {
     add(rect.x, rect.y, rect.right(), rect.bottom(), color);
   }
   // Before anything else is to be drawn above.
-  void flush();
+  void flush() {
+    if (count_ == 0) return;
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const int count = static_cast<int>(count_);
+    list->PrimReserve(count * 6, count * 4);
+    for (std::size_t i = 0; i < count_; ++i) {
+      list->PrimRect(quads_[i].low, quads_[i].high, quads_[i].color);
+    }
+    count_ = 0;
+  }
 
  private:
   struct Quad {

@@ -26,8 +26,7 @@ float segments_width(const Theme& theme, std::span<const Segment> segments) {
 bool draw_segments(const Theme& theme, std::string_view name, const state::Rect& rect,
                    std::span<const Segment> segments, int& chosen) {
   const state::Palette& p = theme.colors();
-  fill(rect, color(p.field), theme.px(6));
-  outline(rect, color(p.field_edge), theme.px(6));
+  bordered(rect, color(p.field), color(p.field_edge), theme.px(6));
   const int before = chosen;
   state::Rect rest = rect;
   for (std::size_t i = 0; i < segments.size(); ++i) {
@@ -35,8 +34,8 @@ bool draw_segments(const Theme& theme, std::string_view name, const state::Rect&
     const Hit hit = hit_area(theme, std::string(name) + "/" + std::string(segments[i].label), box);
     const bool active = before == static_cast<int>(i);
     if (active) {
-      fill(box, color(state::mix(p.field, p.accent, 0.24)), theme.px(6));
-      outline(box, color(p.accent, 0.45f), theme.px(6));
+      bordered(box, color(state::mix(p.field, p.accent, 0.24)), color(p.accent, 0.45f),
+               theme.px(6));
     }
     text_in(theme, box.inset(theme.px(4), 0), Face::kMedium,
             active || hit.hovered ? p.text : p.text_secondary, segments[i].label, Align::kCenter);
@@ -63,7 +62,7 @@ bool draw_tick(const Theme& theme, std::string_view name, const state::Rect& rec
   box = {box.x, std::round(box.center_y() - side / 2), side, side};
   fill(box, color(value ? p.primary : hit.hovered ? p.hover : p.field), theme.px(4));
   if (value) {
-    shape(Shape::kCheck, box.center_x(), box.center_y(), side * 0.62f, color(p.on_primary));
+    shape(Shape::kCheck, box, side * 0.62f, color(p.on_primary));
   } else {
     outline(box, color(p.idle_edge), theme.px(4));
   }
@@ -92,11 +91,10 @@ bool draw_menu_button(const Theme& theme, std::string_view name, const state::Re
                       std::string_view label, std::string_view explanation) {
   const state::Palette& p = theme.colors();
   const Hit hit = hit_area(theme, name, rect);
-  fill(rect, color(hit.hovered ? p.hover : p.field), theme.px(6));
-  outline(rect, color(p.field_edge), theme.px(6));
+  bordered(rect, color(hit.hovered ? p.hover : p.field), color(p.field_edge), theme.px(6));
   state::Rect inner = rect.inset(theme.px(9), 0);
   const state::Rect mark = inner.take_right(theme.px(8), theme.px(4));
-  shape(Shape::kDown, mark.center_x(), mark.center_y(), theme.px(6), color(p.text_muted));
+  shape(Shape::kDown, mark, theme.px(6), color(p.text_muted));
   text_in(theme, inner, Face::kMedium, hit.hovered ? p.text : p.text_secondary, label);
   if (hit.hovered) tooltip(theme, label, explanation);
   return hit.clicked;

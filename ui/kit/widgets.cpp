@@ -36,8 +36,8 @@ ButtonColors button_colors(const state::Palette& p, ButtonKind kind) {
 
 void field_surface(const Theme& theme, const state::Rect& rect, bool hovered, bool changed) {
   const state::Palette& p = theme.colors();
-  fill(rect, color(hovered ? p.hover : p.field), theme.px(5));
-  outline(rect, color(changed ? p.changed : p.field_edge), theme.px(5));
+  bordered(rect, color(hovered ? p.hover : p.field), color(changed ? p.changed : p.field_edge),
+           theme.px(5));
 }
 
 std::string typed_text(const ImGuiInputTextState& state) {
@@ -58,6 +58,7 @@ bool hovers(const state::Rect& rect) {
 
 FieldFocus::FieldFocus(const Theme& theme, std::string_view name, const state::Rect& rect)
     : theme_(theme), name_(name) {
+  if (theme.probe != nullptr) theme.probe->targets.push_back({std::string(name), rect});
   if (theme.focus == nullptr) return;
   const FocusRing::Visit visit = theme.focus->visit(name, rect);
   left_ = visit.left;
@@ -140,8 +141,7 @@ bool answering_button(const Theme& theme, std::string_view name, const state::Re
     fill(rect, color(hit.hovered ? c.hovered : c.fill), theme.px(6));
     if (kind != ButtonKind::kGhost) outline(rect, color(c.edge, 0.7f), theme.px(6));
   } else {
-    fill(rect, color(p.field), theme.px(6));
-    outline(rect, color(p.field_edge), theme.px(6));
+    bordered(rect, color(p.field), color(p.field_edge), theme.px(6));
   }
   text_in(theme, rect.inset(theme.px(8), 0), button_face(kind), enabled ? c.label : p.text_muted,
           label, Align::kCenter);
@@ -160,7 +160,7 @@ bool icon_button(const Theme& theme, std::string_view name, const state::Rect& r
   const Hit hit = hit_area(theme, name, rect);
   if (hit.hovered && enabled) fill(rect, color(p.hover), theme.px(5));
   const state::Rgb ink = !enabled ? p.text_muted : hit.hovered ? p.text : p.text_secondary;
-  shape(icon, rect.center_x(), rect.center_y(), theme.px(11), color(ink));
+  shape(icon, rect, theme.px(11), color(ink));
   return enabled && hit.clicked;
 }
 
@@ -172,7 +172,7 @@ bool checkbox(const Theme& theme, std::string_view name, const state::Rect& rect
   const state::Rect box{rect.right() - side, rect.center_y() - side / 2, side, side};
   if (value) {
     fill(box, color(p.primary), theme.px(4));
-    shape(Shape::kCheck, box.center_x(), box.center_y(), side * 0.62f, color(p.on_primary));
+    shape(Shape::kCheck, box, side * 0.62f, color(p.on_primary));
   } else {
     fill(box, color(hit.hovered ? p.hover : p.field), theme.px(4));
   }
@@ -204,7 +204,6 @@ BareField::~BareField() {
 bool input_field(const Theme& theme, std::string_view name, const state::Rect& rect,
                  std::string& value, std::string_view unit, bool changed) {
   const state::Palette& p = theme.colors();
-  if (theme.probe != nullptr) theme.probe->targets.push_back({std::string(name), rect});
   field_surface(theme, rect, hovers(rect), changed);
   state::Rect inner = rect.inset(theme.px(8), 0);
   if (!unit.empty()) {
@@ -320,11 +319,10 @@ bool choice_field(const Theme& theme, std::string_view name, const state::Rect& 
                   bool changed) {
   const state::Palette& p = theme.colors();
   const Hit hit = hit_area(theme, name, rect);
-  fill(rect, color(hit.hovered ? p.hover : p.field), theme.px(5));
-  outline(rect, color(changed ? p.changed : p.field_edge), theme.px(5));
+  field_surface(theme, rect, hit.hovered, changed);
   state::Rect inner = rect.inset(theme.px(8), 0);
   const state::Rect arrow = inner.take_right(theme.px(8), theme.px(6));
-  shape(Shape::kDown, arrow.center_x(), arrow.center_y(), theme.px(7), color(p.text_secondary));
+  shape(Shape::kDown, arrow, theme.px(7), color(p.text_secondary));
   // A path is known by its end.
   const std::string shown = present::elide_start(
       value, inner.w, [&](std::string_view part) { return text_width(theme, Face::kMono, part); });

@@ -10,6 +10,7 @@
 #include "trace/job/shape/model_shape.h"
 #include "trace/predict/plan/gpu_table.h"
 #include "ui/kit/overlay.h"
+#include "ui/kit/popup.h"
 #include "ui/kit/widgets.h"
 #include "ui/plan/estimate_draw.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "trace/base/text.h"
-#include "ui/kit/overlay.h"
+#include "ui/kit/popup.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/job_text.h"
 #include "ui/present/sweep/sweep_words.h"

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "ui/kit/draw_probe.h"
 #include "ui/kit/paint.h"
 #include "ui/kit/popup.h"
 #include "ui/kit/widgets.h"
@@ -26,7 +25,6 @@ bool is_plain_in_file_names(char c) {
 void filter_field(const kit::Theme& theme, std::string_view name, const state::Rect& rect,
                   std::string& text, std::string_view hint, bool takes_keyboard) {
   const state::Palette& p = theme.colors();
-  if (theme.probe != nullptr) theme.probe->targets.push_back({std::string(name), rect});
   kit::fill(rect, kit::color(kit::hovers(rect) ? p.hover : p.field), theme.px(5));
   kit::outline(rect, kit::color(p.field_edge), theme.px(5));
   state::Rect inner = rect.inset(theme.px(8), 0);

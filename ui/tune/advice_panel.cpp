@@ -213,8 +213,7 @@ void AdvicePanel::draw(const kit::Theme& theme, const state::Rect& rect,
 
 void AdvicePanel::draw_wide(const kit::Theme& theme, const state::Rect& rect,
                             const state::Snapshot& snapshot, state::Commands& commands) {
-  const kit::Panel panel(theme, "advice rows", rect,
-                         {.title = {}, .note = {}, .scrolls = true, .plain = true});
+  const kit::Panel panel(theme, "advice rows", rect, {.scrolls = true, .plain = true});
   if (draw_without_rows(theme, panel.body, snapshot)) return;
   state::Rect body = panel.body;
   body.w -= theme.px(kScrollBar + 4);

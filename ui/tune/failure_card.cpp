@@ -46,8 +46,7 @@ bool draw_failure_card(const kit::Theme& theme, const state::Rect& rect,
                        const state::Snapshot& snapshot, state::Commands& commands) {
   const state::Palette& p = theme.colors();
   const state::RunView& run = *snapshot.run;
-  kit::fill(rect, kit::color(p.panel), theme.px(6));
-  kit::outline(rect, kit::color(p.danger), theme.px(6));
+  kit::bordered(rect, kit::color(p.panel), kit::color(p.danger), theme.px(6));
   state::Rect rest = rect.inset(theme.px(14), theme.px(8));
   state::Rect head = rest.take_top(theme.px(28));
   const state::Rect copy =
@@ -59,8 +58,7 @@ bool draw_failure_card(const kit::Theme& theme, const state::Rect& rect,
       head.take_right(kit::button_width(theme, "Hide"), theme.px(8)).inset(0, theme.px(1));
   const bool hidden = kit::button(theme, "failure/hide", hide, kit::ButtonKind::kQuiet, "Hide");
   const state::Rect mark = head.take_left(theme.px(12), theme.px(8));
-  kit::shape(kit::Shape::kCross, mark.center_x(), mark.center_y(), theme.px(12),
-             kit::color(p.danger));
+  kit::shape(kit::Shape::kCross, mark, theme.px(12), kit::color(p.danger));
   kit::text_in(theme, head, kit::Face::kStrong, p.text,
                "The run failed after " + present::steps_text(run.figures.summary.steps_executed));
   const state::Rect two_lines{rest.x, rest.y, rest.w, theme.px(40)};

@@ -225,9 +225,8 @@ void draw_table(const kit::Theme& theme, state::Rect area, const present::Memory
     explain_category(theme, row, *category, stacks);
     kit::fill(kit::take_swatch(theme, row, 10, 8), kit::color(state::memory_color(p, *category)),
               theme.px(2));
-    const float width = kit::text_in(theme, row, kit::Face::kMono, p.text,
-                                     present::part_text(bar, *category), kit::Align::kRight);
-    row.take_right(width, theme.px(8));
+    kit::take_text(theme, row, theme.px(8), kit::Face::kMono, p.text,
+                   present::part_text(bar, *category), kit::Align::kRight);
     kit::text_in(theme, row, kit::Face::kBody, p.text_secondary, present::memory_name(*category));
   }
 }

@@ -76,9 +76,7 @@ void draw_replay_bar(const kit::Theme& theme, const state::Rect& rect,
   if (kit::icon_button(theme, "replay/restart", restart, kit::Shape::kRestart)) {
     commands.push_back(state::SeekReplay{replay.start_ns});
   }
-  kit::text_in(theme,
-               rest.take_left(kit::text_width(theme, kit::Face::kStrong, "Replay"), theme.px(12)),
-               kit::Face::kStrong, p.text, "Replay");
+  kit::take_text(theme, rest, theme.px(12), kit::Face::kStrong, p.text, "Replay");
   if (kit::button_at_right(theme, "replay/leave", rest, kit::ButtonKind::kQuiet, "Leave")) {
     commands.push_back(state::StopReplay{});
   }
@@ -87,9 +85,8 @@ void draw_replay_bar(const kit::Theme& theme, const state::Rect& rect,
   const double total = static_cast<double>(replay.end_ns - replay.start_ns) / 1e9;
   const double now = static_cast<double>(replay.now_ns - replay.start_ns) / 1e9;
   const std::string clock = present::format_elapsed(now) + " / " + present::format_elapsed(total);
-  const float width = kit::text_width(theme, kit::Face::kMono, clock);
-  kit::text_in(theme, rest.take_right(width, theme.px(16)), kit::Face::kMono, p.text_secondary,
-               clock, kit::Align::kRight);
+  kit::take_text(theme, rest, theme.px(16), kit::Face::kMono, p.text_secondary, clock,
+                 kit::Align::kRight);
   float position = replay_position(replay);
   if (kit::slider(theme, "replay/scrubber", rest, position)) {
     commands.push_back(state::SeekReplay{replay_time(replay, position)});

@@ -76,12 +76,12 @@ void draw_help_line(const kit::Theme& theme, state::Rect rect,
     if (mark.empty()) return;
     const state::Rect swatch = kit::swatch_in(mark);
     if (entry.mark == HelpEntry::Mark::kShape) {
-      kit::shape(entry.shape, mark.center_x(), mark.center_y(), theme.px(7), kit::color(entry.hue));
+      kit::shape(entry.shape, mark, theme.px(7), kit::color(entry.hue));
     } else if (entry.mark == HelpEntry::Mark::kFilled) {
       kit::fill(swatch, kit::color(entry.hue), theme.px(2));
     } else {
-      kit::fill(swatch, kit::color(state::mix(p.panel, entry.hue, 0.22)), theme.px(2));
-      kit::outline(swatch, kit::color(entry.hue), theme.px(2));
+      kit::bordered(swatch, kit::color(state::mix(p.panel, entry.hue, 0.22)), kit::color(entry.hue),
+                    theme.px(2));
     }
   }
 }
@@ -132,8 +132,8 @@ void draw_follow(const kit::Theme& theme, state::Rect header, const state::Snaps
   const state::Rect box = header.take_left(width).inset(0, (header.h - theme.px(22)) / 2);
   const state::Palette& p = theme.colors();
   const kit::Hit hit = kit::hit_area(theme, "timeline/follow", box);
-  kit::fill(box, kit::color(hit.hovered ? p.hover : p.field), box.h / 2);
-  kit::outline(box, kit::color(p.field_edge), box.h / 2);
+  kit::bordered(box, kit::color(hit.hovered ? p.hover : p.field), kit::color(p.field_edge),
+                box.h / 2);
   kit::shape(kit::Shape::kDot, box.x + theme.px(10), box.center_y(), theme.px(6),
              kit::color(follows ? p.good : p.idle_edge));
   kit::text_in(theme, {box.x + theme.px(18), box.y, box.w - theme.px(20), box.h}, kit::Face::kSmall,

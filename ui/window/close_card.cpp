@@ -5,7 +5,7 @@
 
 #include "ui/kit/focus_ring.h"
 #include "ui/kit/keys.h"
-#include "ui/kit/overlay.h"
+#include "ui/kit/popup.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/job_text.h"
 

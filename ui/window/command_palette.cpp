@@ -8,7 +8,7 @@
 
 #include "trace/job/settings/settings.h"
 #include "ui/kit/keys.h"
-#include "ui/kit/overlay.h"
+#include "ui/kit/popup.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/palette_match.h"
 

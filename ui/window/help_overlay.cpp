@@ -4,7 +4,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "ui/kit/overlay.h"
+#include "ui/kit/popup.h"
 #include "ui/kit/widgets.h"
 #include "ui/state/view_preferences.h"
 

@@ -198,7 +198,7 @@ void draw_nothing_picked(const kit::Theme& theme, const state::Rect& rect) {
        {"Enter", "zoom to what is picked"},
        {"Esc", "drop what is picked"}}};
   const state::Palette& p = theme.colors();
-  const kit::Panel panel(theme, "details", rect, {.title = "Details", .note = {}});
+  const kit::Panel panel(theme, "details", rect, {.title = "Details"});
   state::Rect rest = panel.body;
   const float height = kit::wrapped_height(
       theme, kit::Face::kBody, rest.w,
@@ -244,7 +244,7 @@ void draw_details_panel(const kit::Theme& theme, const state::Rect& rect,
   };
   {
     const kit::Panel panel(theme, "details fields", {body.x, body.y, body.w + theme.px(8), body.h},
-                           {.title = {}, .note = {}, .scrolls = true, .plain = true});
+                           {.scrolls = true, .plain = true});
     state::Rect rest{column.x, panel.body.y, column.w, content};
     draw_fields(theme, rest, *details, 0, leading);
     rest.take_top(gap);

@@ -47,7 +47,7 @@ void draw_trouble(const kit::Theme& theme, state::Rect box,
   const state::Palette& p = theme.colors();
   const state::Rgb ink = incomplete ? p.danger : p.text_muted;
   const state::Rect mark = box.take_left(theme.px(11), theme.px(4));
-  kit::shape(kit::Shape::kWarning, mark.center_x(), mark.center_y(), theme.px(10), kit::color(ink));
+  kit::shape(kit::Shape::kWarning, mark, theme.px(10), kit::color(ink));
   kit::label_in(theme, box, kit::Face::kSmall, ink, incomplete ? "incomplete" : "odd times");
 }
 
@@ -60,8 +60,7 @@ void draw_names(const kit::Theme& theme, state::Rect box, const state::InspectVi
   const float line_height = std::min(theme.px(18), box.h / 2);
   box = box.inset(0, std::round((box.h - 2 * line_height) / 2));
   state::Rect title = box.take_top(line_height);
-  const float width = kit::text_in(theme, title, kit::Face::kStrong, p.text_secondary, "Whole run");
-  title.take_left(width, theme.px(8));
+  kit::take_text(theme, title, theme.px(8), kit::Face::kStrong, p.text_secondary, "Whole run");
   draw_trouble(theme, title, *view.rows);
   std::string note = present::length_text(length);
   const bool reading = view.progress < 1;

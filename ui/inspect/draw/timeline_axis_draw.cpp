@@ -64,8 +64,7 @@ void draw_step_head(const TimelineScene& scene, const StepBorder& step, bool nam
                   present::format_integer(step.step), kit::Align::kCenter);
     return;
   }
-  kit::text_in(theme, inner.take_left(width + 1, theme.px(8)), kit::Face::kSmall, p.text_secondary,
-               name);
+  kit::take_text(theme, inner, theme.px(8), kit::Face::kSmall, p.text_secondary, name);
   if (step.end_ns > scene.known_until_ns) return;
   kit::label_in(theme, inner, kit::Face::kMonoSmall, p.text_muted,
                 present::length_text(step.end_ns - step.start_ns));

@@ -33,8 +33,7 @@ void label_band(const TimelineScene& scene, const state::Rect& area, const TimeI
   const state::Rect box{std::clamp(std::round(center - width / 2), area.x, area.right() - width),
                         area.bottom() - height - theme.px(2), width, height};
   if (theme.probe != nullptr) ++theme.probe->layer;
-  kit::fill(box, kit::color(p.popup), theme.px(4));
-  kit::outline(box, kit::color(p.accent), theme.px(4));
+  kit::bordered(box, kit::color(p.popup), kit::color(p.accent), theme.px(4));
   kit::text_in(theme, box, kit::Face::kMono, p.accent_text, text, kit::Align::kCenter);
   if (theme.probe != nullptr) --theme.probe->layer;
 }
@@ -121,8 +120,7 @@ void draw_cursor(const TimelineScene& scene, std::int64_t origin_ns) {
       std::clamp(x - width / 2, scene.axis.x, std::max(scene.axis.x, scene.axis.right() - width));
   const state::Rect box{std::round(left), scene.axis.y, width, scene.axis.h - theme.px(2)};
   if (theme.probe != nullptr) ++theme.probe->layer;
-  kit::fill(box, kit::color(p.popup), theme.px(4));
-  kit::outline(box, kit::color(p.field_edge), theme.px(4));
+  kit::bordered(box, kit::color(p.popup), kit::color(p.field_edge), theme.px(4));
   kit::text_in(theme, box, kit::Face::kMonoSmall, p.text, time, kit::Align::kCenter);
   if (theme.probe != nullptr) --theme.probe->layer;
 }

@@ -118,8 +118,7 @@ void ReadyRow::draw_gather(const Piece& piece, const state::Rect& box) const {
 void ReadyRow::draw_reduction(const Piece& piece, const state::Rect& box, float limit) const {
   const state::Palette& p = theme_.colors();
   const DrawnCollective& reduction = call(piece);
-  kit::fill(box, kit::color(p.field), 2);
-  kit::outline(box, kit::color(p.idle_edge), 2);
+  kit::bordered(box, kit::color(p.field), kit::color(p.idle_edge), 2);
   if (reduction.unit) return label_unit(box, reduction.unit->name, p.text_secondary);
   if (box.h < theme_.px(kLeastNamedBox)) return;  // the size stands in the tooltip
   if (reduction.bucket && !reduction.bucket->oversize_reason.empty()) {

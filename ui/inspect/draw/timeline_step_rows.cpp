@@ -107,15 +107,13 @@ void draw_step_labels(const TimelineScene& scene) {
     before = place.shift_ns;
     const bool longest = scene.borders.longest(row.rank, scene.known_until_ns) == step;
     const std::string name = "Step " + present::format_integer(step->step);
-    const float width = kit::text_width(theme, kit::Face::kStrong, name);
-    kit::text_in(theme, box.take_left(width + 1, theme.px(8)), kit::Face::kStrong, p.text, name);
+    kit::take_text(theme, box, theme.px(8), kit::Face::kStrong, p.text, name);
     const bool ended = step->end_ns <= scene.known_until_ns;
     const std::string length =
         ended ? present::length_text(step->end_ns - step->start_ns) : "running";
     if (longest) {
       const state::Rect mark = box.take_right(theme.px(10), theme.px(6));
-      kit::shape(kit::Shape::kUp, mark.center_x(), mark.center_y(), theme.px(7),
-                 kit::color(p.danger));
+      kit::shape(kit::Shape::kUp, mark, theme.px(7), kit::color(p.danger));
       kit::explain(theme, mark, "The longest step", "Of all steps of this rank");
     }
     kit::text_in(theme, box, kit::Face::kMonoSmall, longest ? p.danger : p.text_secondary, length,

@@ -39,8 +39,7 @@ bool draw_timeline_card(const TimelineScene& scene, const RowItem& item) {
   if (theme.probe != nullptr) ++theme.probe->layer;
   kit::fill({card.x, card.y + theme.px(3), card.w, card.h}, kit::color(p.window, 0.4f),
             theme.px(8));
-  kit::fill(card, kit::color(p.popup), theme.px(8));
-  kit::outline(card, kit::color(p.field_edge), theme.px(8));
+  kit::bordered(card, kit::color(p.popup), kit::color(p.field_edge), theme.px(8));
   state::Rect rest = card.inset(theme.px(12), theme.px(6));
   state::Rect first = rest.take_top(theme.px(22));
   const state::Rect close = first.take_right(theme.px(18), theme.px(6));
@@ -58,9 +57,8 @@ bool draw_timeline_card(const TimelineScene& scene, const RowItem& item) {
       kit::fill({mark.x, mark.center_y() - mark.w / 2, mark.w, mark.w},
                 kit::color(state::time_color(p, *row.swatch)), theme.px(2));
     }
-    const float value =
-        kit::text_in(theme, line, kit::Face::kMono, p.text, row.value, kit::Align::kRight);
-    line.take_right(value, theme.px(8));
+    kit::take_text(theme, line, theme.px(8), kit::Face::kMono, p.text, row.value,
+                   kit::Align::kRight);
     kit::text_in(theme, line, kit::Face::kBody, p.text_secondary, row.name);
   }
   for (std::size_t i = above; i < notes.size(); ++i) draw_note(notes[i]);

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "ui/inspect/sql/sql_words.h"
-#include "ui/kit/draw_probe.h"
 #include "ui/kit/paint.h"
 #include "ui/kit/widgets.h"
 
@@ -133,9 +132,8 @@ void SqlEditor::draw_words(const kit::Theme& theme, const state::Rect& field,
 bool SqlEditor::draw(const kit::Theme& theme, const state::Rect& rect, std::string_view hint,
                      const std::optional<SqlErrorPlace>& wrong) {
   const state::Palette& p = theme.colors();
-  if (theme.probe != nullptr) theme.probe->targets.push_back({"sql/editor", rect});
-  kit::fill(rect, kit::color(p.field), theme.px(5));
-  kit::outline(rect, kit::color(active_ ? p.accent : p.field_edge), theme.px(5));
+  kit::bordered(rect, kit::color(p.field), kit::color(active_ ? p.accent : p.field_edge),
+                theme.px(5));
   const state::Rect field = rect.inset(theme.px(8), theme.px(6));
   if (text_.empty() && !active_) {
     kit::text_in(theme, {field.x, field.y, field.w, theme.px(18)}, kit::Face::kMono, p.text_muted,

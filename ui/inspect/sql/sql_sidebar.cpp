@@ -42,8 +42,7 @@ bool sidebar_line(const kit::Theme& theme, const std::string& name, const state:
 void SqlSidebar::draw_tables(const kit::Theme& theme, const state::Rect& rect,
                              const state::SqlConsole& console, Pick& pick) {
   const state::Palette& p = theme.colors();
-  const kit::Panel panel(theme, "sql tables", rect,
-                         {.title = {}, .note = {}, .scrolls = true, .plain = true});
+  const kit::Panel panel(theme, "sql tables", rect, {.scrolls = true, .plain = true});
   float y = panel.body.y;
   const float height = theme.px(kSidebarRow);
   const auto next_row = [&](float indent) {
@@ -110,8 +109,7 @@ SqlSidebar::Pick SqlSidebar::draw(const kit::Theme& theme, const state::Rect& re
                  examples ? "Nothing was recorded" : "Nothing was asked yet");
     return pick;
   }
-  const kit::Panel panel(theme, "sql queries", area,
-                         {.title = {}, .note = {}, .scrolls = true, .plain = true});
+  const kit::Panel panel(theme, "sql queries", area, {.scrolls = true, .plain = true});
   const float height = theme.px(kSidebarRow);
   const auto [first, last] = kit::rows_to_draw(area, panel.body.y, height, count);
   for (std::size_t i = first; i < last; ++i) {

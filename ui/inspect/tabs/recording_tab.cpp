@@ -59,8 +59,7 @@ void RecordingTab::draw_tools(const kit::Theme& theme, state::Rect tools,
   const auto notes = trace::base::joined(run_.view->banners, " · ");
   if (notes.empty()) return;
   state::Rect mark = tools.take_left(theme.px(12), theme.px(6));
-  kit::shape(kit::Shape::kWarning, mark.center_x(), mark.center_y(), theme.px(11),
-             kit::color(p.text_secondary));
+  kit::shape(kit::Shape::kWarning, mark, theme.px(11), kit::color(p.text_secondary));
   kit::text_in(theme, tools, kit::Face::kSmall, p.text, notes);
   kit::explain(theme, tools, "About this run", notes);
 }
@@ -87,8 +86,7 @@ void RecordingTab::draw_sources(const kit::Theme& theme, const state::Rect& rect
   if (!lost.empty()) lines.push_back(std::move(losses));
   float content = theme.px(kSourcesTitle);
   for (const SourceLine& line : lines) content += height_of(line);
-  const kit::Panel panel(theme, "recording sources", rect,
-                         {.title = {}, .note = {}, .scrolls = true, .plain = true});
+  const kit::Panel panel(theme, "recording sources", rect, {.scrolls = true, .plain = true});
   state::Rect rest{rect.x, panel.body.y, width, content};
   kit::text_in(theme, rest.take_top(theme.px(kSourcesTitle)), kit::Face::kStrong, p.text,
                "Where each number comes from");

@@ -103,9 +103,7 @@ BookmarkMenu::Click BookmarkMenu::draw_row(const kit::Theme& theme, state::Rect 
   kit::explain(theme, pencil, "Rename", "");
   kit::explain(theme, cross, "Remove", "");
   state::Rect inner = row.inset(theme.px(6), 0);
-  const float width = std::ceil(kit::text_width(theme, kit::Face::kMonoSmall, time));
-  kit::text_in(theme, inner.take_left(width, theme.px(12)), kit::Face::kMonoSmall, p.text_secondary,
-               time);
+  kit::take_text(theme, inner, theme.px(12), kit::Face::kMonoSmall, p.text_secondary, time);
   draw_name(theme, inner, "inspect/bookmark name " + number, bookmark, commands);
   return click;
 }

@@ -70,9 +70,8 @@ bool draw_name(const kit::Theme& theme, const state::Rect& row, std::size_t inde
   state::Rect inner = row.inset(theme.px(6), 0);
   const std::string count =
       present::format_integer(hit.count) + " × · " + present::length_text(hit.total_ns);
-  const float width = std::ceil(kit::text_width(theme, kit::Face::kMonoSmall, count));
-  kit::text_in(theme, inner.take_right(width, theme.px(10)), kit::Face::kMonoSmall,
-               p.text_secondary, count, kit::Align::kRight);
+  kit::take_text(theme, inner, theme.px(10), kit::Face::kMonoSmall, p.text_secondary, count,
+                 kit::Align::kRight);
   const float kind = std::ceil(kit::text_width(theme, kit::Face::kSmall, "collective"));
   kit::text_in(theme, inner.take_right(kind, theme.px(10)), kit::Face::kSmall, p.text_muted,
                table_name(hit.table), kit::Align::kRight);
@@ -132,8 +131,7 @@ std::optional<std::size_t> draw_instances(const kit::Theme& theme, const state::
   state::Rect list = rect;
   kit::text_in(theme, list.take_top(theme.px(kInstanceTitle)).inset(theme.px(6), 0),
                kit::Face::kSmall, theme.colors().text_muted, title_of(hits));
-  const kit::Panel panel(theme, "found instances", list,
-                         {.title = {}, .note = {}, .scrolls = true, .plain = true});
+  const kit::Panel panel(theme, "found instances", list, {.scrolls = true, .plain = true});
   const float height = theme.px(kInstanceRow);
   const float content = height * static_cast<float>(hits.instances.size());
   const float bar = content > list.h + 1 ? theme.px(8) : 0;
@@ -307,10 +305,10 @@ void SearchField::draw(const kit::Theme& theme, const state::Rect& rect,
                        state::Commands& commands) {
   follow(view);
   const state::Palette& p = theme.colors();
-  if (theme.probe != nullptr) theme.probe->targets.push_back({"inspect/search", rect});
   const bool bad = is_answered(view) && !view.hits->problem.empty();
-  kit::fill(rect, kit::color(kit::hovers(rect) ? p.hover : p.field), theme.px(6));
-  kit::outline(rect, kit::color(bad ? p.danger : active_ ? p.accent : p.field_edge), theme.px(6));
+  const state::Rgb edge = bad ? p.danger : active_ ? p.accent : p.field_edge;
+  kit::bordered(rect, kit::color(kit::hovers(rect) ? p.hover : p.field), kit::color(edge),
+                theme.px(6));
   state::Rect inner = rect.inset(theme.px(10), 0);
   if (is_set()) {
     const state::Rect cross = inner.take_right(theme.px(16), theme.px(6));

@@ -267,14 +267,12 @@ void draw_labels(const Strip& strip, const state::PredictionView& prediction) {
   labels.take_right(theme.px(8));
   state::Rect first = labels.take_top(theme.px(kCalls), theme.px(kBetween));
   state::Rect second = labels.take_top(theme.px(kRibbon), theme.px(kBetween));
-  const float name = kit::text_in(theme, first, kit::Face::kStrong, p.changed, "Predicted");
-  first.take_left(name, theme.px(6));
+  kit::take_text(theme, first, theme.px(6), kit::Face::kStrong, p.changed, "Predicted");
   kit::label_in(theme, first, kit::Face::kSmall, p.text_muted,
                 prediction.prediction->has_units ? "Units" : "Buckets", kit::Align::kRight);
   if (strip.is_of_another_step()) {
-    const std::string which = "step " + present::format_integer(prediction.step->index);
-    second.take_left(kit::text_in(theme, second, kit::Face::kMedium, p.changed, which),
-                     theme.px(6));
+    kit::take_text(theme, second, theme.px(6), kit::Face::kMedium, p.changed,
+                   "step " + present::format_integer(prediction.step->index));
   }
   kit::label_in(theme, second, kit::Face::kSmall, p.text_muted, "Ribbon", kit::Align::kRight);
 }

@@ -23,8 +23,7 @@ kit::Plot history_plot(const kit::Theme& theme, state::Rect rect, const char* ti
                        const char* note) {
   const state::Palette& p = theme.colors();
   state::Rect head = rect.take_top(theme.px(kPlotTitle));
-  const float used = kit::text_in(theme, head, kit::Face::kMedium, p.text_secondary, title);
-  head.take_left(used, theme.px(10));
+  kit::take_text(theme, head, theme.px(10), kit::Face::kMedium, p.text_secondary, title);
   kit::label_in(theme, head, kit::Face::kSmall, p.text_muted, note);
   rect.take_left(theme.px(kTimeLabels));
   rect.take_bottom(theme.px(kFoot));

@@ -56,9 +56,8 @@ void draw_group_heading(const kit::Theme& theme, const state::Rect& rect,
   const state::Palette& p = theme.colors();
   state::Rect row = rect;
   row.take_top(theme.px(6));
-  const float width =
-      kit::text_in(theme, row, kit::Face::kHeading, p.heading, trace::job::to_string(group));
-  row.take_left(width, theme.px(10));
+  kit::take_text(theme, row, theme.px(10), kit::Face::kHeading, p.heading,
+                 trace::job::to_string(group));
   kit::line(row.x, std::round(row.center_y()), row.right(), std::round(row.center_y()),
             kit::color(p.panel_edge));
 }
@@ -138,8 +137,7 @@ KnobRowExtras KnobsPanel::extras_of(const state::Snapshot& snapshot, const prese
 
 void KnobsPanel::draw_rows(const kit::Theme& theme, const state::Rect& rect,
                            const state::Snapshot& snapshot, state::Commands& commands) {
-  const kit::Panel panel(theme, "knob rows", rect,
-                         {.title = {}, .note = {}, .scrolls = true, .plain = true});
+  const kit::Panel panel(theme, "knob rows", rect, {.scrolls = true, .plain = true});
   const float padding = theme.px(kit::kPanelPadding);
   const float content = rect.w - 2 * padding;
   float y = panel.body.y;

@@ -74,8 +74,7 @@ void draw_queue_head(const kit::Theme& theme, state::Rect row, const state::Snap
 void draw_queue(const kit::Theme& theme, const state::Rect& box, const state::Snapshot& snapshot,
                 state::Commands& commands) {
   const state::Palette& p = theme.colors();
-  const kit::Panel panel(theme, "queue", box,
-                         {.title = {}, .note = {}, .scrolls = true, .plain = true});
+  const kit::Panel panel(theme, "queue", box, {.scrolls = true, .plain = true});
   const auto& queued = snapshot.job.queued;
   const std::vector<std::string> names = present::queued_names(snapshot.job);
   for (std::size_t i = 0; i < queued.size(); ++i) {

@@ -110,8 +110,7 @@ void draw_memory(const kit::Theme& theme, state::Rect cell,
   if (!shortage.empty()) {
     state::Rect mark = cell;
     mark = mark.take_top(theme.px(15)).take_right(theme.px(11));
-    kit::shape(kit::Shape::kWarning, mark.center_x(), mark.center_y(), theme.px(10),
-               kit::color(p.danger));
+    kit::shape(kit::Shape::kWarning, mark, theme.px(10), kit::color(p.danger));
   }
   const state::Rgb ink = !shortage.empty() ? p.danger : chosen ? p.text : p.text_secondary;
   const state::Rect bar =
