@@ -8,7 +8,7 @@
 #include "ui/kit/widgets.h"
 #include "ui/learn/learning_panel.h"
 #include "ui/log/log_panel.h"
-#include "ui/tune/memory_panel.h"
+#include "ui/tune/panels.h"
 
 namespace shardlens::ui::tune {
 

@@ -1,5 +1,3 @@
-#include "ui/tune/empty_state.h"
-
 #include <algorithm>
 #include <array>
 #include <string>
@@ -8,6 +6,7 @@
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/job_text.h"
+#include "ui/tune/panels.h"
 
 namespace shardlens::ui::tune {
 

@@ -1,10 +1,9 @@
-#include "ui/tune/failure_card.h"
-
 #include <algorithm>
 #include <string>
 
 #include "ui/kit/widgets.h"
 #include "ui/present/job_text.h"
+#include "ui/tune/panels.h"
 
 namespace shardlens::ui::tune {
 

@@ -1,5 +1,3 @@
-#include "ui/tune/memory_panel.h"
-
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -11,6 +9,7 @@
 #include "ui/present/format.h"
 #include "ui/present/headline.h"
 #include "ui/present/memory_stack.h"
+#include "ui/tune/panels.h"
 
 namespace shardlens::ui::tune {
 

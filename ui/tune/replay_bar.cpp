@@ -1,5 +1,3 @@
-#include "ui/tune/replay_bar.h"
-
 #include <algorithm>
 #include <array>
 #include <tuple>
@@ -7,6 +5,7 @@
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
+#include "ui/tune/panels.h"
 
 namespace shardlens::ui::tune {
 

@@ -1,5 +1,3 @@
-#include "ui/tune/step_chart_panel.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,6 +11,8 @@
 #include "ui/present/axis.h"
 #include "ui/present/format.h"
 #include "ui/present/job_text.h"
+#include "ui/present/step_chart.h"
+#include "ui/tune/panels.h"
 
 namespace shardlens::ui::tune {
 

@@ -4,11 +4,7 @@
 
 #include "ui/learn/learning_chart.h"
 #include "ui/learn/learning_panel.h"
-#include "ui/tune/empty_state.h"
-#include "ui/tune/failure_card.h"
-#include "ui/tune/memory_panel.h"
-#include "ui/tune/replay_bar.h"
-#include "ui/tune/step_chart_panel.h"
+#include "ui/tune/panels.h"
 
 namespace shardlens::ui::tune {
 

@@ -1,7 +1,7 @@
-#include "ui/tune/replay_bar.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "ui/tune/panels.h"
 
 namespace shardlens::ui::tune {
 

@@ -1,11 +1,10 @@
-#include "ui/tune/settings/knob_chart.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <string>
 
 #include "ui/kit/widgets.h"
+#include "ui/tune/settings/knob_row.h"
 
 namespace shardlens::ui::tune {
 

@@ -5,7 +5,6 @@
 #include <cstdlib>
 
 #include "ui/kit/widgets.h"
-#include "ui/tune/settings/knob_chart.h"
 
 namespace shardlens::ui::tune {
 

@@ -1,4 +1,5 @@
-// One knob: label, its setting's name in grey, the control. Interface thread, inside a frame.
+// One knob: label, its setting's name in grey, the control, and what is predicted of it. Interface
+// thread, inside a frame.
 #pragma once
 
 #include <optional>
@@ -23,5 +24,17 @@ float knob_row_height(const kit::Theme& theme, float width, const present::KnobR
                       const KnobRowExtras& extras);
 void draw_knob_row(const kit::Theme& theme, const state::Rect& rect, const present::KnobRow& row,
                    const KnobRowExtras& extras, state::Commands& commands);
+
+// The predicted curve of step time over a slider's range. `rect`: as wide as the slider below it,
+// so that positions agree. A click on the best value, or on a measured run's, sets the knob.
+float knob_chart_height(const kit::Theme& theme);
+void draw_knob_chart(const kit::Theme& theme, const state::Rect& rect, const present::KnobRow& row,
+                     const present::KnobChart& chart, state::Commands& commands);
+
+// Under the strategy knob: what each strategy would need and take, one row each, before the run. A
+// click chooses.
+float strategy_bars_height(const kit::Theme& theme, const state::KnobDraft& draft);
+void draw_strategy_bars(const kit::Theme& theme, const state::Rect& rect,
+                        const state::Snapshot& snapshot, state::Commands& commands);
 
 }  // namespace shardlens::ui::tune

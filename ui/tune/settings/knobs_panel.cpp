@@ -9,7 +9,6 @@
 #include "ui/present/step_chart.h"
 #include "ui/present/tune/prediction_text.h"
 #include "ui/tune/settings/knob_row.h"
-#include "ui/tune/settings/strategy_bars.h"
 
 namespace shardlens::ui::tune {
 

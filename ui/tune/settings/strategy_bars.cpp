@@ -1,5 +1,3 @@
-#include "ui/tune/settings/strategy_bars.h"
-
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -9,7 +7,9 @@
 #include "ui/kit/widgets.h"
 #include "ui/plan/estimate_draw.h"
 #include "ui/present/format.h"
+#include "ui/present/tune/choice_hint.h"
 #include "ui/present/tune/knob_chart.h"
+#include "ui/tune/settings/knob_row.h"
 
 namespace shardlens::ui::tune {
 
