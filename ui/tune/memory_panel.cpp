@@ -28,13 +28,16 @@ std::string in_unit(double bytes, const present::SizeUnit& unit) {
 
 double axis_top(const present::MemoryStacks& stacks) { return stacks.top * 1.02; }
 
+float y_of(const state::Rect& column, const present::MemoryStacks& stacks, double bytes) {
+  return std::round(column.bottom() - static_cast<float>(bytes / axis_top(stacks)) * column.h);
+}
+
 void draw_axis(const kit::Theme& theme, const state::Rect& plot,
-               const present::MemoryStacks& stacks, const present::SizeUnit& unit, double top) {
+               const present::MemoryStacks& stacks, const present::SizeUnit& unit) {
   const double step = present::nice_binary_step(
       stacks.top / unit.bytes, std::max(2, static_cast<int>(plot.h / theme.px(64))));
-  for (double tick = 0; tick * unit.bytes <= top; tick += step) {
-    const float y = plot.bottom() - static_cast<float>(tick * unit.bytes / top) * plot.h;
-    kit::tick_left(theme, plot, y, present::format_plain(tick));
+  for (double tick = 0; tick * unit.bytes <= axis_top(stacks); tick += step) {
+    kit::tick_left(theme, plot, y_of(plot, stacks, tick * unit.bytes), present::format_plain(tick));
   }
 }
 
@@ -89,13 +92,10 @@ void draw_bar_tooltip(const kit::Theme& theme, const present::MemoryBar& bar,
 void draw_bar(const kit::Theme& theme, const state::Rect& column, const present::MemoryBar& bar,
               const present::SizeUnit& unit, const present::MemoryStacks& stacks) {
   const state::Palette& p = theme.colors();
-  const double top = axis_top(stacks);
-  const auto y_of = [&](double bytes) {
-    return std::round(column.bottom() - static_cast<float>(bytes / top) * column.h);
-  };
   double sum = 0;
   for (const present::MemoryPart& part : bar.parts) {
-    const float bottom = y_of(sum), part_top = y_of(sum + part.bytes);
+    const float bottom = y_of(column, stacks, sum),
+                part_top = y_of(column, stacks, sum + part.bytes);
     sum += part.bytes;
     const state::Rgb hue = state::memory_color(p, part.category);
     const float gap = bottom - part_top >= 4 ? 1.0f : 0.0f;
@@ -104,15 +104,15 @@ void draw_bar(const kit::Theme& theme, const state::Rect& column, const present:
     label_part(theme, r, part, hue, unit);
   }
   if (bar.now > 0) {
-    const float y = y_of(bar.now);
+    const float y = y_of(column, stacks, bar.now);
     const float tick = std::min(theme.px(5), column.w * 0.18f);  // short of the next rank's
     const float thickness = std::max(2.0f, theme.px(2));
     kit::line(column.x - tick, y, column.x, y, kit::color(p.text), thickness);
     kit::line(column.right(), y, column.right() + tick, y, kit::color(p.text), thickness);
   }
-  float label_y = y_of(bar.peak);
+  float label_y = y_of(column, stacks, bar.peak);
   if (const double dashed = dashed_bytes(bar); dashed > 0) {
-    const float y = y_of(dashed);
+    const float y = y_of(column, stacks, dashed);
     const float apart = std::min(theme.px(3), std::floor(column.w * 0.15f));
     kit::dashed_outline(theme, {column.x - apart, y, column.w + 2 * apart, column.bottom() - y},
                         kit::color(p.changed));
@@ -129,11 +129,7 @@ void draw_bar(const kit::Theme& theme, const state::Rect& column, const present:
 void draw_rest(const kit::Theme& theme, const state::Rect& column, const present::MemoryFold& fold,
                const present::MemoryStacks& stacks) {
   const state::Palette& p = theme.colors();
-  const double top = axis_top(stacks);
-  const auto y_of = [&](double bytes) {
-    return std::round(column.bottom() - static_cast<float>(bytes / top) * column.h);
-  };
-  const float least = y_of(fold.least), most = y_of(fold.most);
+  const float least = y_of(column, stacks, fold.least), most = y_of(column, stacks, fold.most);
   kit::fill({column.x, least, column.w, column.bottom() - least}, kit::color(p.field), theme.px(2));
   kit::fill({column.x, most, column.w, std::max(2.0f, least - most)}, kit::color(p.idle_edge),
             theme.px(2));
@@ -160,7 +156,7 @@ void draw_bars(const kit::Theme& theme, state::Rect area, const present::MemoryS
   state::Rect names = area.take_bottom(theme.px(18));
   area.take_top(theme.px(18));
   area.take_left(theme.px(40));
-  draw_axis(theme, area, stacks, unit, axis_top(stacks));
+  draw_axis(theme, area, stacks, unit);
   const std::size_t count = fold.shown.size() + (fold.rest > 0 ? 1 : 0);
   const float pitch = area.w / static_cast<float>(count);
   const float width = std::floor(std::clamp(pitch * 0.68f, theme.px(6), theme.px(112)));

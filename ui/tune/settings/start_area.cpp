@@ -1,5 +1,6 @@
 // The foot of the knobs panel: what Start does is written on it, or how the trainer's set-up goes.
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -101,36 +102,39 @@ std::string main_label(const present::StartControls& controls) {
   return controls.label + " · " + controls.detail;
 }
 
-constexpr std::string_view kSweepLabel = "Sweep…", kSearchLabel = "Search…";
+struct CardButton {
+  std::string_view name, label, title, explanation;
+  bool searches;
+};
+// Right of Start, from the right.
+constexpr std::array<CardButton, 2> kBesideStart{
+    {{"start/search", "Search…", "Search",
+      "Runs these settings, predicts strategies and their knobs from that run, tries what may win "
+      "beyond noise, the most promising first, and says how sure the gain is",
+      true},
+     {"start/sweep", "Sweep…", "Sweep",
+      "Tries many values of one or more settings, each several times in random order, and says "
+      "which is best beyond noise",
+      false}}};
 
-// Of the buttons beside Start, with their gaps.
-float sweep_width(const kit::Theme& theme) {
-  return kit::button_width(theme, kSweepLabel) + theme.px(8);
-}
-float search_width(const kit::Theme& theme) {
-  return kit::button_width(theme, kSearchLabel) + theme.px(8);
-}
+// With their gaps.
 float beside_start_width(const kit::Theme& theme) {
-  return sweep_width(theme) + search_width(theme);
+  float width = 0;
+  for (const CardButton& button : kBesideStart) {
+    width += kit::button_width(theme, button.label) + theme.px(8);
+  }
+  return width;
 }
 
-void draw_sweep_button(const kit::Theme& theme, const state::Rect& box, state::Commands& commands) {
-  if (kit::button(theme, "start/sweep", box, kit::ButtonKind::kQuiet, kSweepLabel)) {
-    commands.push_back(state::OpenSweepCard{});
+// Take their room from the right of `row`.
+void draw_beside_start(const kit::Theme& theme, state::Rect& row, state::Commands& commands) {
+  for (const CardButton& button : kBesideStart) {
+    const state::Rect box = row.take_right(kit::button_width(theme, button.label), theme.px(8));
+    if (kit::button(theme, button.name, box, kit::ButtonKind::kQuiet, button.label)) {
+      commands.push_back(state::OpenSweepCard{.knob = {}, .searches = button.searches});
+    }
+    kit::explain(theme, box, button.title, button.explanation);
   }
-  kit::explain(theme, box, "Sweep",
-               "Tries many values of one or more settings, each several times in random order, "
-               "and says which is best beyond noise");
-}
-
-void draw_search_button(const kit::Theme& theme, const state::Rect& box,
-                        state::Commands& commands) {
-  if (kit::button(theme, "start/search", box, kit::ButtonKind::kQuiet, kSearchLabel)) {
-    commands.push_back(state::OpenSweepCard{.knob = {}, .searches = true});
-  }
-  kit::explain(theme, box, "Search",
-               "Runs these settings, predicts strategies and their knobs from that run, tries what "
-               "may win beyond noise, the most promising first, and says how sure the gain is");
 }
 
 // A long name stands under the button instead of being cut on it.
@@ -195,10 +199,7 @@ void draw_start_area(const kit::Theme& theme, const state::Rect& rect,
   }
   const bool fits = name_fits(theme, controls, rect.w - beside_start_width(theme));
   state::Rect main = rest.take_top(theme.px(36), fits ? theme.px(8) : 0);
-  draw_search_button(theme, main.take_right(search_width(theme) - theme.px(8), theme.px(8)),
-                     commands);
-  draw_sweep_button(theme, main.take_right(sweep_width(theme) - theme.px(8), theme.px(8)),
-                    commands);
+  draw_beside_start(theme, main, commands);
   if (!fits) {
     state::Rect name = rest.take_top(name_height(theme, controls, rect.w), theme.px(8));
     name.take_top(theme.px(5));

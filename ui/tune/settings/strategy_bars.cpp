@@ -93,7 +93,14 @@ void draw_bars_head(const kit::Theme& theme, const state::Rect& rect,
   }
 }
 
-// A figure with a bar under it.
+void draw_share(const kit::Theme& theme, const state::Rect& bar, double share, state::Rgb ink) {
+  kit::fill(bar, kit::color(theme.colors().field), theme.px(2));
+  if (!(share > 0)) return;
+  const float width = std::max(2.0f, std::round(bar.w * static_cast<float>(share)));
+  kit::fill({bar.x, bar.y, width, bar.h}, kit::color(ink), theme.px(2));
+}
+
+// A figure; returns where a bar under it goes.
 state::Rect draw_figure(const kit::Theme& theme, state::Rect cell, state::Rgb ink,
                         const std::string& figure) {
   const state::Rect text_row = cell.take_top(theme.px(15));
@@ -129,12 +136,7 @@ void draw_sent(const kit::Theme& theme, const state::Rect& cell,
   const std::int64_t sent = sent_bytes(plan);
   const state::Rect bar =
       draw_figure(theme, cell, chosen ? p.text : p.text_secondary, present::bytes_or_zero(sent));
-  kit::fill(bar, kit::color(p.field), theme.px(2));
-  const auto share = static_cast<float>(static_cast<double>(sent) / axis);
-  if (sent > 0) {
-    kit::fill({bar.x, bar.y, std::max(2.0f, std::round(bar.w * share)), bar.h},
-              kit::color(p.text_muted), theme.px(2));
-  }
+  draw_share(theme, bar, static_cast<double>(sent) / axis, p.text_muted);
   if (kit::hovers(cell)) {
     plan::formula_tooltip(theme, std::string(plan.name()) + ": sent by a rank in a step",
                           present::traffic_lines(plan.traffic));
@@ -156,10 +158,7 @@ void draw_step(const kit::Theme& theme, const state::Rect& cell,
     note = "Predicted step: " + present::choice_text(snapshot, strategy_knob(), *point);
     const state::Rect bar =
         draw_figure(theme, cell, p.changed, present::format_duration(point->step_ns).text());
-    kit::fill(bar, kit::color(p.field), theme.px(2));
-    const auto share = static_cast<float>(point->step_ns / scales.step);
-    kit::fill({bar.x, bar.y, std::max(2.0f, std::round(bar.w * share)), bar.h},
-              kit::color(state::mix(p.panel, p.changed, 0.6)), theme.px(2));
+    draw_share(theme, bar, point->step_ns / scales.step, state::mix(p.panel, p.changed, 0.6));
   }
   if (scales.sent <= 0) {
     kit::explain(theme, cell, plan.name(), note);
