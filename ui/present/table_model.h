@@ -137,6 +137,16 @@ inline Quantity whole_number(double value) {
   return {format_integer(static_cast<std::int64_t>(value)), ""};
 }
 
+// What every column says of itself; as a figure, unless it is told otherwise.
+inline TableColumn column_head(std::string title, std::string csv_title, std::string definition,
+                               float width, int priority = 0) {
+  return {.title = std::move(title),
+          .csv_title = std::move(csv_title),
+          .definition = std::move(definition),
+          .width = width,
+          .priority = priority};
+}
+
 // None: kNotKnown.
 template <typename Value>
 double number_of(const Value& value) {

@@ -178,26 +178,16 @@ std::shared_ptr<const present::Table> memory_table(
                          .memory_mark = of(place).category};
       });
   columns.add_figure(
-      {.title = "Size",
-       .csv_title = "bytes",
-       .definition = "As it was requested",
-       .width = 82,
-       .priority = 5},
+      present::column_head("Size", "bytes", "As it was requested", 82, 5),
       [of](std::uint32_t place) { return of(place).bytes; }, present::format_bytes);
   columns.add_words(
-      {.title = "For",
-       .csv_title = "category",
-       .definition = "What it is for",
-       .width = 110,
-       .priority = 2},
+      present::column_head("For", "category", "What it is for", 110, 2),
       [of](std::uint32_t place) { return std::string(present::memory_name(of(place).category)); },
       state::Tone::kSecondary);
   columns.add(
-      {.title = "Lived",
-       .csv_title = "lived_ns",
-       .definition = "Within the step, from its allocation until it was freed, if it was",
-       .width = 86,
-       .priority = 3},
+      present::column_head("Lived", "lived_ns",
+                           "Within the step, from its allocation until it was freed, if it was", 86,
+                           3),
       [of](std::uint32_t place) { return lived_cell(of(place)); },
       [of](std::uint32_t place) { return of(place).end_ns - of(place).start_ns; });
   return table;

@@ -17,6 +17,7 @@ namespace shardlens::ui::inspect {
 
 namespace {
 
+using present::column_head;
 using trace::analysis::RankFigures;
 
 constexpr std::size_t kMostLossesTold = 8;
@@ -87,7 +88,8 @@ class RecordingColumns {
 
   void add_all() {
     add_figure(
-        "Rank", "rank", "Global rank", 62, 100, [](const RankFigures& r) { return r.info.rank; },
+        column_head("Rank", "rank", "Global rank", 62, 100),
+        [](const RankFigures& r) { return r.info.rank; },
         [](double rank) {
           return present::Quantity{present::format_plain(rank), ""};
         });
@@ -95,45 +97,41 @@ class RecordingColumns {
       out_.pinned.front().front() = present::TableCell::words(
           "+ " + present::format_integer(static_cast<std::int64_t>(rest_.size())));
     }
-    add_text("Device", "device_name", "What it computes on", 190, 9,
+    add_text(column_head("Device", "device_name", "What it computes on", 190, 9),
              [](const RankFigures& r) { return r.info.device_name; });
-    add_text("Index", "device", "Of the device among those that its process sees", 74, 4,
-             [](const RankFigures& r) { return r.info.device; });
-    add_text("Software", "versions", "Versions of the program, LibTorch, the driver, CUDA and NCCL",
-             210, 8, [](const RankFigures& r) { return r.info.versions; });
-    add_text("Link", "link", "What links it to the other ranks", 150, 7,
+    add_text(
+        column_head("Index", "device", "Of the device among those that its process sees", 74, 4),
+        [](const RankFigures& r) { return r.info.device; });
+    add_text(column_head("Software", "versions",
+                         "Versions of the program, LibTorch, the driver, CUDA and NCCL", 210, 8),
+             [](const RankFigures& r) { return r.info.versions; });
+    add_text(column_head("Link", "link", "What links it to the other ranks", 150, 7),
              [](const RankFigures& r) { return r.info.link; });
     add_figure(
-        "Link peak", "link_bytes_per_s",
-        "Of the link in one direction, without protocol: what a bus bandwidth is held "
-        "against",
-        92, 6,
+        column_head("Link peak", "link_bytes_per_s",
+                    "Of the link in one direction, without protocol: what a bus bandwidth is held "
+                    "against",
+                    92, 6),
         [](const RankFigures& r) {
           return r.info.link_bytes_per_second > 0 ? std::optional(r.info.link_bytes_per_second)
                                                   : std::nullopt;
         },
         present::format_bandwidth);
-    add_text("Host", "host", "Name of its machine", 120, 3,
+    add_text(column_head("Host", "host", "Name of its machine", 120, 3),
              [](const RankFigures& r) { return r.info.host; });
     add_cost();
   }
 
  private:
   template <typename Text>
-  void add_text(std::string title, std::string csv, std::string definition, float width,
-                int priority, Text text) {
+  void add_text(present::TableColumn head, Text text) {
     const auto says_nothing = [&](const RankFigures* r) { return text(*r).empty(); };
     if (std::ranges::all_of(columns_.rows(), says_nothing) &&
         std::ranges::all_of(rest_, says_nothing)) {
       return;
     }
-    columns_.add_words({.title = std::move(title),
-                        .csv_title = std::move(csv),
-                        .definition = std::move(definition),
-                        .width = width,
-                        .wish = width * 1.7f,
-                        .priority = priority},
-                       [text](const RankFigures* r) { return text(*r); });
+    head.wish = head.width * 1.7f;
+    columns_.add_words(std::move(head), [text](const RankFigures* r) { return text(*r); });
     if (rest_.empty()) return;
     present::TableCell rest = present::TableCell::words(text(*rest_.front()));
     const bool differ =
@@ -143,8 +141,7 @@ class RecordingColumns {
   }
 
   template <typename Value, typename Show>
-  void add_figure(std::string title, std::string csv, std::string definition, float width,
-                  int priority, Value value, Show show) {
+  void add_figure(present::TableColumn head, Value value, Show show) {
     double least = present::kNotKnown, most = present::kNotKnown;
     for (const RankFigures* rank : rest_) {
       const double given = present::number_of(value(*rank));
@@ -152,12 +149,7 @@ class RecordingColumns {
       most = std::fmax(most, given);
     }
     auto& column = columns_.add_figure(
-        {.title = std::move(title),
-         .csv_title = std::move(csv),
-         .definition = std::move(definition),
-         .width = width,
-         .priority = priority},
-        [value](const RankFigures* r) { return value(*r); }, show);
+        std::move(head), [value](const RankFigures* r) { return value(*r); }, show);
     if (std::isnan(most) && !present::has_numbers(out_, column)) return out_.columns.pop_back();
     if (rest_.empty()) return;
     present::TableCell rest;
@@ -174,18 +166,22 @@ class RecordingColumns {
   }
 
   void add_cost() {
-    add_figure("Events", "events", "Bulk events and collectives that were recorded", 104, 5,
-               of_cost(&trace::model::RecorderCost::events), present::whole_number);
     add_figure(
-        "Lost", "lost", "Records that could not be kept; the reasons stand beside", 84, 8,
+        column_head("Events", "events", "Bulk events and collectives that were recorded", 104, 5),
+        of_cost(&trace::model::RecorderCost::events), present::whole_number);
+    add_figure(
+        column_head("Lost", "lost", "Records that could not be kept; the reasons stand beside", 84,
+                    8),
         [losses = losses_](const RankFigures& r) { return lost_of(r, *losses); },
         present::whole_number);
     add_figure(
-        "Callbacks", "callback_ns",
-        "Time that recording took of the job's own threads: an estimate from samples, and from "
-        "what LibTorch needs for an observed operator on this machine",
-        98, 5, of_cost(&trace::model::RecorderCost::callback_ns), present::format_duration);
-    add_figure("Writer", "writer_ns", "CPU time of the recorder's own threads", 90, 4,
+        column_head(
+            "Callbacks", "callback_ns",
+            "Time that recording took of the job's own threads: an estimate from samples, and from "
+            "what LibTorch needs for an observed operator on this machine",
+            98, 5),
+        of_cost(&trace::model::RecorderCost::callback_ns), present::format_duration);
+    add_figure(column_head("Writer", "writer_ns", "CPU time of the recorder's own threads", 90, 4),
                of_cost(&trace::model::RecorderCost::writer_ns), present::format_duration);
   }
 

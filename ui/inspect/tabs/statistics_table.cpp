@@ -13,6 +13,7 @@ namespace shardlens::ui::inspect {
 
 namespace {
 
+using present::column_head;
 using trace::timeline::NameFigures;
 using trace::timeline::StatisticsTable;
 using Kind = present::TableColumn::Kind;
@@ -142,12 +143,9 @@ class StatisticsColumns {
   }
 
   void add_counts() {
-    columns_.add_figure({.title = "Count",
-                         .csv_title = "count",
-                         .definition = "Events that begin in the range, over all its ranks",
-                         .width = 84,
-                         .priority = 9},
-                        &NameFigures::count, present::whole_number);
+    columns_.add_figure(
+        column_head("Count", "count", "Events that begin in the range, over all its ranks", 84, 9),
+        &NameFigures::count, present::whole_number);
     add_duration("Total", "total_ns", "Sum of their durations, over all ranks of the range", 10,
                  [](const NameFigures& r) {
                    return has_times(r) ? std::optional(r.total_ns) : std::nullopt;
@@ -176,12 +174,9 @@ class StatisticsColumns {
   template <typename Value>
   void add_duration(std::string title, std::string csv, std::string definition, int priority,
                     Value value) {
-    columns_.add_figure({.title = std::move(title),
-                         .csv_title = std::move(csv),
-                         .definition = std::move(definition),
-                         .width = 102,
-                         .priority = priority},
-                        value, present::format_duration);
+    columns_.add_figure(
+        column_head(std::move(title), std::move(csv), std::move(definition), 102, priority), value,
+        present::format_duration);
   }
 
   void add_durations() {
@@ -199,73 +194,63 @@ class StatisticsColumns {
                  [](const NameFigures& r) { return if_known(r.most_ns); });
   }
 
-  template <typename Value, typename Show>
-  void add_known(std::string title, std::string csv, std::string definition, int priority,
-                 Value value, Show show) {
-    columns_.add_known({.title = std::move(title),
-                        .csv_title = std::move(csv),
-                        .definition = std::move(definition),
-                        .width = 106,
-                        .priority = priority},
-                       value, show);
-  }
-
   void add_bytes(std::string definition) {
-    add_known(
-        "Bytes", "bytes", std::move(definition), 2,
+    columns_.add_known(
+        column_head("Bytes", "bytes", std::move(definition), 106, 2),
         [](const NameFigures& r) { return r.bytes >= 0 ? std::optional(r.bytes) : std::nullopt; },
         present::format_bytes);
   }
 
   void add_copy_traffic() {
     add_bytes("Sum of the bytes moved");
-    add_known(
-        "Bandwidth", "bytes_per_s", "Bytes ÷ sum of the durations", 2,
+    columns_.add_known(
+        column_head("Bandwidth", "bytes_per_s", "Bytes ÷ sum of the durations", 106, 2),
         [](const NameFigures& r) { return rate_of(static_cast<double>(r.bytes), r.total_ns); },
         present::format_bandwidth);
   }
 
-  void add_choice(std::string title, std::string csv, std::string definition,
-                  std::string NameFigures::*text) {
+  void add_choice(present::TableColumn head, std::string NameFigures::*text) {
     const bool known = std::ranges::any_of(
         columns_.rows(), [text](const NameFigures& row) { return !(row.*text).empty(); });
     if (!known) return;
-    columns_.add_words({.title = std::move(title),
-                        .csv_title = std::move(csv),
-                        .definition = std::move(definition),
-                        .width = 92,
-                        .priority = 2},
-                       text, state::Tone::kSecondary);
+    columns_.add_words(std::move(head), text, state::Tone::kSecondary);
   }
 
   void add_collective_traffic() {
     add_bytes("Sum of their sizes S as nccl-tests counts them, over all ranks of the range");
-    add_choice("Algorithm", "algorithm",
-               "As NCCL chose it: ring, tree, NVLS, …; all that occur in the row",
-               &NameFigures::algorithm);
-    add_choice("Protocol", "protocol",
-               "As NCCL chose it: LL and LL128 have low latency, SIMPLE high bandwidth",
+    add_choice(
+        column_head("Algorithm", "algorithm",
+                    "As NCCL chose it: ring, tree, NVLS, …; all that occur in the row", 92, 2),
+        &NameFigures::algorithm);
+    add_choice(column_head("Protocol", "protocol",
+                           "As NCCL chose it: LL and LL128 have low latency, SIMPLE high bandwidth",
+                           92, 2),
                &NameFigures::protocol);
-    add_known(
-        "Wait", "mean_wait_ns",
-        "Mean time until the last rank of the group had started: latest start − own start", 6,
+    columns_.add_known(
+        column_head(
+            "Wait", "mean_wait_ns",
+            "Mean time until the last rank of the group had started: latest start − own start", 106,
+            6),
         [](const NameFigures& r) {
           return r.matched > 0 ? static_cast<double>(r.wait_ns) / static_cast<double>(r.matched)
                                : present::kNotKnown;
         },
         present::format_duration);
-    add_known(
-        "Alg. bandwidth", "algbw_bytes_per_s",
-        "S ÷ t, the median over the row's calls; t is the transfer time: from the latest start "
-        "over "
-        "the ranks to the end. Waiting for a straggler is not a slow link",
-        1, [](const NameFigures& r) { return if_any(r.algbw_bytes_per_s); },
+    columns_.add_known(
+        column_head(
+            "Alg. bandwidth", "algbw_bytes_per_s",
+            "S ÷ t, the median over the row's calls; t is the transfer time: from the latest start "
+            "over the ranks to the end. Waiting for a straggler is not a slow link",
+            106, 1),
+        [](const NameFigures& r) { return if_any(r.algbw_bytes_per_s); },
         present::format_bandwidth);
-    add_known(
-        "Bus bandwidth", "busbw_bytes_per_s",
-        "Algorithm bandwidth × 2(n−1)/n for all-reduce, × (n−1)/n for all-gather, reduce-scatter "
-        "and all-to-all, × 1 for others (nccl-tests): to be compared with the link's",
-        6, [](const NameFigures& r) { return if_any(r.busbw_bytes_per_s); },
+    columns_.add_known(
+        column_head("Bus bandwidth", "busbw_bytes_per_s",
+                    "Algorithm bandwidth × 2(n−1)/n for all-reduce, × (n−1)/n for all-gather, "
+                    "reduce-scatter "
+                    "and all-to-all, × 1 for others (nccl-tests): to be compared with the link's",
+                    106, 6),
+        [](const NameFigures& r) { return if_any(r.busbw_bytes_per_s); },
         present::format_bandwidth);
   }
 

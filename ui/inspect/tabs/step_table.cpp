@@ -18,6 +18,7 @@ namespace shardlens::ui::inspect {
 
 namespace {
 
+using present::column_head;
 using trace::analysis::StepBreakdown;
 using trace::analysis::StepFigures;
 
@@ -69,15 +70,17 @@ class StepColumns {
     add_number();
     add_time();
     add_stack();
-    add_part("Compute", "compute_ns", "Union of compute, the optimizer's too", 8,
+    add_part(column_head("Compute", "compute_ns", "Union of compute, the optimizer's too", 100, 8),
              &StepBreakdown::compute_ns);
-    add_part("Exposed", "exposed_ns", "Communication that no compute hides", 9,
+    add_part(column_head("Exposed", "exposed_ns", "Communication that no compute hides", 100, 9),
              &StepBreakdown::exposed_ns);
-    add_part("Overlapped", "overlap_ns", "Communication under compute", 5,
+    add_part(column_head("Overlapped", "overlap_ns", "Communication under compute", 100, 5),
              &StepBreakdown::overlap_ns);
-    add_part("Idle", "idle_ns", "The step − union of compute, communication and copies", 7,
+    add_part(column_head("Idle", "idle_ns", "The step − union of compute, communication and copies",
+                         100, 7),
              &StepBreakdown::idle_ns);
-    add_part("Exposed copies", "exposed_copy_ns", "Copies outside compute and communication", 2,
+    add_part(column_head("Exposed copies", "exposed_copy_ns",
+                         "Copies outside compute and communication", 122, 2),
              &StepBreakdown::exposed_copy_ns);
     add_throttling();
     add_phases();
@@ -87,15 +90,10 @@ class StepColumns {
  private:
   // Null: no step has a value.
   template <typename Value, typename Show>
-  present::TableColumn* add(std::string title, std::string csv, std::string definition, float width,
-                            int priority, Value value, Show show, const char* source = "") {
-    auto* column = columns_.add_known({.title = std::move(title),
-                                       .csv_title = std::move(csv),
-                                       .definition = std::move(definition),
-                                       .source = source,
-                                       .width = width,
-                                       .priority = priority},
-                                      value, show);
+  present::TableColumn* add(present::TableColumn head, Value value, Show show,
+                            const char* source = "") {
+    head.source = source;
+    auto* column = columns_.add_known(std::move(head), value, show);
     if (column == nullptr) return nullptr;
     change_cells(*column, [rows = columns_.rows()](std::size_t row, present::TableCell& cell) {
       if (rows[row].warmup) cell.tone = state::Tone::kMuted;
@@ -104,11 +102,13 @@ class StepColumns {
   }
 
   void add_number() {
-    auto* column =
-        add("Step", "step",
+    auto* column = add(
+        column_head(
+            "Step", "step",
             "Number of the optimizer step, from 0. Steps that are skipped as warm-up are grey; the "
             "sign marks one whose loss or gradient norm is not finite",
-            92, 100, &StepFigures::index, present::whole_number);
+            92, 100),
+        &StepFigures::index, present::whole_number);
     if (column == nullptr) return;
     change_cells(*column, [rows = columns_.rows()](std::size_t row, present::TableCell& cell) {
       cell.is_marked = rows[row].nonfinite;
@@ -116,10 +116,12 @@ class StepColumns {
   }
 
   void add_time() {
-    auto* column = add("Time", "step_ns",
-                       "From the step's begin to its end. The sign marks the slowest hundredth, "
-                       "as far as they take 10 % more than the median",
-                       110, 99, step_ns_of, present::format_duration, "Of the slowest rank");
+    auto* column =
+        add(column_head("Time", "step_ns",
+                        "From the step's begin to its end. The sign marks the slowest hundredth, "
+                        "as far as they take 10 % more than the median",
+                        110, 99),
+            step_ns_of, present::format_duration, "Of the slowest rank");
     if (column == nullptr) return;
     change_cells(*column, [slow = slow_steps(steps_)](std::size_t row, present::TableCell& cell) {
       cell.is_marked = slow[row];
@@ -170,8 +172,7 @@ class StepColumns {
   }
 
   // Left out where it is 0 in all steps.
-  void add_part(std::string title, std::string csv, std::string definition, int priority,
-                std::int64_t StepBreakdown::*member) {
+  void add_part(present::TableColumn head, std::int64_t StepBreakdown::*member) {
     const auto value = [member](const StepFigures& step) {
       return step.shows_detail() ? std::optional(static_cast<double>(step.shown().*member))
                                  : std::nullopt;
@@ -179,9 +180,7 @@ class StepColumns {
     if (std::ranges::none_of(steps_,
                              [&](const auto& step) { return value(step).value_or(0) != 0; }))
       return;
-    const float width = title.size() > 10 ? 122.0f : 100.0f;
-    add(std::move(title), std::move(csv), std::move(definition), width, priority, value,
-        present::format_duration, kBreakdownSource);
+    add(std::move(head), value, present::format_duration, kBreakdownSource);
   }
 
   // What held the clocks down, and the longest time that it did so on a rank.
@@ -238,10 +237,12 @@ class StepColumns {
     for (const auto& [phase, title] : kPhases) {
       if (!has(phase)) continue;
       const auto index = static_cast<std::size_t>(phase);
-      add(title, std::string(trace::base::to_string(phase)) + "_phase_ns",
-          phase == trace::base::Phase::kOther ? "What the host's phases leave of the step"
-                                              : "The host's phase of that name",
-          98, 4, of_slowest([index](const StepBreakdown& shown) {
+      add(column_head(title, std::string(trace::base::to_string(phase)) + "_phase_ns",
+                      phase == trace::base::Phase::kOther
+                          ? "What the host's phases leave of the step"
+                          : "The host's phase of that name",
+                      98, 4),
+          of_slowest([index](const StepBreakdown& shown) {
             return shown.step_ns > 0 ? std::optional(static_cast<double>(shown.phase_ns[index]))
                                      : std::nullopt;
           }),
@@ -250,23 +251,25 @@ class StepColumns {
   }
 
   void add_training() {
-    add("Loss", "loss", "Mean over the targets of all ranks and micro-batches", 84, 8,
+    add(column_head("Loss", "loss", "Mean over the targets of all ranks and micro-batches", 84, 8),
         &StepFigures::loss, four_digits);
-    add("Gradient norm", "gradient_norm", "Of all parameters, before clipping", 116, 3,
+    add(column_head("Gradient norm", "gradient_norm", "Of all parameters, before clipping", 116, 3),
         &StepFigures::gradient_norm, four_digits);
-    add("Learning rate", "learning_rate", "Of the step", 112, 1, &StepFigures::learning_rate,
-        plain);
-    add("Tokens", "tokens", "Of all ranks together", 88, 1, &StepFigures::tokens,
+    add(column_head("Learning rate", "learning_rate", "Of the step", 112, 1),
+        &StepFigures::learning_rate, plain);
+    add(column_head("Tokens", "tokens", "Of all ranks together", 88, 1), &StepFigures::tokens,
         present::format_count);
-    add("Sent", "bytes_sent", "By the collectives that started in the step, on the slowest rank",
-        96, 2, of_slowest([](const StepBreakdown& shown) {
+    add(column_head("Sent", "bytes_sent",
+                    "By the collectives that started in the step, on the slowest rank", 96, 2),
+        of_slowest([](const StepBreakdown& shown) {
           return shown.bytes_sent > 0 ? shown.bytes_sent : std::nullopt;
         }),
         present::format_bytes);
-    add("Ranks apart", "rank_spread_ns", "Step time of the slowest − that of the fastest rank", 106,
-        5, spread_ns_of, present::format_duration);
+    add(column_head("Ranks apart", "rank_spread_ns",
+                    "Step time of the slowest − that of the fastest rank", 106, 5),
+        spread_ns_of, present::format_duration);
     add(
-        "Slowest", "slowest_rank", "The rank that took longest", 84, 5,
+        column_head("Slowest", "slowest_rank", "The rank that took longest", 84, 5),
         [](const StepFigures& step) {
           return std::isnan(spread_ns_of(step)) ? std::nullopt : std::optional(step.slowest_rank);
         },

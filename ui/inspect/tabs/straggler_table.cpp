@@ -15,6 +15,7 @@ namespace shardlens::ui::inspect {
 
 namespace {
 
+using present::column_head;
 using trace::timeline::StragglerCall;
 using trace::timeline::StragglerFigures;
 using trace::timeline::StragglerPart;
@@ -37,44 +38,34 @@ void add_call_columns(CallColumns& columns) {
                      .width = 210,
                      .wish = 300},
                     call_name);
-  columns.add_figure({.title = "Step",
-                      .csv_title = "step",
-                      .definition = "In which the ranks called it",
-                      .width = 74},
+  columns.add_figure(column_head("Step", "step", "In which the ranks called it", 74),
                      &StragglerCall::step, [](double step) {
                        return step < 0 ? present::Quantity{std::string(present::kUnknown), ""}
                                        : present::whole_number(step);
                      });
   columns.add_figure(
-      {.title = "No.",
-       .csv_title = "sequence",
-       .definition = "Sequence number within the process group: the same on all ranks",
-       .width = 84},
+      column_head("No.", "sequence",
+                  "Sequence number within the process group: the same on all ranks", 84),
       &StragglerCall::sequence, present::whole_number);
 }
 
 void add_time_columns(CallColumns& columns) {
   columns.add_figure(
-      {.title = "Longest wait",
-       .csv_title = "longest_wait_ns",
-       .definition = "Of the rank that came first: latest start over the ranks − own start, at "
-                     "most to its own end",
-       .width = 116},
+      column_head("Longest wait", "longest_wait_ns",
+                  "Of the rank that came first: latest start over the ranks − own start, at "
+                  "most to its own end",
+                  116),
       &StragglerCall::longest_wait_ns, duration_or_none);
   columns.add_figure(
-      {.title = "Transfer",
-       .csv_title = "transfer_ns",
-       .definition = "From the latest start over the ranks to the end: what the link took",
-       .width = 100},
+      column_head("Transfer", "transfer_ns",
+                  "From the latest start over the ranks to the end: what the link took", 100),
       &StragglerCall::transfer_ns, duration_or_none);
 }
 
 void add_last_rank_column(CallColumns& columns) {
   columns.add(
-      {.title = "Last",
-       .csv_title = "last_rank",
-       .definition = "The rank that started last, if by more than the error of the ranks' clocks",
-       .width = 90},
+      column_head("Last", "last_rank",
+                  "The rank that started last, if by more than the error of the ranks' clocks", 90),
       [](const StragglerCall& call) {
         if (call.last_rank < 0) {
           return present::TableCell::words(std::string(present::kUnknown), state::Tone::kMuted);
