@@ -17,19 +17,18 @@ constexpr float kHeightForMinimap = 330, kHeightForTabs = 400, kWidthForDetails 
 
 }  // namespace
 
-InspectLayout inspect_layout(const InspectLayoutInput& input) {
-  const float s = input.scale;
-  const auto px = [s](float length) { return std::round(length * s); };
-  const float width = input.area.w / s, height = input.area.h / s;
+InspectLayout inspect_layout(const state::Rect& area, float scale, float tabs_share) {
+  const auto px = [scale](float length) { return std::round(length * scale); };
+  const float width = area.w / scale, height = area.h / scale;
   InspectLayout out;
-  state::Rect rest = input.area;
+  state::Rect rest = area;
   if (height >= kHeightForMinimap) {
     out.minimap =
         rest.take_top(px(height < 560 ? kLowMinimapHeight : kMinimapHeight), px(kInspectGap));
   }
   out.toolbar = rest.take_top(px(kToolbarHeight), px(kInspectGap));
   if (height >= kHeightForTabs) {
-    const float share = std::clamp(input.tabs_share, kLeastTabsShare, kMostTabsShare);
+    const float share = std::clamp(tabs_share, kLeastTabsShare, kMostTabsShare);
     const float most = rest.h - px(kLeastBoard) - px(kInspectGap);
     const float wanted =
         std::clamp(std::round(rest.h * share), std::min(px(kLeastTabs), most), most);

@@ -5,12 +5,6 @@
 
 namespace shardlens::ui::inspect {
 
-struct InspectLayoutInput {
-  state::Rect area;  // below the top bar, its messages and the replay bar
-  float scale = 1;
-  float tabs_share = 0.36f;  // of the height that timeline and tabs have together
-};
-
 // Empty rectangles are not drawn.
 struct InspectLayout {
   state::Rect minimap, toolbar, timeline, details, splitter, tabs;
@@ -18,7 +12,9 @@ struct InspectLayout {
 
 inline constexpr float kLeastTabsShare = 0.12f, kMostTabsShare = 0.75f;
 
-InspectLayout inspect_layout(const InspectLayoutInput& input);
+// `area`: below the top bar, its messages and the replay bar. `tabs_share`: of the height that
+// timeline and tabs have together.
+InspectLayout inspect_layout(const state::Rect& area, float scale, float tabs_share);
 // The share that puts the splitter to `y`.
 float tabs_share_at(const InspectLayout& layout, float y);
 

@@ -186,7 +186,7 @@ void InspectWorkspace::draw(const kit::Theme& theme, const state::Rect& area,
   if (view == nullptr || !has_rows(*view)) {
     return draw_nothing(theme, area, snapshot);
   }
-  const InspectLayout layout = inspect_layout({area, theme.scale, preferences.inspect_tabs_share});
+  const InspectLayout layout = inspect_layout(area, theme.scale, preferences.inspect_tabs_share);
   timeline_area_ = layout.timeline;
   whole_run_area_ = layout.minimap;
   timeline_.follow(*view);

@@ -25,11 +25,6 @@ struct HelpEntry {
   kit::Shape shape = kit::Shape::kDown;
 };
 
-bool has_rows(const trace::timeline::StepPicture& step, trace::timeline::RowKind kind) {
-  return std::ranges::find(step.rows->rows, kind, &trace::timeline::TimelineRow::kind) !=
-         step.rows->rows.end();
-}
-
 bool has_units(const trace::timeline::StepPicture& step) {
   return std::ranges::find(step.rows->rows, "Units", &trace::timeline::TimelineRow::label) !=
          step.rows->rows.end();
@@ -41,12 +36,12 @@ std::vector<HelpEntry> help_entries(const state::Palette& p,
   using Mark = HelpEntry::Mark;
   using trace::timeline::RowKind;
   std::vector<HelpEntry> entries;
-  if (has_rows(step, RowKind::kCommunication)) {
+  if (step.rows->has(RowKind::kCommunication)) {
     entries = {{Mark::kFilled, p.overlapped, "overlapped communication", "overlapped"},
                {Mark::kFilled, p.exposed, "exposed", "exposed"},
                {Mark::kHollow, p.overlapped, "waiting for the last rank", "waiting"}};
   }
-  if (!has_rows(step, RowKind::kReady)) return entries;
+  if (!step.rows->has(RowKind::kReady)) return entries;
   if (!has_units(step)) {
     entries.push_back(
         {Mark::kShape, p.text_secondary, "a bucket's gradients are ready", "gradients are ready"});
@@ -152,9 +147,8 @@ void TimelinePanel::go_to_wanted(const trace::timeline::StepPicture& step) {
   if (!wanted_ || wanted_->step != step.step) return;
   inspect::TimeWindow& window = board_.state().shown_window();
   if (wanted_->has_range()) {
-    const std::int64_t margin = (wanted_->end_ns - wanted_->start_ns) / 4;
     const std::int64_t origin = step.rows->start_ns;
-    window.show(wanted_->start_ns - margin - origin, wanted_->end_ns + margin - origin);
+    window.show(wanted_->start_ns - origin, wanted_->end_ns - origin, 0.25);
   } else {
     window.fit();
   }

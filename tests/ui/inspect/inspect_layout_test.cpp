@@ -14,13 +14,14 @@ using LayoutCase = std::tuple<std::pair<int, int>, float, float>;
 
 class InspectLayoutTest : public ::testing::TestWithParam<LayoutCase> {
  protected:
-  InspectLayoutInput input() const {
-    const auto& [size, scale, share] = GetParam();
+  InspectLayoutTest() {
+    const auto size = std::get<0>(GetParam());
     const float top = 64 * scale;
-    return {{8 * scale, top, static_cast<float>(size.first) - 16 * scale,
-             static_cast<float>(size.second) - top - 8 * scale},
-            scale,
-            share};
+    area = {8 * scale, top, static_cast<float>(size.first) - 16 * scale,
+            static_cast<float>(size.second) - top - 8 * scale};
+  }
+  InspectLayout placed(float share = std::get<2>(GetParam())) const {
+    return inspect_layout(area, scale, share);
   }
   static std::vector<state::Rect> drawn(const InspectLayout& layout) {
     std::vector<state::Rect> out;
@@ -30,16 +31,18 @@ class InspectLayoutTest : public ::testing::TestWithParam<LayoutCase> {
     }
     return out;
   }
+
+  state::Rect area;
+  const float scale = std::get<1>(GetParam());
 };
 
 TEST_P(InspectLayoutTest, KeepsPartsApartAndInside) {
-  const InspectLayoutInput in = input();
-  const auto rects = drawn(inspect_layout(in));
+  const auto rects = drawn(placed());
   for (std::size_t i = 0; i < rects.size(); ++i) {
-    EXPECT_GE(rects[i].x, in.area.x);
-    EXPECT_GE(rects[i].y, in.area.y);
-    EXPECT_LE(rects[i].right(), in.area.right() + 0.5f);
-    EXPECT_LE(rects[i].bottom(), in.area.bottom() + 0.5f);
+    EXPECT_GE(rects[i].x, area.x);
+    EXPECT_GE(rects[i].y, area.y);
+    EXPECT_LE(rects[i].right(), area.right() + 0.5f);
+    EXPECT_LE(rects[i].bottom(), area.bottom() + 0.5f);
     for (std::size_t j = i + 1; j < rects.size(); ++j) {
       EXPECT_FALSE(rects[i].overlaps(rects[j])) << i << " " << j;
     }
@@ -47,25 +50,21 @@ TEST_P(InspectLayoutTest, KeepsPartsApartAndInside) {
 }
 
 TEST_P(InspectLayoutTest, AlwaysLeavesTheTimelineItsRoom) {
-  const InspectLayoutInput in = input();
-  const InspectLayout layout = inspect_layout(in);
-  EXPECT_GE(layout.timeline.h, std::min(150 * in.scale, in.area.h * 0.4f) - 2);
-  EXPECT_GE(layout.timeline.w, in.area.w * 0.55f);
+  const InspectLayout layout = placed();
+  EXPECT_GE(layout.timeline.h, std::min(150 * scale, area.h * 0.4f) - 2);
+  EXPECT_GE(layout.timeline.w, area.w * 0.55f);
   EXPECT_FALSE(layout.toolbar.empty());
 }
 
 TEST_P(InspectLayoutTest, DraggingTheSplitterPutsItUnderTheMouse) {
-  const InspectLayoutInput in = input();
-  const InspectLayout before = inspect_layout(in);
+  const InspectLayout before = placed();
   if (before.tabs.empty()) return;
-  InspectLayoutInput moved = in;
   for (const float at : {0.4f, 0.55f, 0.7f}) {
     const float y = before.timeline.y + (before.tabs.bottom() - before.timeline.y) * at;
-    moved.tabs_share = tabs_share_at(before, y);
-    const InspectLayout after = inspect_layout(moved);
-    const bool at_limit = after.timeline.h <= 151 * in.scale || after.tabs.h <= 113 * in.scale;
+    const InspectLayout after = placed(tabs_share_at(before, y));
+    const bool at_limit = after.timeline.h <= 151 * scale || after.tabs.h <= 113 * scale;
     if (!at_limit) {
-      EXPECT_NEAR(after.splitter.center_y(), y, 2 * in.scale);
+      EXPECT_NEAR(after.splitter.center_y(), y, 2 * scale);
     }
   }
 }
@@ -79,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
                        ::testing::Values(0.12f, 0.36f, 0.75f)));
 
 TEST(InspectLayout, ShowsEverythingAtTheSizeOfAUsualWindow) {
-  const InspectLayout layout = inspect_layout({{8, 64, 1'264, 648}, 1, 0.36f});
+  const InspectLayout layout = inspect_layout({8, 64, 1'264, 648}, 1, 0.36f);
   for (const state::Rect& rect : {layout.minimap, layout.toolbar, layout.timeline, layout.details,
                                   layout.splitter, layout.tabs}) {
     EXPECT_FALSE(rect.empty());

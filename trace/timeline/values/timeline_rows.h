@@ -1,6 +1,7 @@
 // The rows that a run's timeline has, whatever part of it is on screen. Plain values, any thread.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -74,6 +75,9 @@ struct TimelineRows {
   const TimelineRow* row_of(int id) const {
     const auto place = static_cast<std::size_t>(id);
     return id >= 0 && place < rows.size() ? &rows[place] : nullptr;
+  }
+  bool has(RowKind kind) const {
+    return std::ranges::find(rows, kind, &TimelineRow::kind) != rows.end();
   }
 };
 

@@ -372,8 +372,7 @@ std::optional<TimeInterval> TimelineBoard::shown_picked() const {
 
 void TimelineBoard::show(const TimeInterval& wanted) {
   state_.mode = Mode::kTime;
-  const std::int64_t margin = wanted.length_ns() / 20;
-  state_.window.show(wanted.start_ns - margin, wanted.end_ns + margin);
+  state_.window.show(wanted.start_ns, wanted.end_ns, 0.05);
 }
 
 void TimelineBoard::show(std::span<const trace::timeline::TimeRange> wanted) {
@@ -419,9 +418,7 @@ void TimelineBoard::ask_selected(state::Commands& commands) {
 void TimelineBoard::zoom_to_selection() {
   if (state_.mode != Mode::kTime) return;
   const auto wanted = state_.picked ? shown_picked() : state_.selection;
-  if (!wanted) return;
-  const std::int64_t margin = std::max<std::int64_t>(wanted->length_ns() / 10, 2);
-  state_.window.show(wanted->start_ns - margin, wanted->end_ns + margin);
+  if (wanted) state_.window.show(wanted->start_ns, wanted->end_ns, kAround);
 }
 
 void TimelineBoard::reveal(const state::InspectView& view) {
@@ -438,12 +435,8 @@ void TimelineBoard::reveal(const state::InspectView& view) {
 
 void TimelineBoard::name_picked() {
   if (!state_.picked || !state_.picked->name.empty()) return;
-  const trace::timeline::EventPlace& place = state_.picked->place;
-  const trace::timeline::RowPicture* picture = run_.pictures.find(place.row, place.start_ns);
-  if (picture == nullptr) return;
-  for (const trace::timeline::Piece& piece : picture->pieces) {
-    if (piece.ref == place.ref) state_.picked->name = run_.pictures.names()[piece.name];
-  }
+  const trace::timeline::Piece* piece = run_.pictures.find(state_.picked->place);
+  if (piece != nullptr) state_.picked->name = run_.pictures.names()[piece->name];
 }
 
 void TimelineBoard::light_names(const state::InspectView& view) {

@@ -18,7 +18,7 @@ constexpr double kKeyPan = 0.15, kKeyZoom = 1.3;
 // it as one event.
 const Piece* neighbour_event(const TimelineScene& scene, const trace::timeline::EventPlace& from,
                              int direction) {
-  const Piece* own = find_piece(scene, from);
+  const Piece* own = scene.pictures.find(from);
   const trace::timeline::RowPicture* picture = scene.pictures.find(from.row, from.start_ns);
   if (own == nullptr || picture == nullptr) return nullptr;
   auto at = own - picture->pieces.data();

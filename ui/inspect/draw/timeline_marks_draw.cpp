@@ -158,7 +158,7 @@ void draw_bookmarks(const TimelineScene& scene, const trace::model::Bookmarks& b
 void draw_picked(const TimelineScene& scene, const trace::timeline::EventPlace& picked) {
   const RowPlace* place = visible_place(scene, picked);
   if (place == nullptr) return;
-  const trace::timeline::Piece* piece = find_piece(scene, picked);
+  const trace::timeline::Piece* piece = scene.pictures.find(picked);
   const int level = piece != nullptr ? piece->level : -1;
   const state::Rect rect = scene.rect_of(*place, picked.start_ns, picked.end_ns, level);
   const state::Palette& p = scene.theme().colors();

@@ -18,12 +18,6 @@ std::int64_t shift_at(const TimelineScene& scene, float y, TimelineState::Mode m
   return scene.places.empty() ? 0 : scene.places.front().shift_ns;
 }
 
-// Around an event, so that it fills a third of the width.
-void zoom_to(TimeWindow& window, std::int64_t start, std::int64_t end) {
-  const std::int64_t margin = std::max<std::int64_t>((end - start) / 10, 2);
-  window.show(start - margin, end + margin);
-}
-
 // The border of an event on the row, or of a step, that is closest to `x`, within a few pixels;
 // else the time under `x`. In the row's own time.
 std::int64_t snapped_time(const TimelineScene& scene, const RowPlace& place, float x) {
@@ -162,8 +156,8 @@ void TimelineMouse::act(const TimelineScene& scene, const std::optional<RowItem>
     if (step != nullptr && hovers_axis_) {
       window.show(step->start_ns, step->end_ns);
     } else if (hovered && hovered->piece) {
-      zoom_to(window, hovered->piece->start_ns - hovered->shift_ns,
-              hovered->piece->end_ns - hovered->shift_ns);
+      window.show(hovered->piece->start_ns - hovered->shift_ns,
+                  hovered->piece->end_ns - hovered->shift_ns, kAround);
     } else if (state.mode == TimelineState::Mode::kTime) {
       const std::int64_t at = scene.view_time_at(ImGui::GetIO().MousePos.x);
       const auto* under = scene.borders.at(scene.borders.reference_rank(), at);

@@ -110,14 +110,4 @@ trace::timeline::PictureRequest request_of(const TimelineScene& scene) {
   return picture_request(parts, scene.canvas.window.span_ns(), scene.plot().w);
 }
 
-const trace::timeline::Piece* find_piece(const TimelineScene& scene,
-                                         const trace::timeline::EventPlace& place) {
-  const trace::timeline::RowPicture* picture = scene.pictures.find(place.row, place.start_ns);
-  if (picture == nullptr || !place.ref.exists()) return nullptr;
-  for (const trace::timeline::Piece& piece : picture->pieces) {
-    if (piece.ref == place.ref) return &piece;
-  }
-  return nullptr;
-}
-
 }  // namespace shardlens::ui::inspect

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "trace/timeline/values/name_hits.h"
 #include "trace/timeline/values/timeline_rows.h"
 #include "ui/inspect/draw/timeline_row_draw.h"
 #include "ui/inspect/timeline/timeline_request.h"
@@ -44,9 +43,5 @@ struct TimelineScene {
 std::optional<RowItem> draw_rows(const TimelineScene& scene);
 // What the scene needs to be drawn.
 trace::timeline::PictureRequest request_of(const TimelineScene& scene);
-
-// The event with this reference on the row's picture; null: it is not there.
-const trace::timeline::Piece* find_piece(const TimelineScene& scene,
-                                         const trace::timeline::EventPlace& place);
 
 }  // namespace shardlens::ui::inspect

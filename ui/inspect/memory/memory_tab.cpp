@@ -186,8 +186,7 @@ void MemoryTab::use_mouse(const FlameCanvas& canvas, const trace::timeline::Flam
   if (mouse.double_clicked) {
     if (under < 0) return run_.window.fit();
     const StepAllocation& one = run_.memory->allocations->all[static_cast<std::size_t>(under)];
-    const std::int64_t margin = (one.end_ns - one.start_ns) / 10 + 1;
-    run_.window.show(one.start_ns - margin, one.end_ns + margin);
+    run_.window.show(one.start_ns, one.end_ns, kAround);
   } else {
     run_.picked = under;
   }

@@ -1,7 +1,6 @@
 // Queries that teach the tables. Plain values, any thread.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,20 +9,7 @@
 
 namespace shardlens::ui::inspect {
 
-// What a run must have recorded for a query to give rows.
-enum class SqlNeed : std::uint8_t {
-  kStep,
-  kSpan,
-  kCollective,
-  kCounter,
-  kKernel,
-  kLaunch,
-  kOp,
-  kAllocation,
-};
-
 struct SqlExample {
-  SqlNeed need = SqlNeed::kStep;
   std::string_view title;
   std::string_view query;
 };

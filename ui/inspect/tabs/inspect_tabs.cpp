@@ -17,10 +17,6 @@ namespace shardlens::ui::inspect {
 
 namespace {
 
-bool has_rows_of(const trace::timeline::TimelineRows& rows, trace::timeline::RowKind kind) {
-  return std::ranges::any_of(rows.rows, [kind](const auto& row) { return row.kind == kind; });
-}
-
 std::optional<trace::timeline::RowKind> row_kind_of(InspectTab tab) {
   switch (tab) {
     case InspectTab::kKernels:
@@ -66,7 +62,7 @@ std::vector<InspectTab> InspectTabs::tabs_of(const state::Snapshot& snapshot) co
     const auto tab = static_cast<InspectTab>(i);
     const auto kind = row_kind_of(tab);
     const auto rows = snapshot.inspect ? snapshot.inspect->rows : nullptr;
-    if (!kind || !rows || has_rows_of(*rows, *kind)) tabs.push_back(tab);
+    if (!kind || !rows || rows->has(*kind)) tabs.push_back(tab);
   }
   return tabs;
 }

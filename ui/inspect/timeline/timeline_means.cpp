@@ -91,18 +91,13 @@ std::vector<trace::timeline::AreaPoint> mean_area(
   return out;
 }
 
-const std::vector<RibbonColumn>& RowMeans::columns(const trace::timeline::RowPicture& row,
-                                                   std::int64_t smooth_ns) {
-  auto& kept = columns_[&row];
-  if (kept.smooth_ns != smooth_ns) kept = {smooth_ns, mean_columns(row.columns, smooth_ns)};
-  return kept.values;
-}
-
-const std::vector<trace::timeline::AreaPoint>& RowMeans::area(
-    const trace::timeline::RowPicture& row, std::int64_t smooth_ns) {
-  auto& kept = areas_[&row];
-  if (kept.smooth_ns != smooth_ns) kept = {smooth_ns, mean_area(row.area, smooth_ns)};
-  return kept.values;
+const RowMeans::Kept& RowMeans::kept(const trace::timeline::RowPicture& row,
+                                     std::int64_t smooth_ns) {
+  Kept& kept = kept_[&row];
+  if (kept.smooth_ns != smooth_ns) {
+    kept = {smooth_ns, mean_columns(row.columns, smooth_ns), mean_area(row.area, smooth_ns)};
+  }
+  return kept;
 }
 
 }  // namespace shardlens::ui::inspect

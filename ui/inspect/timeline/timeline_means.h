@@ -31,20 +31,24 @@ class RowMeans {
 
   // Of rows of the picture.
   const std::vector<trace::timeline::RibbonColumn>& columns(const trace::timeline::RowPicture& row,
-                                                            std::int64_t smooth_ns);
+                                                            std::int64_t smooth_ns) {
+    return kept(row, smooth_ns).columns;
+  }
   const std::vector<trace::timeline::AreaPoint>& area(const trace::timeline::RowPicture& row,
-                                                      std::int64_t smooth_ns);
+                                                      std::int64_t smooth_ns) {
+    return kept(row, smooth_ns).area;
+  }
 
  private:
-  template <typename Value>
   struct Kept {
     std::int64_t smooth_ns = 0;
-    std::vector<Value> values;
+    std::vector<trace::timeline::RibbonColumn> columns;
+    std::vector<trace::timeline::AreaPoint> area;
   };
+  const Kept& kept(const trace::timeline::RowPicture& row, std::int64_t smooth_ns);
+
   std::shared_ptr<const trace::timeline::TimelinePicture> picture_;
-  std::unordered_map<const trace::timeline::RowPicture*, Kept<trace::timeline::RibbonColumn>>
-      columns_;
-  std::unordered_map<const trace::timeline::RowPicture*, Kept<trace::timeline::AreaPoint>> areas_;
+  std::unordered_map<const trace::timeline::RowPicture*, Kept> kept_;
 };
 
 }  // namespace shardlens::ui::inspect

@@ -74,4 +74,11 @@ const trace::timeline::RowPicture* PictureIndex::find(int row, std::int64_t star
   return best;
 }
 
+const trace::timeline::Piece* PictureIndex::find(const trace::timeline::EventPlace& place) const {
+  const trace::timeline::RowPicture* picture = find(place.row, place.start_ns);
+  if (picture == nullptr || !place.ref.exists()) return nullptr;
+  const auto found = std::ranges::find(picture->pieces, place.ref, &trace::timeline::Piece::ref);
+  return found == picture->pieces.end() ? nullptr : &*found;
+}
+
 }  // namespace shardlens::ui::inspect

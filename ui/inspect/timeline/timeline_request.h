@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "trace/timeline/values/event_ref.h"
 #include "trace/timeline/values/picture.h"
 
 namespace shardlens::ui::inspect {
@@ -39,6 +40,8 @@ class PictureIndex {
   const trace::timeline::RowPicture* find(int row, std::int64_t time_ns) const {
     return find(row, time_ns, time_ns + 1);
   }
+  // The event with this reference on its row; null: it is not there.
+  const trace::timeline::Piece* find(const trace::timeline::EventPlace& place) const;
 
  private:
   std::shared_ptr<const trace::timeline::TimelinePicture> picture_;

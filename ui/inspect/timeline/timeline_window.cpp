@@ -85,9 +85,13 @@ void TimeWindow::pan(double fraction_of_width) {
   clamp();
 }
 
-void TimeWindow::show(std::int64_t start_ns, std::int64_t end_ns) {
+void TimeWindow::show(std::int64_t start_ns, std::int64_t end_ns, double around) {
   start_ns = within_reach(start_ns);
-  const double wanted = std::max(1.0, distance_ns(within_reach(end_ns), start_ns));
+  end_ns = within_reach(end_ns);
+  const auto margin =
+      static_cast<std::int64_t>(around * std::max(0.0, distance_ns(end_ns, start_ns)));
+  start_ns = within_reach(start_ns - margin);
+  const double wanted = std::max(1.0, distance_ns(within_reach(end_ns + margin), start_ns));
   span_ = std::clamp(wanted, kLeastSpan, widest());
   start_ = start_ns;
   fraction_ = 0;

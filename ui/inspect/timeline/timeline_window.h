@@ -10,6 +10,9 @@ namespace shardlens::ui::inspect {
 // a − b without overflow, however damaged the times are.
 double distance_ns(std::int64_t a, std::int64_t b);
 
+// What is zoomed to is shown with so much of its length on either side.
+inline constexpr double kAround = 0.1;
+
 class TimeWindow {
  public:
   // All there is to see, and what a fitted window shows of it; a fitted one follows them.
@@ -24,7 +27,8 @@ class TimeWindow {
   // `at`: the point that stays where it is, as a fraction of the width. factor > 1 zooms in.
   void zoom(double at, double factor);
   void pan(double fraction_of_width);
-  void show(std::int64_t start_ns, std::int64_t end_ns);
+  // `around`: so much of its length is shown on either side, too.
+  void show(std::int64_t start_ns, std::int64_t end_ns, double around = 0);
   void center_on(std::int64_t time_ns);
   // An event, in the middle: at another zoom where it would be too narrow or too wide to see.
   void reveal(std::int64_t start_ns, std::int64_t end_ns);

@@ -37,10 +37,7 @@ std::vector<RowKind> kinds_of(const trace::timeline::TimelineRows& rows, Mode mo
   for (const RowKind kind : {RowKind::kKernels, RowKind::kOperators, RowKind::kCommunication,
                              RowKind::kMemory, RowKind::kPhases, RowKind::kLaunches,
                              RowKind::kCopies, RowKind::kReady, RowKind::kGpu, RowKind::kCounter}) {
-    const bool there =
-        std::any_of(rows.rows.begin(), rows.rows.end(),
-                    [kind](const trace::timeline::TimelineRow& row) { return row.kind == kind; });
-    if (there) kinds.push_back(kind);
+    if (rows.has(kind)) kinds.push_back(kind);
   }
   return kinds;
 }
