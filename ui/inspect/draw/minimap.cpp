@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "ui/inspect/draw/timeline_row_draw.h"
 #include "ui/kit/panel.h"
@@ -149,7 +150,7 @@ void draw_frame(const kit::Theme& theme, const state::Rect& strip, const StepInd
 void Minimap::draw_overview(const kit::Theme& theme, const state::Rect& strip,
                             const state::InspectView& view, const StepIndex& steps,
                             const TimeWindow& whole) {
-  if (view.overview != means_.picture()) means_ = RowMeans(view.overview);
+  if (view.overview != std::exchange(overview_, view.overview)) means_ = {};
   if (!view.overview || view.overview->rows.empty()) {
     kit::fill(strip, kit::color(theme.colors().field), theme.px(2));
     return;

@@ -1,6 +1,8 @@
 // The whole run in one strip, and which part of it the timeline shows. Interface thread.
 #pragma once
 
+#include <memory>
+
 #include "ui/inspect/timeline/timeline_means.h"
 #include "ui/inspect/timeline/timeline_state.h"
 #include "ui/inspect/timeline/timeline_steps.h"
@@ -24,7 +26,8 @@ class Minimap {
                      const state::InspectView& view, const StepIndex& steps,
                      const TimeWindow& whole);
 
-  RowMeans means_;  // of the overview
+  std::shared_ptr<const trace::timeline::TimelinePicture> overview_;
+  RowMeans means_;  // of it
   Grip grip_ = Grip::kNone;
   double grabbed_ = 0;  // where in the frame, as a fraction of the run
 };

@@ -314,7 +314,7 @@ void TimelineBoard::follow_picture(
     const std::shared_ptr<const trace::timeline::TimelinePicture>& picture) {
   if (picture == run_.pictures.picture()) return;
   run_.pictures = PictureIndex(picture);
-  run_.means = RowMeans(picture);
+  run_.means = {};
   if (picture && run_.rows && shows_whole_run(*picture, *run_.rows)) {
     run_.backdrops = run_.pictures;
   }

@@ -10,7 +10,6 @@
 #include "trace/timeline/values/step_picture.h"
 #include "ui/inspect/draw/timeline_mouse.h"
 #include "ui/inspect/draw/timeline_scene.h"
-#include "ui/inspect/timeline/lit_names.h"
 #include "ui/inspect/timeline/timeline_state.h"
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"

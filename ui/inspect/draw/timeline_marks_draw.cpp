@@ -22,6 +22,15 @@ void draw_band(const TimelineScene& scene, const state::Rect& area, const TimeIn
   kit::line(x1 - 1, area.y, x1 - 1, area.bottom(), kit::color(p.accent));
 }
 
+// Words in a box that lies over everything else.
+void draw_tag(const kit::Theme& theme, const state::Rect& box, state::Rgb edge, kit::Face face,
+              state::Rgb ink, const std::string& words) {
+  if (theme.probe != nullptr) ++theme.probe->layer;
+  kit::bordered(box, kit::color(theme.colors().popup), kit::color(edge), theme.px(4));
+  kit::text_in(theme, box, face, ink, words, kit::Align::kCenter);
+  if (theme.probe != nullptr) --theme.probe->layer;
+}
+
 void label_band(const TimelineScene& scene, const state::Rect& area, const TimeInterval& view) {
   const kit::Theme& theme = scene.theme();
   const state::Palette& p = theme.colors();
@@ -32,10 +41,7 @@ void label_band(const TimelineScene& scene, const state::Rect& area, const TimeI
   const float height = std::min(theme.px(22), area.h);
   const state::Rect box{std::clamp(std::round(center - width / 2), area.x, area.right() - width),
                         area.bottom() - height - theme.px(2), width, height};
-  if (theme.probe != nullptr) ++theme.probe->layer;
-  kit::bordered(box, kit::color(p.popup), kit::color(p.accent), theme.px(4));
-  kit::text_in(theme, box, kit::Face::kMono, p.accent_text, text, kit::Align::kCenter);
-  if (theme.probe != nullptr) --theme.probe->layer;
+  draw_tag(theme, box, p.accent, kit::Face::kMono, p.accent_text, text);
 }
 
 // The row of an event that is shown, or its rank's ribbon.
@@ -119,10 +125,7 @@ void draw_cursor(const TimelineScene& scene, std::int64_t origin_ns) {
   const float left =
       std::clamp(x - width / 2, scene.axis.x, std::max(scene.axis.x, scene.axis.right() - width));
   const state::Rect box{std::round(left), scene.axis.y, width, scene.axis.h - theme.px(2)};
-  if (theme.probe != nullptr) ++theme.probe->layer;
-  kit::bordered(box, kit::color(p.popup), kit::color(p.field_edge), theme.px(4));
-  kit::text_in(theme, box, kit::Face::kMonoSmall, p.text, time, kit::Align::kCenter);
-  if (theme.probe != nullptr) --theme.probe->layer;
+  draw_tag(theme, box, p.field_edge, kit::Face::kMonoSmall, p.text, time);
 }
 
 void draw_selected_row(const TimelineScene& scene, int row) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ui/inspect/memory/memory_text.h"
 #include "ui/kit/paint.h"
 #include "ui/kit/timeline_quads.h"
 #include "ui/present/axis.h"
@@ -34,12 +35,10 @@ class FlameDrawer {
       : c_(canvas), p_(canvas.theme.colors()), flame_(*canvas.memory.flame) {}
 
   void draw_bands() {
-    for (const MemoryFlame::Band& band : flame_.bands) {
-      const auto& one = c_.memory.allocations->all[band.allocation];
-      if (one.end_ns <= c_.window.start_ns() || one.start_ns >= c_.window.end_ns()) continue;
+    each_band([&](const MemoryFlame::Band& band, const trace::timeline::StepAllocation& one) {
       const ImU32 ink = kit::color(band_color(p_, one));
       each_part(band, one, [&](const state::Rect& part) { quads_.add(part, ink); });
-    }
+    });
     draw_small();
     quads_.flush();
   }
@@ -64,23 +63,29 @@ class FlameDrawer {
   }
 
   void label_bands() const {
-    for (const MemoryFlame::Band& band : flame_.bands) {
-      const auto& one = c_.memory.allocations->all[band.allocation];
-      if (one.end_ns <= c_.window.start_ns() || one.start_ns >= c_.window.end_ns()) continue;
-      const state::Rect widest = widest_part(band, one);
-      if (widest.h < c_.theme.px(13) || widest.w < c_.theme.px(60)) continue;
-      const auto& names = c_.memory.allocations->names;
-      const bool named = one.name != 0 && one.name < names.size();
-      const std::string name =
-          named ? names[one.name] : std::string(present::memory_name(one.category));
+    each_band([&](const MemoryFlame::Band& band, const trace::timeline::StepAllocation& one) {
+      state::Rect widest;
+      each_part(band, one, [&](const state::Rect& part) {
+        if (part.w > widest.w) widest = part;
+      });
+      if (widest.h < c_.theme.px(13) || widest.w < c_.theme.px(60)) return;
       kit::text_in(c_.theme, widest.inset(c_.theme.px(5), 0), kit::Face::kSmall,
                    state::text_on(band_color(p_, one)),
-                   name + "  " + present::format_bytes(static_cast<double>(one.bytes)).text());
-    }
+                   allocation_title(c_.memory, one) + "  " + present::bytes_text(one.bytes));
+    });
   }
 
  private:
   float row(double bytes) const { return std::round(c_.y(bytes)); }
+
+  // Calls visit(band, allocation) for those in sight.
+  template <typename Visit>
+  void each_band(const Visit& visit) const {
+    for (const MemoryFlame::Band& band : flame_.bands) {
+      const auto& one = c_.memory.allocations->all[band.allocation];
+      if (one.end_ns > c_.window.start_ns() && one.start_ns < c_.window.end_ns()) visit(band, one);
+    }
+  }
 
   // Calls visit(area) for each stretch of the band that is as wide as a pixel.
   template <typename Visit>
@@ -104,15 +109,6 @@ class FlameDrawer {
       visit(state::Rect{left, high, right - left, row(bottom) - high});
       left = right;
     }
-  }
-
-  state::Rect widest_part(const MemoryFlame::Band& band,
-                          const trace::timeline::StepAllocation& one) const {
-    state::Rect widest;
-    each_part(band, one, [&](const state::Rect& part) {
-      if (part.w > widest.w) widest = part;
-    });
-    return widest;
   }
 
   void draw_small() {
@@ -195,8 +191,7 @@ void draw_peak_mark(const FlameCanvas& c) {
   kit::dashed_line(c.theme, x, c.plot.y, x, c.plot.bottom(), kit::color(p.text, 0.85f));
   const float y = std::round(c.y(shown));
   kit::shape(kit::Shape::kDot, x, y, c.theme.px(8), kit::color(p.text));
-  const std::string label =
-      "Step's peak " + present::format_bytes(static_cast<double>(peak.bytes)).text();
+  const std::string label = "Step's peak " + present::bytes_text(peak.bytes);
   const float width = kit::text_width(c.theme, kit::Face::kStrong, label) + c.theme.px(12);
   const bool left_of_it = x + width + c.theme.px(6) > c.plot.right();
   const state::Rect box{left_of_it ? x - width - c.theme.px(6) : x + c.theme.px(6), c.plot.y, width,

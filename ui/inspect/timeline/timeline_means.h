@@ -3,9 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "trace/timeline/values/picture.h"
@@ -21,15 +19,7 @@ std::vector<trace::timeline::AreaPoint> mean_area(
 
 class RowMeans {
  public:
-  RowMeans() = default;
-  // Rows are known by where they lie, so the picture that they lie in is kept.
-  explicit RowMeans(std::shared_ptr<const trace::timeline::TimelinePicture> picture)
-      : picture_(std::move(picture)) {}
-  const std::shared_ptr<const trace::timeline::TimelinePicture>& picture() const {
-    return picture_;
-  }
-
-  // Of rows of the picture.
+  // Rows are known by where they lie: whoever keeps the picture replaces its means with it.
   const std::vector<trace::timeline::RibbonColumn>& columns(const trace::timeline::RowPicture& row,
                                                             std::int64_t smooth_ns) {
     return kept(row, smooth_ns).columns;
@@ -47,7 +37,6 @@ class RowMeans {
   };
   const Kept& kept(const trace::timeline::RowPicture& row, std::int64_t smooth_ns);
 
-  std::shared_ptr<const trace::timeline::TimelinePicture> picture_;
   std::unordered_map<const trace::timeline::RowPicture*, Kept> kept_;
 };
 

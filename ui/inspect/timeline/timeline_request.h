@@ -1,5 +1,5 @@
-// Which picture a view needs: windows of the rows that can be seen, with a margin at both sides,
-// rounded so that views which differ little ask for the same. Free of ImGui, any thread.
+// Which picture a view needs, and what is looked up in it: rows by time, names that stay lit. Free
+// of ImGui, any thread.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "trace/timeline/values/event_ref.h"
+#include "trace/timeline/values/name_hits.h"
 #include "trace/timeline/values/picture.h"
 
 namespace shardlens::ui::inspect {
@@ -22,6 +23,8 @@ struct SeenPart {
   std::int64_t least_ns = 0, most_ns = 0;
 };
 
+// Windows of the rows that can be seen, with a margin at both sides, rounded so that views which
+// differ little ask for the same.
 trace::timeline::PictureRequest picture_request(std::span<const SeenPart> parts, double span_ns,
                                                 float width);
 
@@ -46,6 +49,28 @@ class PictureIndex {
  private:
   std::shared_ptr<const trace::timeline::TimelinePicture> picture_;
   std::unordered_map<int, std::vector<const trace::timeline::RowPicture*>> by_row_;
+};
+
+// Which names of a picture stay lit while the others are dimmed: those that are searched, or else
+// that of the event that is picked.
+class LitNames {
+ public:
+  // `names`: of the picture. `hits`: null without a search; `picked`: "" for none.
+  void follow(const std::vector<std::string>& names,
+              std::shared_ptr<const trace::timeline::NameHits> hits, const std::string& picked);
+  // Another picture has other names.
+  void forget_names();
+
+  // By the picture's number of a name; null: all are.
+  const std::vector<bool>* lit() const { return has_lit_ ? &lit_ : nullptr; }
+  bool are_searched() const { return hits_ != nullptr; }
+
+ private:
+  std::vector<bool> lit_;
+  bool has_lit_ = false;
+  // By what they were found.
+  std::string picked_;
+  std::shared_ptr<const trace::timeline::NameHits> hits_;
 };
 
 }  // namespace shardlens::ui::inspect

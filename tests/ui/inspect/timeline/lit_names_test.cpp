@@ -1,6 +1,6 @@
-#include "ui/inspect/timeline/lit_names.h"
-
 #include <gtest/gtest.h>
+
+#include "ui/inspect/timeline/timeline_request.h"
 
 namespace shardlens::ui::inspect {
 namespace {
