@@ -118,6 +118,13 @@ Hit hit_area(const Theme& theme, std::string_view name, const state::Rect& rect)
   return hit;
 }
 
+bool link(const Theme& theme, std::string_view name, const state::Rect& rect, state::Rgb ink,
+          std::string_view words) {
+  const Hit hit = hit_area(theme, name, rect);
+  text_in(theme, rect, Face::kSmall, hit.hovered ? theme.colors().text : ink, words);
+  return hit.clicked;
+}
+
 static Face button_face(ButtonKind kind) {
   const bool loud = kind == ButtonKind::kPrimary || kind == ButtonKind::kDanger;
   return loud ? Face::kStrong : Face::kMedium;

@@ -60,6 +60,10 @@ class BareField {
   BareField& operator=(const BareField&) = delete;
 };
 
+// Words that are pressed like a button; brighter under the mouse.
+bool link(const Theme& theme, std::string_view name, const state::Rect& rect, state::Rgb ink,
+          std::string_view words);
+
 enum class ButtonKind : std::uint8_t { kPrimary, kQuiet, kDanger, kGhost };
 bool button(const Theme& theme, std::string_view name, const state::Rect& rect, ButtonKind kind,
             std::string_view label, bool enabled = true);

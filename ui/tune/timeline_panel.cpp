@@ -179,15 +179,11 @@ void TimelinePanel::draw(const kit::Theme& theme, const state::Rect& rect,
     state::Rect body = panel.body;
     if (current && step->has_detail) {
       draw_help_line(theme, body.take_bottom(theme.px(kHelpHeight)), *step);
-      const state::Rect predicted = body.take_bottom(predicted_step_height(
-          theme, {body.w, body.h, board_.label_width(theme, body.w), step->step}, prediction));
+      PredictedStepPlace place{body, board_.label_width(theme, body.w),
+                               board_.state().shown_window(), step->rows->start_ns, step->step};
+      place.rect = body.take_bottom(predicted_step_height(theme, place, prediction));
       board_.draw_content(theme, body, {}, keys, commands);
-      if (predicted.h > 0) {
-        draw_predicted_step(theme,
-                            {predicted, board_.label_width(theme, body.w),
-                             board_.state().shown_window(), step->rows->start_ns, step->step},
-                            *prediction);
-      }
+      if (place.rect.h > 0) draw_predicted_step(theme, place, *prediction);
     } else {
       kit::empty_note(theme, body, empty_text(snapshot, current ? step : nullptr));
     }

@@ -239,16 +239,16 @@ float rows_height(const kit::Theme& theme) {
 
 // With as many lines of words as there is room for: one of changes at least, then what bounds the
 // step, then the rest of the changes.
-WordLines words_with_room(const kit::Theme& theme, const PredictedStepRoom& room,
+WordLines words_with_room(const kit::Theme& theme, const PredictedStepPlace& place, float height,
                           const state::PredictionView& prediction) {
-  const auto wordings = bound_words(*prediction.step, room.shown_step);
-  WordLines words{.moved = moved_text(*prediction.step, room.shown_step),
+  const auto wordings = bound_words(*prediction.step, place.shown_step);
+  WordLines words{.moved = moved_text(*prediction.step, place.shown_step),
                   .all_of_bound = wordings.front(),
                   .bound = {},
                   .changes = {}};
-  const float left = (room.height + 0.5f - rows_height(theme)) / theme.px(kLine);
+  const float left = (height + 0.5f - rows_height(theme)) / theme.px(kLine);
   const auto lines = static_cast<std::size_t>(std::max(2.0f, std::floor(left)));
-  const float width = room.width - room.label_width;
+  const float width = place.rect.w - place.label_width;
   const float beside = std::max(1.0f, width - moved_width(theme, words.moved));
   words.bound =
       fitting_lines(theme, {beside, width}, std::min(lines - 1, kMostBoundLines), wordings);
@@ -317,8 +317,6 @@ bool is_shown(const state::PredictionView* prediction) {
   return has_step(prediction) && !prediction->prediction->changes.empty();
 }
 
-float recorded_bound_height(const kit::Theme& theme) { return theme.px(kGapAbove + kLine); }
-
 // Of the settings on screen there is nothing to draw: the measured step stands above.
 void draw_recorded_bound(const kit::Theme& theme, const PredictedStepPlace& place,
                          const PredictedStep& step) {
@@ -336,16 +334,15 @@ void draw_recorded_bound(const kit::Theme& theme, const PredictedStepPlace& plac
 
 }  // namespace
 
-float predicted_step_height(const kit::Theme& theme, const PredictedStepRoom& room,
+float predicted_step_height(const kit::Theme& theme, const PredictedStepPlace& place,
                             const state::PredictionView* prediction) {
   if (!has_step(prediction)) return 0;
-  PredictedStepRoom left = room;
-  left.height -= theme.px(kLeastRoom);
+  const float left = place.rect.h - theme.px(kLeastRoom);
   const float height =
       is_shown(prediction)
-          ? rows_height(theme) + words_with_room(theme, left, *prediction).height(theme)
-          : recorded_bound_height(theme);
-  return height <= left.height ? height : 0;
+          ? rows_height(theme) + words_with_room(theme, place, left, *prediction).height(theme)
+          : theme.px(kGapAbove + kLine);
+  return height <= left ? height : 0;
 }
 
 std::int64_t predicted_end_ns(const state::PredictionView* prediction,
@@ -379,8 +376,7 @@ void draw_predicted_step(const kit::Theme& theme, const PredictedStepPlace& plac
     draw_ribbon(strip, step, ribbon.y);
     draw_end(strip, step, ribbon.bottom());
   }
-  const auto words = words_with_room(
-      theme, {place.rect.w, place.rect.h, place.label_width, place.shown_step}, prediction);
+  const auto words = words_with_room(theme, place, place.rect.h, prediction);
   draw_bound(theme, rest.take_top(theme.px(kLine) * static_cast<float>(words.bound.size())), words);
   draw_changes(strip, rest, words, *prediction.prediction);
 }

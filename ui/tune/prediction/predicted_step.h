@@ -9,26 +9,21 @@
 
 namespace shardlens::ui::tune {
 
-// In the room of a panel's body; 0: nothing is predicted, or there is no room.
-struct PredictedStepRoom {
-  float width = 0, height = 0;
-  float label_width = 0;  // as of the rows above
+struct PredictedStepPlace {
+  state::Rect rect;                   // what it has; before that is known, what there is
+  float label_width = 0;              // as of the rows above
+  const inspect::TimeWindow& window;  // of these rows, which count from `origin_ns`
+  std::int64_t origin_ns = 0;
   std::int64_t shown_step = -1;
 };
-float predicted_step_height(const kit::Theme& theme, const PredictedStepRoom& room,
+// Of what there is in a panel's body; 0: nothing is predicted, or there is no room.
+float predicted_step_height(const kit::Theme& theme, const PredictedStepPlace& place,
                             const state::PredictionView* prediction);
 
 // Until when the step on screen has something to show: absolute. INT64_MIN: nothing is predicted.
 std::int64_t predicted_end_ns(const state::PredictionView* prediction,
                               const trace::timeline::StepPicture& shown);
 
-struct PredictedStepPlace {
-  state::Rect rect;
-  float label_width = 0;              // as of the rows above
-  const inspect::TimeWindow& window;  // of these rows, which count from `origin_ns`
-  std::int64_t origin_ns = 0;
-  std::int64_t shown_step = -1;
-};
 void draw_predicted_step(const kit::Theme& theme, const PredictedStepPlace& place,
                          const state::PredictionView& prediction);
 

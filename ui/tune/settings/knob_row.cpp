@@ -58,17 +58,16 @@ void draw_sweep_link(const kit::Theme& theme, const state::Rect& labels,
   const bool is_over = labels.contains(mouse.x, mouse.y) &&
                        ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
   if (!is_over) return;
-  const state::Palette& p = theme.colors();
   const float width = kit::text_width(theme, kit::Face::kSmall, "Sweep…");
   const float name = kit::text_width(theme, kit::Face::kSmall, row.knob->name) + theme.px(10);
   state::Rect line = labels.inset(0, theme.px(3));
   line.take_top(line.h * 0.55f);
   line.take_left(name);
   if (line.w < width) return;
-  const state::Rect box = line.take_left(width);
-  const kit::Hit hit = kit::hit_area(theme, "sweep/" + std::string(row.knob->name), box);
-  kit::text_in(theme, box, kit::Face::kSmall, hit.hovered ? p.text : p.accent_text, "Sweep…");
-  if (hit.clicked) commands.push_back(state::OpenSweepCard{std::string(row.knob->name)});
+  if (kit::link(theme, "sweep/" + std::string(row.knob->name), line.take_left(width),
+                theme.colors().accent_text, "Sweep…")) {
+    commands.push_back(state::OpenSweepCard{std::string(row.knob->name)});
+  }
 }
 
 void explain_knob(const kit::Theme& theme, const state::Rect& box, const present::KnobRow& row,
@@ -96,14 +95,13 @@ void explain_knob(const kit::Theme& theme, const state::Rect& box, const present
 // A better value, as it is predicted; a click sets it.
 void draw_hint(const kit::Theme& theme, state::Rect line, const present::KnobRow& row,
                const present::ChoiceHint& hint, state::Commands& commands) {
-  const state::Palette& p = theme.colors();
-  const float width =
-      std::min(line.w, kit::text_width(theme, kit::Face::kSmall, hint.text) + theme.px(2));
-  const state::Rect box = line.take_left(width);
-  const kit::Hit hit = kit::hit_area(theme, "hint/" + std::string(row.knob->name), box);
-  kit::text_in(theme, box, kit::Face::kSmall, hit.hovered ? p.text : p.changed, hint.text);
+  const state::Rect box =
+      line.take_left(kit::text_width(theme, kit::Face::kSmall, hint.text) + theme.px(2));
+  if (kit::link(theme, "hint/" + std::string(row.knob->name), box, theme.colors().changed,
+                hint.text)) {
+    commands.push_back(state::SetKnob{std::string(row.knob->name), hint.value});
+  }
   kit::explain(theme, box, "Predicted to be faster", hint.text, "Click sets it");
-  if (hit.clicked) commands.push_back(state::SetKnob{std::string(row.knob->name), hint.value});
 }
 
 void draw_control(const kit::Theme& theme, const state::Rect& box, const present::KnobRow& row,
@@ -199,9 +197,9 @@ void draw_knob_row(const kit::Theme& theme, const state::Rect& rect, const prese
     state::Rect note = rest.take_top(theme.px(kNote));
     const float undo = kit::text_width(theme, kit::Face::kSmall, "Undo");
     const state::Rect undo_box = note.take_right(undo, theme.px(8));
-    const kit::Hit hit = kit::hit_area(theme, "undo/" + std::string(row.knob->name), undo_box);
-    kit::text_in(theme, undo_box, kit::Face::kSmall, hit.hovered ? p.text : p.accent_text, "Undo");
-    if (hit.clicked) commands.push_back(state::ResetKnob{std::string(row.knob->name)});
+    if (kit::link(theme, "undo/" + std::string(row.knob->name), undo_box, p.accent_text, "Undo")) {
+      commands.push_back(state::ResetKnob{std::string(row.knob->name)});
+    }
     kit::text_in(theme, note, kit::Face::kSmall, p.text_muted, row.before);
   }
   if (extras.hint) draw_hint(theme, rest.take_top(theme.px(kNote)), row, *extras.hint, commands);

@@ -97,11 +97,10 @@ void draw_baseline_row(const kit::Theme& theme, state::Rect rect, const state::S
   }
   state::Rect reset = rect.take_right(theme.px(kReset));
   reset.h = theme.px(16);
-  const float width = kit::text_width(theme, kit::Face::kSmall, "Reset");
-  reset = reset.take_right(width);
-  const kit::Hit hit = kit::hit_area(theme, "knobs/reset", reset);
-  kit::text_in(theme, reset, kit::Face::kSmall, hit.hovered ? p.text : p.accent_text, "Reset");
-  if (hit.clicked) commands.push_back(state::ResetKnobs{});
+  reset = reset.take_right(kit::text_width(theme, kit::Face::kSmall, "Reset"));
+  if (kit::link(theme, "knobs/reset", reset, p.accent_text, "Reset")) {
+    commands.push_back(state::ResetKnobs{});
+  }
   kit::text_wrapped(theme, rect, kit::Face::kSmall, p.changed, summary);
   kit::explain(theme, rect, "Changed settings", summary);
 }
