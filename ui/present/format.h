@@ -12,6 +12,7 @@
 namespace shardlens::ui::present {
 
 using trace::base::bytes_text;
+using trace::base::duration_text;
 using trace::base::duration_unit;
 using trace::base::format_bandwidth;
 using trace::base::format_bytes;

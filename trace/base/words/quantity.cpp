@@ -116,6 +116,10 @@ Quantity format_bytes(double bytes) {
   return result;
 }
 
+std::string duration_text(std::int64_t ns) {
+  return format_duration(static_cast<double>(ns)).text();
+}
+
 std::string bytes_text(std::int64_t bytes) {
   return format_bytes(static_cast<double>(bytes)).text();
 }

@@ -26,7 +26,8 @@ std::string format_integer(std::int64_t value);
 // As needed: "25", "0.5", "1.25"
 std::string format_plain(double value);
 
-Quantity format_duration(double ns);  // µs, ms or s
+Quantity format_duration(double ns);         // µs, ms or s
+std::string duration_text(std::int64_t ns);  // the same as one text: "4.20 ms"
 // "+4.20 ms" of "4.20 ms": with the sign of `value`; none where all that is shown is 0.
 std::string signed_text(double value, const std::string& magnitude);
 // "+4.2 ms ± 1.6": an uncertainty with two digits, and what it is of to the same place; "+4.20 ms"

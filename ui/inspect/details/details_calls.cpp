@@ -46,23 +46,19 @@ void explain_call(const kit::Theme& theme, const trace::timeline::EventDetails& 
   const state::Rgb waiting = wait_color(p), transfer = transfer_color(p, details);
   const kit::TooltipScope scope(theme);
   scope.title("Rank " + std::to_string(call.rank));
-  const auto text = [](std::int64_t ns) {
-    return present::format_duration(static_cast<double>(ns)).text();
-  };
   constexpr std::string_view kWait = "Wait for the last rank";
   if (const auto& wait = call.wait.wait_ns) {
-    scope.row(&waiting, kWait, *wait > 0 ? text(*wait) : "none");
+    scope.row(&waiting, kWait, *wait > 0 ? present::duration_text(*wait) : "none");
     const auto& moves = call.wait.transfer_ns;
     const bool is_known = moves || call.wait.has_left;
     scope.row(&transfer, "Transfer",
               !is_known               ? "not known"
-              : moves.value_or(0) > 0 ? text(*moves)
+              : moves.value_or(0) > 0 ? present::duration_text(*moves)
                                       : "none");
   } else {
     scope.row(&waiting, kWait, "not known");
   }
-  scope.row(nullptr, "Whole",
-            present::format_duration(static_cast<double>(call.end_ns - call.start_ns)).text());
+  scope.row(nullptr, "Whole", present::duration_text(call.end_ns - call.start_ns));
   scope.note(
       "Wait: latest start over the ranks − own start, at most to its own end. Transfer: end − "
       "latest start. Click goes there");
@@ -104,10 +100,9 @@ void draw_calls_legend(const kit::Theme& theme, state::Rect row,
   entry(transfer_color(p, details), "transfer");
   if (details.clock_error_ns < 0) return;
   const bool is_known = details.clock_error_ns != trace::analysis::kUnknownClockError;
-  const std::string error =
-      is_known ? "clock error ± " +
-                     present::format_duration(static_cast<double>(details.clock_error_ns)).text()
-               : "clock error not known";
+  const std::string error = is_known
+                                ? "clock error ± " + present::duration_text(details.clock_error_ns)
+                                : "clock error not known";
   kit::label_in(theme, row, kit::Face::kSmall, p.text_muted, error, kit::Align::kRight);
   kit::explain(theme, row, "Clock error",
                "How far the hosts' clocks may be apart. Waits shorter than that are not drawn");
@@ -142,10 +137,9 @@ std::string rest_text(const std::vector<const trace::timeline::RankCall*>& rest)
   }
   if (waits.empty()) return more;
   const auto [least, most] = std::ranges::minmax(waits);
-  const auto text = [](std::int64_t ns) {
-    return present::format_duration(static_cast<double>(ns)).text();
-  };
-  return more + ": waits of " + (least == most ? text(least) : text(least) + " to " + text(most)) +
+  return more + ": waits of " +
+         (least == most ? present::duration_text(least)
+                        : present::duration_text(least) + " to " + present::duration_text(most)) +
          (waits.size() < rest.size() ? ", others not known" : "");
 }
 

@@ -199,8 +199,7 @@ void MemoryTab::explain_hit(const kit::Theme& theme, const trace::timeline::Flam
   if (hit.small >= 0) {
     const auto& small = flame.small[static_cast<std::size_t>(hit.small)];
     scope.title(small_text(small.count, small.bytes));
-    scope.note("Each below " +
-               present::format_bytes(static_cast<double>(flame.least_bytes)).text() +
+    scope.note("Each below " + present::bytes_text(flame.least_bytes) +
                ", or one of too many: less than a pixel here");
     return;
   }
@@ -208,8 +207,7 @@ void MemoryTab::explain_hit(const kit::Theme& theme, const trace::timeline::Flam
   const StepAllocation& one = run_.memory->allocations->all[band.allocation];
   const state::Rgb swatch = state::memory_color(theme.colors(), one.category);
   scope.title(allocation_title(*run_.memory, one));
-  scope.row(&swatch, present::memory_name(one.category),
-            present::format_bytes(static_cast<double>(one.bytes)).text());
+  scope.row(&swatch, present::memory_name(one.category), present::bytes_text(one.bytes));
   scope.row(nullptr, "Allocated", allocated_text(*run_.memory, one));
   scope.row(nullptr, "Freed", freed_text(*run_.memory, one));
   scope.row(nullptr, "Share of the peak",
@@ -238,8 +236,7 @@ void MemoryTab::draw_side(const kit::Theme& theme, state::Rect rect) {
   kit::fill({rect.x, rect.y, 1, rect.h}, kit::color(p.panel_edge));
   rect = rect.inset(theme.px(14), 0);
   kit::text_in(theme, rect.take_top(theme.px(22)), kit::Face::kStrong, p.text,
-               "At the step's peak: " +
-                   present::format_bytes(static_cast<double>(run_.memory->peak.bytes)).text());
+               "At the step's peak: " + present::bytes_text(run_.memory->peak.bytes));
   const auto categories = std::ranges::count_if(run_.memory->peak.composition,
                                                 [](std::int64_t bytes) { return bytes > 0; });
   const float legend = theme.px(16) + theme.px(19) * static_cast<float>(categories);

@@ -52,8 +52,8 @@ void explain_distribution(const kit::Theme& theme, const NameFigures& row, state
   table::draw_large_histogram(theme, area, row, ink);
   ImGui::Dummy({area.w, area.h});
   scope.row(nullptr, "Events", present::format_integer(row.count));
-  scope.row(nullptr, "Median", present::format_duration(static_cast<double>(row.median_ns)).text());
-  scope.row(nullptr, "p99", present::format_duration(static_cast<double>(row.p99_ns)).text());
+  scope.row(nullptr, "Median", present::duration_text(row.median_ns));
+  scope.row(nullptr, "p99", present::duration_text(row.p99_ns));
   scope.note("Logarithmic axis from the shortest to the longest. Click for a larger one");
 }
 
@@ -173,9 +173,8 @@ void StatisticsTab::draw_distribution(const kit::Theme& theme, const state::Rect
   }
   if (table::tool_button(theme, "statistics/longest", tools, "Longest"))
     go_to_longest(row, commands);
-  const std::string time = row.most_ns < 0
-                               ? "durations are not known"
-                               : present::format_duration(static_cast<double>(row.total_ns)).text();
+  const std::string time =
+      row.most_ns < 0 ? "durations are not known" : present::duration_text(row.total_ns);
   const std::string facts = counted(row.count, kind_) + " · " + time;
   kit::text_in(theme, area.take_top(theme.px(20)), kit::Face::kSmall, p.text_muted, facts);
   table::draw_large_histogram(theme, area, row, state::piece_edge(p, row.piece_class));

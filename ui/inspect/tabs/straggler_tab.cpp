@@ -37,8 +37,7 @@ std::string completeness(const trace::timeline::StragglerFigures& figures) {
         "Nothing tells how far the clocks of some hosts are apart, as no all-reduce or the like "
         "connects them: waits and lateness between them are not known, and not counted.";
   } else if (figures.clock_error_ns > 0) {
-    text += "The hosts' clocks may be " +
-            present::format_duration(static_cast<double>(figures.clock_error_ns)).text() +
+    text += "The hosts' clocks may be " + present::duration_text(figures.clock_error_ns) +
             " apart: no shorter wait or lateness is told or counted.";
   }
   return text;
@@ -88,8 +87,7 @@ void StragglerTab::explain_cell(const kit::Theme& theme, const table::TableEvent
   scope.title("Rank " + std::to_string(rank) + " in " + call_name(call));
   const auto time = [](std::optional<std::int64_t> ns) {
     if (!ns) return std::string("not known");
-    return *ns == 0 ? std::string("none")
-                    : present::format_duration(static_cast<double>(*ns)).text();
+    return *ns == 0 ? std::string("none") : present::duration_text(*ns);
   };
   scope.row(nullptr, "Later than the first rank", time(part->late_ns));
   if (!part->has_left) {
@@ -97,7 +95,7 @@ void StragglerTab::explain_cell(const kit::Theme& theme, const table::TableEvent
     scope.row(nullptr, "Transfer", time(part->transfer_ns));
   }
   if (trace::model::has_bytes(call)) {
-    scope.row(nullptr, "Size", present::format_bytes(static_cast<double>(call.bytes)).text());
+    scope.row(nullptr, "Size", present::bytes_text(call.bytes));
   }
   if (call.last_rank == rank) scope.note("It came last: the others waited for it");
   if (part->has_left) scope.note("It ended before the last rank began: it waited for nobody");

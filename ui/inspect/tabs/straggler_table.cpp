@@ -235,8 +235,7 @@ std::string straggler_summary(const StragglerFigures& figures) {
   if (worst.caused_ns == 0) return "No rank kept the others waiting in " + calls;
   return "Rank " + std::to_string(worst.rank) + " came last in " +
          present::format_integer(worst.times_last) + " of " + calls + "; the others waited " +
-         present::format_duration(static_cast<double>(worst.caused_ns)).text() +
-         " for it, added up";
+         present::duration_text(worst.caused_ns) + " for it, added up";
 }
 
 std::shared_ptr<const present::Table> straggler_table(

@@ -60,7 +60,7 @@ state::Rgb quiet(const state::Palette& p, trace::base::TimeClass time_class) {
 
 // "bucket 3 · 2.1 MiB", "blocks.2 forward gather · 1.8 MiB"
 std::string call_title(const trace::predict::PlannedCall& call) {
-  return call.what + " · " + present::format_bytes(static_cast<double>(call.bytes)).text();
+  return call.what + " · " + present::bytes_text(call.bytes);
 }
 
 // "3", "2": the number in its name, for a narrow box; "" where it has none.
@@ -82,7 +82,7 @@ void explain_call(const kit::Theme& theme, const PredictedStep& step, std::size_
   const auto& call = step.schedule.calls[index];
   const auto& planned = step.program.calls[call.call];
   const auto since = [&](std::int64_t time_ns) {
-    return present::format_duration(static_cast<double>(time_ns - step.start_ns)).text();
+    return present::duration_text(time_ns - step.start_ns);
   };
   const kit::TooltipScope scope(theme);
   scope.title("Predicted " + call_title(planned));
