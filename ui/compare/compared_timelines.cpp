@@ -103,7 +103,7 @@ void ComparedTimelines::draw_run(const kit::Theme& theme, const state::Rect& rec
   inspect::TimelineState& state = board.state();
   state.step_window = window_;
   if (state.measuring != measuring_) inspect::toggle_measure(state);
-  board.draw_content(theme, panel.body, {}, keys, commands);
+  board.draw(theme, panel.body, {}, keys, commands);
   window_ = state.step_window;
   measuring_ = state.measuring;
 }

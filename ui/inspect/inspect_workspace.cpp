@@ -201,7 +201,9 @@ void InspectWorkspace::draw(const kit::Theme& theme, const state::Rect& area,
   const bool ends_search =
       keys && toolbar_.search().is_set() && kit::key_pressed(kit::Key::kEscape, false);
   if (ends_search) toolbar_.search().drop(commands);
-  timeline_.draw(theme, layout.timeline, view->bookmarks, keys && !ends_search, commands);
+  kit::panel_surface(theme, layout.timeline);
+  timeline_.draw(theme, layout.timeline.inset(theme.px(8), theme.px(4)), view->bookmarks,
+                 keys && !ends_search, commands);
   const std::size_t before = commands.size();
   if (!layout.details.empty()) draw_details_panel(theme, layout.details, snapshot, commands);
   list_what_details_search(commands, before);

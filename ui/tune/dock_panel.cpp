@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "trace/base/number_text.h"
 #include "ui/kit/panel.h"
 #include "ui/kit/toolbar_controls.h"
 #include "ui/kit/widgets.h"
@@ -31,11 +32,9 @@ std::string tab_label(DockPanel::Tab tab, const state::Snapshot& snapshot) {
   }
   if (!snapshot.run) return "Log";
   const auto& log = snapshot.run->log;
-  const auto errors = std::count_if(log.begin(), log.end(), [](const trace::model::LogLine& entry) {
-    return entry.level == trace::model::LogLine::Level::kError;
-  });
-  if (errors == 0) return "Log";
-  return "Log · " + std::to_string(errors) + (errors == 1 ? " error" : " errors");
+  using Level = trace::model::LogLine::Level;
+  const auto errors = std::ranges::count(log, Level::kError, &trace::model::LogLine::level);
+  return errors == 0 ? "Log" : "Log · " + trace::base::counted(errors, "error");
 }
 
 }  // namespace

@@ -182,7 +182,7 @@ void TimelinePanel::draw(const kit::Theme& theme, const state::Rect& rect,
       PredictedStepPlace place{body, board_.label_width(theme, body.w),
                                board_.state().shown_window(), step->rows->start_ns, step->step};
       place.rect = body.take_bottom(predicted_step_height(theme, place, prediction));
-      board_.draw_content(theme, body, {}, keys, commands);
+      board_.draw(theme, body, {}, keys, commands);
       if (place.rect.h > 0) draw_predicted_step(theme, place, *prediction);
     } else {
       kit::empty_note(theme, body, empty_text(snapshot, current ? step : nullptr));

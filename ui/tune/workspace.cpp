@@ -71,9 +71,7 @@ std::int64_t neighbour_step(const state::Snapshot& snapshot, int direction) {
   if (!snapshot.run) return -1;
   const auto& steps = snapshot.run->figures.steps;
   const auto at =
-      std::find_if(steps.begin(), steps.end(), [&](const trace::analysis::StepFigures& step) {
-        return step.index == snapshot.run->selected_step;
-      });
+      std::ranges::find(steps, snapshot.run->selected_step, &trace::analysis::StepFigures::index);
   if (at == steps.end()) return -1;
   const auto index = (at - steps.begin()) + direction;
   if (index < 0 || index >= static_cast<std::ptrdiff_t>(steps.size())) return -1;

@@ -54,6 +54,8 @@ struct StepBorder {
   std::int64_t step = 0;
   int rank = 0;
   std::int64_t start_ns = 0, end_ns = 0;
+
+  std::int64_t length_ns() const { return end_ns - start_ns; }
 };
 
 struct TimelineRows {

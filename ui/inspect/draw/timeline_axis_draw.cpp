@@ -67,7 +67,7 @@ void draw_step_head(const TimelineScene& scene, const StepBorder& step, bool nam
   kit::take_text(theme, inner, theme.px(8), kit::Face::kSmall, p.text_secondary, name);
   if (step.end_ns > scene.known_until_ns) return;
   kit::label_in(theme, inner, kit::Face::kMonoSmall, p.text_muted,
-                present::length_text(step.end_ns - step.start_ns));
+                present::length_text(step.length_ns()));
 }
 
 // Left of heads that are bare numbers.

@@ -9,7 +9,6 @@
 #include "ui/inspect/draw/timeline_keys.h"
 #include "ui/inspect/draw/timeline_parts.h"
 #include "ui/kit/keys.h"
-#include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/timeline/timeline_time_text.h"
 
@@ -19,8 +18,7 @@ namespace {
 
 using Mode = TimelineState::Mode;
 
-constexpr float kLabelColumn = 208, kLabelColumnOfStep = 152, kStepHeads = 20, kAxisRow = 20,
-                kBoardPadding = 8;
+constexpr float kLabelColumn = 208, kLabelColumnOfStep = 152, kStepHeads = 20, kAxisRow = 20;
 constexpr float kSearchDim = 0.28f, kPickDim = 0.5f;
 
 TimeInterval times_of(const RowItem& item) {
@@ -257,16 +255,9 @@ void TimelineBoard::draw_pinned(const TimelineScene& scene) {
   if (draw_timeline_card(scene, *state_.pinned)) state_.pinned.reset();
 }
 
-void TimelineBoard::draw(const kit::Theme& theme, const state::Rect& rect,
+void TimelineBoard::draw(const kit::Theme& theme, const state::Rect& body,
                          const trace::model::Bookmarks& bookmarks, bool keys,
                          state::Commands& commands) {
-  kit::panel_surface(theme, rect);
-  draw_content(theme, rect.inset(theme.px(kBoardPadding), theme.px(4)), bookmarks, keys, commands);
-}
-
-void TimelineBoard::draw_content(const kit::Theme& theme, const state::Rect& body,
-                                 const trace::model::Bookmarks& bookmarks, bool keys,
-                                 state::Commands& commands) {
   if (!run_.rows) return;
   TimelineScene scene = make_scene(theme, body);
   if (scene.plot().empty()) return;

@@ -28,11 +28,8 @@ class TimelineBoard {
   void follow(const std::string& run_folder, const trace::timeline::StepPicture& step,
               std::int64_t until_ns = INT64_MIN);
   // `keys`: the keyboard is the timeline's in this frame.
-  void draw(const kit::Theme& theme, const state::Rect& rect,
+  void draw(const kit::Theme& theme, const state::Rect& body,
             const trace::model::Bookmarks& bookmarks, bool keys, state::Commands& commands);
-  // The same without a frame around it.
-  void draw_content(const kit::Theme& theme, const state::Rect& body,
-                    const trace::model::Bookmarks& bookmarks, bool keys, state::Commands& commands);
 
   TimelineState& state() { return state_; }
   const TimelineState& state() const { return state_; }

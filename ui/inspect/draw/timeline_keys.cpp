@@ -103,11 +103,8 @@ void move_rows(const TimelineScene& scene, const RowLayout& layout, TimelineStat
     return;
   }
   const auto& rows = layout.rows;
-  auto at = std::find_if(rows.begin(), rows.end(), [&](const ShownRow& row) {
-    return row.row >= 0 && row.row == state.selected_row;
-  });
-  std::ptrdiff_t index =
-      at == rows.end() ? (direction > 0 ? -1 : std::ssize(rows)) : at - rows.begin();
+  const ShownRow* at = state.selected_row < 0 ? nullptr : layout.find(state.selected_row);
+  std::ptrdiff_t index = at == nullptr ? (direction > 0 ? -1 : std::ssize(rows)) : at - rows.data();
   do {
     index += direction;
     if (index < 0 || index >= std::ssize(rows)) return;

@@ -26,11 +26,8 @@ std::vector<const TimelineRow*> rows_of_step(const TimelineScene& scene, int ran
     const bool lane = row.kind == RowKind::kKernels || row.kind == RowKind::kCommunication;
     if (row.kind == RowKind::kRibbon || (lane && filter.shows(row.kind))) rows.push_back(&row);
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const TimelineRow* a, const TimelineRow* b) {
-    const auto order = [](const TimelineRow* row) {
-      return row->kind == RowKind::kRibbon ? 0 : row->kind == RowKind::kCommunication ? 1 : 2;
-    };
-    return order(a) < order(b);
+  std::ranges::stable_sort(rows, {}, [](const TimelineRow* row) {
+    return row->kind == RowKind::kRibbon ? 0 : row->kind == RowKind::kCommunication ? 1 : 2;
   });
   return rows;
 }
@@ -109,8 +106,7 @@ void draw_step_labels(const TimelineScene& scene) {
     const std::string name = "Step " + present::format_integer(step->step);
     kit::take_text(theme, box, theme.px(8), kit::Face::kStrong, p.text, name);
     const bool ended = step->end_ns <= scene.known_until_ns;
-    const std::string length =
-        ended ? present::length_text(step->end_ns - step->start_ns) : "running";
+    const std::string length = ended ? present::length_text(step->length_ns()) : "running";
     if (longest) {
       const state::Rect mark = box.take_right(theme.px(10), theme.px(6));
       kit::shape(kit::Shape::kUp, mark, theme.px(7), kit::color(p.danger));

@@ -320,8 +320,7 @@ RowLayout LayoutMaker::make(float available) {
 }  // namespace
 
 const ShownRow* RowLayout::find(int row) const {
-  const auto found = std::find_if(rows.begin(), rows.end(),
-                                  [row](const ShownRow& shown) { return shown.row == row; });
+  const auto found = std::ranges::find(rows, row, &ShownRow::row);
   return found == rows.end() ? nullptr : &*found;
 }
 

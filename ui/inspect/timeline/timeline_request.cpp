@@ -38,10 +38,8 @@ PictureRequest picture_request(std::span<const SeenPart> parts, double span_ns, 
     window.end_ns = round_down(std::min(part.end_ns + margin, part.most_ns), step) + step;
     if (window.end_ns > window.start_ns) request.windows.push_back(window);
   }
-  std::sort(request.windows.begin(), request.windows.end(),
-            [](const RowWindow& a, const RowWindow& b) {
-              return a.row != b.row ? a.row < b.row : a.start_ns < b.start_ns;
-            });
+  std::ranges::sort(request.windows, {},
+                    [](const RowWindow& window) { return std::pair(window.row, window.start_ns); });
   // Half octaves: a window that grows by a few pixels asks for the same.
   const double exact = span_ns / std::max(1.0, static_cast<double>(width));
   request.ns_per_pixel = std::exp2(std::floor(std::log2(std::max(exact, 1e-6)) * 2) / 2);

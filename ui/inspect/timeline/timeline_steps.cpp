@@ -13,9 +13,7 @@ using trace::timeline::StepBorder;
 // The last step that has begun; end() for none.
 std::span<const StepBorder>::iterator last_begun(std::span<const StepBorder> steps,
                                                  std::int64_t time_ns) {
-  const auto next = std::upper_bound(
-      steps.begin(), steps.end(), time_ns,
-      [](std::int64_t time, const StepBorder& step) { return time < step.start_ns; });
+  const auto next = std::ranges::upper_bound(steps, time_ns, {}, &StepBorder::start_ns);
   return next == steps.begin() ? steps.end() : next - 1;
 }
 
@@ -24,18 +22,16 @@ std::span<const StepBorder>::iterator last_begun(std::span<const StepBorder> ste
 StepIndex::StepIndex(const trace::timeline::TimelineRows& rows) {
   for (const StepBorder& step : rows.steps) by_rank_[step.rank].push_back(step);
   for (auto& [rank, steps] : by_rank_) {
-    std::stable_sort(steps.begin(), steps.end(), [](const StepBorder& a, const StepBorder& b) {
-      return a.start_ns < b.start_ns;
-    });
+    std::ranges::stable_sort(steps, {}, &StepBorder::start_ns);
   }
   std::vector<std::int64_t> all;
   for (const StepBorder& step : rows.steps)
-    all.push_back(std::max<std::int64_t>(step.end_ns - step.start_ns, 1));
+    all.push_back(std::max<std::int64_t>(step.length_ns(), 1));
   if (!all.empty()) {
     const auto at = all.begin() + static_cast<std::ptrdiff_t>((all.size() - 1) * 19 / 20);
-    std::nth_element(all.begin(), at, all.end());
+    std::ranges::nth_element(all, at);
     const double sum = std::accumulate(all.begin(), all.end(), 0.0);
-    lengths_ = {*at, *std::max_element(all.begin(), all.end()),
+    lengths_ = {*at, std::ranges::max(all),
                 static_cast<std::int64_t>(sum / static_cast<double>(all.size()))};
   }
   for (const trace::timeline::TimelineRank& rank : rows.ranks) {
@@ -74,12 +70,9 @@ std::span<const StepBorder> StepIndex::of(int rank) const {
 const StepBorder* StepIndex::find(int rank, std::int64_t step) const {
   const auto steps = of(rank);
   // Numbers grow with time unless a run was resumed; then the list is short enough to look through.
-  const auto guess = std::lower_bound(
-      steps.begin(), steps.end(), step,
-      [](const StepBorder& border, std::int64_t number) { return border.step < number; });
+  const auto guess = std::ranges::lower_bound(steps, step, {}, &StepBorder::step);
   if (guess != steps.end() && guess->step == step) return &*guess;
-  const auto found = std::find_if(steps.begin(), steps.end(),
-                                  [step](const StepBorder& border) { return border.step == step; });
+  const auto found = std::ranges::find(steps, step, &StepBorder::step);
   return found == steps.end() ? nullptr : &*found;
 }
 
@@ -103,9 +96,7 @@ const StepBorder* StepIndex::longest(int rank, std::int64_t until_ns) const {
   const StepBorder* longest = nullptr;
   for (const StepBorder& step : of(rank)) {
     if (step.end_ns > until_ns) continue;
-    const bool longer =
-        longest == nullptr || step.end_ns - step.start_ns > longest->end_ns - longest->start_ns;
-    if (longer) longest = &step;
+    if (longest == nullptr || step.length_ns() > longest->length_ns()) longest = &step;
   }
   return longest;
 }
@@ -123,10 +114,7 @@ std::span<const StepBorder> StepIndex::within(int rank, std::int64_t start_ns,
 }
 
 std::span<const StepBorder> begun_before(std::span<const StepBorder> steps, std::int64_t time_ns) {
-  const auto last = std::lower_bound(
-      steps.begin(), steps.end(), time_ns,
-      [](const StepBorder& step, std::int64_t time) { return step.start_ns < time; });
-  return {steps.begin(), last};
+  return {steps.begin(), std::ranges::lower_bound(steps, time_ns, {}, &StepBorder::start_ns)};
 }
 
 std::int64_t step_shift(const StepIndex& steps, int rank, std::int64_t time_ns) {

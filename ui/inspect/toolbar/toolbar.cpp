@@ -94,8 +94,7 @@ void choose_rank(const kit::Theme& theme, state::Rect& rest,
   if (needed > rest.w || rows.ranks.size() < 2) return;
   state::Rect box = control(theme, rest.take_left(needed, theme.px(kToolbarGap)));
   const auto move = [&](int by) {
-    const auto at = std::find_if(rows.ranks.begin(), rows.ranks.end(),
-                                 [shown](const auto& rank) { return rank.rank == shown; });
+    const auto at = std::ranges::find(rows.ranks, shown, &trace::timeline::TimelineRank::rank);
     const auto index = (at - rows.ranks.begin()) + by;
     if (index >= 0 && index < std::ssize(rows.ranks)) {
       state.step_rank = rows.ranks[static_cast<std::size_t>(index)].rank;

@@ -218,7 +218,7 @@ void SearchField::follow(const state::InspectView& view) {
     if (was_shown) clear();
     return;
   }
-  if (std::find(sent_.begin(), sent_.end(), hits_->pattern) != sent_.end()) return;
+  if (std::ranges::find(sent_, hits_->pattern) != sent_.end()) return;
   text_ = hits_->pattern.text;
   is_plain_ = hits_->pattern.is_plain;
   sent_ = {hits_->pattern};
