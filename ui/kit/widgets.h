@@ -108,7 +108,8 @@ class TooltipScope {
   TooltipScope(const TooltipScope&) = delete;
   TooltipScope& operator=(const TooltipScope&) = delete;
   void title(std::string_view text) const;
-  // A coloured square, a name and a figure at the right.
+  // A name and a figure at the right; with a coloured square before them.
+  void row(std::string_view name, std::string_view value) const { row(nullptr, name, value); }
   void row(const state::Rgb* swatch, std::string_view name, std::string_view value) const;
   void note(std::string_view text) const;  // grey, wrapped
 

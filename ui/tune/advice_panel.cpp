@@ -92,9 +92,9 @@ void draw_explanation(const kit::Theme& theme, const Advice& advice,
                       const present::AdviceRow& row) {
   const kit::TooltipScope scope(theme);
   scope.title(row.title);
-  scope.row(nullptr, row.is_predicted ? "Predicted" : "Measured", row.gain);
-  if (row.is_predicted) scope.row(nullptr, "Measured", advice.measured);
-  if (!row.changes.empty()) scope.row(nullptr, "Sets", row.changes);
+  scope.row(row.is_predicted ? "Predicted" : "Measured", row.gain);
+  if (row.is_predicted) scope.row("Measured", advice.measured);
+  if (!row.changes.empty()) scope.row("Sets", row.changes);
   scope.note(reasons(row));
   for (const auto& evidence : advice.evidence) scope.note(present::evidence_text(evidence));
 }

@@ -75,15 +75,15 @@ void draw_bar_tooltip(const kit::Theme& theme, const present::MemoryBar& bar,
               present::format_bytes(part->bytes).text());
   }
   for (const auto category : bar.untold) {
-    scope.row(nullptr, present::memory_name(category), present::part_text(bar, category));
+    scope.row(present::memory_name(category), present::part_text(bar, category));
   }
-  scope.row(nullptr, "Peak", present::format_bytes(bar.peak).text());
-  if (bar.now > 0) scope.row(nullptr, "PyTorch now (tick)", present::format_bytes(bar.now).text());
+  scope.row("Peak", present::format_bytes(bar.peak).text());
+  if (bar.now > 0) scope.row("PyTorch now (tick)", present::format_bytes(bar.now).text());
   if (bar.estimate > 0)
-    scope.row(nullptr, bar.predicted > 0 ? "Estimate" : "Estimate (dashed)",
+    scope.row(bar.predicted > 0 ? "Estimate" : "Estimate (dashed)",
               present::format_bytes(bar.estimate).text());
   if (bar.predicted > 0) {
-    scope.row(nullptr, "Predicted next (dashed)", present::format_bytes(bar.predicted).text());
+    scope.row("Predicted next (dashed)", present::format_bytes(bar.predicted).text());
   }
   scope.note("All categories at the moment of this rank's peak, so that they sum to it");
   scope.note(source);
@@ -136,8 +136,8 @@ void draw_rest(const kit::Theme& theme, const state::Rect& column, const present
   if (!kit::hovers(column)) return;
   const kit::TooltipScope scope(theme);
   scope.title(present::format_integer(static_cast<std::int64_t>(fold.rest)) + " more ranks");
-  scope.row(nullptr, "Highest peak", present::format_bytes(fold.most).text());
-  scope.row(nullptr, "Lowest peak", present::format_bytes(fold.least).text());
+  scope.row("Highest peak", present::format_bytes(fold.most).text());
+  scope.row("Lowest peak", present::format_bytes(fold.least).text());
   scope.note("The highest peaks have bars of their own, the highest first");
 }
 
@@ -196,7 +196,7 @@ void explain_category(const kit::Theme& theme, const state::Rect& row,
   const present::MemoryFold fold = present::folded_bars(own, kMostInTooltip);
   for (const std::size_t i : fold.shown) {
     const present::MemoryBar& bar = own.bars[i];
-    scope.row(nullptr, "Own peak on rank " + std::to_string(bar.rank),
+    scope.row("Own peak on rank " + std::to_string(bar.rank),
               present::format_bytes(bar.peak).text());
   }
   if (fold.rest > 0) scope.note(present::rest_text(fold));

@@ -202,7 +202,7 @@ void draw_step_tooltip(const kit::Theme& theme, const trace::analysis::RunFigure
   scope.title("Step " + present::format_integer(step.index));
   if (bar.count > 1) scope.note("the slowest of " + present::format_integer(bar.count));
   if (step.warmup) scope.note("One of the first steps, left out of the summary");
-  scope.row(nullptr, "Step", present::format_duration(bar.total_ns).text());
+  scope.row("Step", present::format_duration(bar.total_ns).text());
   for (std::size_t i = 0; bar.has_detail && i < kStepPartLooks.size(); ++i) {
     const auto part = static_cast<present::StepPart>(i);
     if (part == present::StepPart::kExposedCopy && !chart.has_copies) continue;
@@ -217,15 +217,15 @@ void draw_step_tooltip(const kit::Theme& theme, const trace::analysis::RunFigure
                  std::string(trace::analysis::to_text(step.wait_doubt_of(slowest))));
       continue;
     }
-    scope.row(nullptr, "  waiting for other ranks", present::format_duration(*waiting).text());
-    scope.row(nullptr, "  transfer", present::format_duration(ns - *waiting).text());
+    scope.row("  waiting for other ranks", present::format_duration(*waiting).text());
+    scope.row("  transfer", present::format_duration(ns - *waiting).text());
   }
   if (bar.awaits_detail) {
     scope.note(present::missing_records(run.info).reason);
   } else if (!bar.has_detail) {
     scope.note("Recorded without detail");
   }
-  if (std::isfinite(step.loss)) scope.row(nullptr, "Loss", present::format_plain(step.loss));
+  if (std::isfinite(step.loss)) scope.row("Loss", present::format_plain(step.loss));
   note_marks(scope, steps, bar);
   scope.note("Rank " + std::to_string(step.slowest_rank) + ", the slowest, with its own breakdown");
 }

@@ -58,7 +58,7 @@ void explain_call(const kit::Theme& theme, const trace::timeline::EventDetails& 
   } else {
     scope.row(&waiting, kWait, "not known");
   }
-  scope.row(nullptr, "Whole", present::duration_text(call.end_ns - call.start_ns));
+  scope.row("Whole", present::duration_text(call.end_ns - call.start_ns));
   scope.note(
       "Wait: latest start over the ranks − own start, at most to its own end. Transfer: end − "
       "latest start. Click goes there");

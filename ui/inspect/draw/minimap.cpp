@@ -100,7 +100,7 @@ void explain_column(const kit::Theme& theme, const state::InspectView& view, con
   tip.title(step != nullptr
                 ? "Step " + present::format_integer(step->step)
                 : present::length_text(time_ns - view.rows->start_ns) + " after the start");
-  if (step != nullptr) tip.row(nullptr, "Length", present::length_text(step->length_ns()));
+  if (step != nullptr) tip.row("Length", present::length_text(step->length_ns()));
   if (!view.overview || view.overview->rows.empty()) return;
   for (const trace::timeline::RibbonColumn& column : view.overview->rows.front().columns) {
     if (time_ns < column.start_ns || time_ns >= column.end_ns) continue;

@@ -111,9 +111,9 @@ void MemoryTab::draw_tools(const kit::Theme& theme, state::Rect tools,
         theme, "memory", tools, table::export_file_name(view.run_folder, "memory_at_peak", "csv"),
         [this] { return view_.csv(); }, commands);
     if (table::tool_button(theme, "memory/step_in_timeline", tools, "Show the step")) {
-      run_.wanted_view = trace::timeline::TimeRange{run_.memory->allocations->start_ns,
-                                                    run_.memory->allocations->end_ns,
-                                                    {run_.memory->rank}};
+      run_.wanted_view = {trace::timeline::TimeRange{run_.memory->allocations->start_ns,
+                                                     run_.memory->allocations->end_ns,
+                                                     {run_.memory->rank}}};
     }
   }
   draw_choices(theme, tools);
@@ -208,13 +208,12 @@ void MemoryTab::explain_hit(const kit::Theme& theme, const trace::timeline::Flam
   const state::Rgb swatch = state::memory_color(theme.colors(), one.category);
   scope.title(allocation_title(*run_.memory, one));
   scope.row(&swatch, present::memory_name(one.category), present::bytes_text(one.bytes));
-  scope.row(nullptr, "Allocated", allocated_text(*run_.memory, one));
-  scope.row(nullptr, "Freed", freed_text(*run_.memory, one));
-  scope.row(nullptr, "Share of the peak",
-            present::format_percent(
-                static_cast<double>(one.bytes) /
-                static_cast<double>(std::max<std::int64_t>(1, run_.memory->peak.bytes)))
-                .text());
+  scope.row("Allocated", allocated_text(*run_.memory, one));
+  scope.row("Freed", freed_text(*run_.memory, one));
+  scope.row("Share of the peak", present::format_percent(static_cast<double>(one.bytes) /
+                                                         static_cast<double>(std::max<std::int64_t>(
+                                                             1, run_.memory->peak.bytes)))
+                                     .text());
 }
 
 void MemoryTab::draw_picture(const kit::Theme& theme, const state::Rect& rect) {
@@ -242,24 +241,22 @@ void MemoryTab::draw_side(const kit::Theme& theme, state::Rect rect) {
   const float legend = theme.px(16) + theme.px(19) * static_cast<float>(categories);
   draw_peak_composition(theme, rect.take_top(legend, theme.px(8)), *run_.memory);
   if (rect.h < theme.px(70)) return;
-  table::TableOptions options;
-  options.selected = picked_row();
-  options.empty = "Nothing was alive";
-  const table::TableEvents events = view_.draw(theme, rect, run_.table, options);
+  const table::TableEvents events =
+      view_.draw(theme, rect, run_.table, {.selected = picked_row(), .empty = "Nothing was alive"});
   if (events.clicked) run_.picked = static_cast<int>(run_.memory->peak.alive[*events.clicked]);
 }
 
-std::optional<trace::timeline::TimeRange> MemoryTab::draw(const kit::Theme& theme,
-                                                          const state::Rect& rect,
-                                                          const state::InspectView& view,
-                                                          const std::optional<RecordedRun>& run,
-                                                          state::Commands& commands) {
+std::vector<trace::timeline::TimeRange> MemoryTab::draw(const kit::Theme& theme,
+                                                        const state::Rect& rect,
+                                                        const state::InspectView& view,
+                                                        const std::optional<RecordedRun>& run,
+                                                        state::Commands& commands) {
   ask(commands);
   if (view.memory) take(view.memory);
   if (!run_.memory) {
     kit::empty_note(theme, rect,
                     view.problem.empty() ? "Reading the step's allocations…" : view.problem);
-    return std::nullopt;
+    return {};
   }
   state::Rect area = rect;
   if (rect.h > theme.px(110)) {
@@ -274,7 +271,7 @@ std::optional<trace::timeline::TimeRange> MemoryTab::draw(const kit::Theme& them
     draw_picture(theme, area);
   }
   ask(commands);  // another one may have been chosen
-  return std::exchange(run_.wanted_view, std::nullopt);
+  return std::exchange(run_.wanted_view, {});
 }
 
 }  // namespace shardlens::ui::inspect

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "ui/inspect/memory/memory_flame_draw.h"
 #include "ui/inspect/memory/memory_text.h"
@@ -19,10 +20,10 @@ class MemoryTab {
  public:
   // `run`: nothing where it was not made by this program's trainer.
   // Returns where the timeline should go.
-  std::optional<trace::timeline::TimeRange> draw(const kit::Theme& theme, const state::Rect& rect,
-                                                 const state::InspectView& view,
-                                                 const std::optional<RecordedRun>& run,
-                                                 state::Commands& commands);
+  std::vector<trace::timeline::TimeRange> draw(const kit::Theme& theme, const state::Rect& rect,
+                                               const state::InspectView& view,
+                                               const std::optional<RecordedRun>& run,
+                                               state::Commands& commands);
 
   void forget_run() {
     wanted_ = {.hides_constant = wanted_.hides_constant};
@@ -54,7 +55,7 @@ class MemoryTab {
     TimeWindow window;
     int picked = -1;  // index of an allocation
     bool moved = false;
-    std::optional<trace::timeline::TimeRange> wanted_view;
+    std::vector<trace::timeline::TimeRange> wanted_view;
   } run_;
 };
 

@@ -15,10 +15,7 @@ namespace shardlens::ui::inspect {
 
 namespace {
 
-bool sticks(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == ',' || c == '"' || c == '\'';
-}
+bool sticks(char c) { return is_word_character(c) || c == ',' || c == '"' || c == '\''; }
 
 state::Rgb word_color(const state::Palette& p, SqlWordKind kind) {
   switch (kind) {

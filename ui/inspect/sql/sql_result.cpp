@@ -8,6 +8,7 @@
 
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"
+#include "ui/inspect/sql/sql_words.h"
 #include "ui/present/format.h"
 
 namespace shardlens::ui::inspect {
@@ -50,10 +51,6 @@ std::optional<std::int64_t> integer_of(const state::SqlAnswer& answer, std::size
   if (column == answer.columns.end()) return std::nullopt;
   return trace::base::number_from<std::int64_t>(
       text_at(answer, row, static_cast<std::size_t>(column - answer.columns.begin())));
-}
-
-bool is_word_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
 bool stands_alone(std::string_view query, std::size_t at, std::size_t length) {

@@ -74,8 +74,8 @@ void SqlTab::draw_error(const kit::Theme& theme, const state::Rect& area) const 
                     p.text, run_.answer->error);
 }
 
-std::optional<trace::timeline::TimeRange> SqlTab::draw_menu(const kit::Theme& theme,
-                                                            state::Commands& commands) {
+std::vector<trace::timeline::TimeRange> SqlTab::draw_menu(const kit::Theme& theme,
+                                                          state::Commands& commands) {
   const bool has_row = run_.menu_row.has_value() && run_.answer;
   const auto place = has_row ? time_of_row(*run_.answer, *run_.menu_row) : std::nullopt;
   std::vector<std::string_view> entries{"Copy the cell", "Copy the row"};
@@ -86,29 +86,29 @@ std::optional<trace::timeline::TimeRange> SqlTab::draw_menu(const kit::Theme& th
             run_.table->columns.front().csv(*run_.menu_row);
   }
   const auto chosen = table::row_menu(theme, "menu of an answer", "sql", title, entries);
-  if (!chosen || !has_row || !run_.table) return std::nullopt;
-  if (*chosen == 2) return with_width(*place);
+  if (!chosen || !has_row || !run_.table) return {};
+  if (*chosen == 2) return {with_width(*place)};
   const bool cell = *chosen == 0 && run_.menu_column < run_.table->columns.size();
   commands.push_back(state::CopyText{cell
                                          ? run_.table->columns[run_.menu_column].csv(*run_.menu_row)
                                          : present::row_text(*run_.table, *run_.menu_row)});
-  return std::nullopt;
+  return {};
 }
 
-std::optional<trace::timeline::TimeRange> SqlTab::draw_answer(const kit::Theme& theme,
-                                                              state::Rect area,
-                                                              const state::InspectView& view,
-                                                              state::Commands& commands) {
+std::vector<trace::timeline::TimeRange> SqlTab::draw_answer(const kit::Theme& theme,
+                                                            state::Rect area,
+                                                            const state::InspectView& view,
+                                                            state::Commands& commands) {
   const state::Palette& p = theme.colors();
   if (!run_.answer) {
     kit::empty_note(
         theme, area,
         view.sql.running ? "Reading…" : "Write a query, or begin with one of the examples");
-    return std::nullopt;
+    return {};
   }
   if (!run_.answer->error.empty()) {
     draw_error(theme, area.inset(theme.px(4), theme.px(6)));
-    return std::nullopt;
+    return {};
   }
   state::Rect tools = area.take_top(theme.px(table::kToolsHeight));
   table::table_buttons(
@@ -123,10 +123,8 @@ std::optional<trace::timeline::TimeRange> SqlTab::draw_answer(const kit::Theme& 
         theme, tools, "There are more rows",
         "The console shows the first ones; `shardlens query … --format csv` writes all of them");
   }
-  table::TableOptions options;
-  options.scrolls_sideways = true;
-  options.empty = "No row";
-  const table::TableEvents events = view_.draw(theme, area, run_.table, options);
+  const table::TableEvents events =
+      view_.draw(theme, area, run_.table, {.empty = "No row", .scrolls_sideways = true});
   if (events.right_clicked) {
     run_.menu_row = *events.right_clicked;
     run_.menu_column = events.column;
@@ -135,10 +133,10 @@ std::optional<trace::timeline::TimeRange> SqlTab::draw_answer(const kit::Theme& 
   return draw_menu(theme, commands);
 }
 
-std::optional<trace::timeline::TimeRange> SqlTab::draw(const kit::Theme& theme,
-                                                       const state::Rect& rect,
-                                                       const state::InspectView& view,
-                                                       state::Commands& commands) {
+std::vector<trace::timeline::TimeRange> SqlTab::draw(const kit::Theme& theme,
+                                                     const state::Rect& rect,
+                                                     const state::InspectView& view,
+                                                     state::Commands& commands) {
   const state::SqlConsole& console = view.sql;
   if (console.answer != run_.answer) {
     run_.menu_row.reset();

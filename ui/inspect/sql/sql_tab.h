@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "ui/inspect/sql/sql_editor.h"
 #include "ui/inspect/sql/sql_sidebar.h"
@@ -15,9 +16,9 @@ namespace shardlens::ui::inspect {
 class SqlTab {
  public:
   // Where the timeline should go.
-  std::optional<trace::timeline::TimeRange> draw(const kit::Theme& theme, const state::Rect& rect,
-                                                 const state::InspectView& view,
-                                                 state::Commands& commands);
+  std::vector<trace::timeline::TimeRange> draw(const kit::Theme& theme, const state::Rect& rect,
+                                               const state::InspectView& view,
+                                               state::Commands& commands);
   // The question stays, to be asked of the next run.
   void forget_run() { run_ = {}; }
   bool edits() const { return editor_.has_keyboard(); }
@@ -25,12 +26,12 @@ class SqlTab {
  private:
   void draw_question(const kit::Theme& theme, state::Rect area, const state::InspectView& view,
                      state::Commands& commands);
-  std::optional<trace::timeline::TimeRange> draw_answer(const kit::Theme& theme, state::Rect area,
-                                                        const state::InspectView& view,
-                                                        state::Commands& commands);
-  void draw_error(const kit::Theme& theme, const state::Rect& area) const;
-  std::optional<trace::timeline::TimeRange> draw_menu(const kit::Theme& theme,
+  std::vector<trace::timeline::TimeRange> draw_answer(const kit::Theme& theme, state::Rect area,
+                                                      const state::InspectView& view,
                                                       state::Commands& commands);
+  void draw_error(const kit::Theme& theme, const state::Rect& area) const;
+  std::vector<trace::timeline::TimeRange> draw_menu(const kit::Theme& theme,
+                                                    state::Commands& commands);
   void run(state::Commands& commands) const;
 
   SqlEditor editor_;

@@ -18,11 +18,10 @@ constexpr std::array<std::string_view, 57> kKeywords{
     "select", "sum",          "then",  "true", "union",     "using",     "when",   "where",
     "with"};
 
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-         (static_cast<unsigned char>(c) & 0x80) != 0;
-}
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool goes_on(char c) {  // of a name
+  return is_word_character(c) || (static_cast<unsigned char>(c) & 0x80) != 0;
+}
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
 bool is_keyword(std::string_view word) {
@@ -61,13 +60,11 @@ SqlWord word_at(std::string_view query, std::size_t at) {
   if (c == '\'') return until(end_of_quote(query, at), SqlWordKind::kText);
   if (c == '"' || c == '`') return until(end_of_quote(query, at), SqlWordKind::kOther);
   if (is_digit(c)) {
-    return until(
-        end_of_run(query, at, [](char d) { return is_digit(d) || is_letter(d) || d == '.'; }),
-        SqlWordKind::kNumber);
+    return until(end_of_run(query, at, [](char d) { return goes_on(d) || d == '.'; }),
+                 SqlWordKind::kNumber);
   }
-  if (is_letter(c)) {
-    const std::size_t end =
-        end_of_run(query, at, [](char d) { return is_letter(d) || is_digit(d); });
+  if (goes_on(c)) {
+    const std::size_t end = end_of_run(query, at, goes_on);
     const bool keyword = is_keyword(query.substr(at, end - at));
     return until(end, keyword ? SqlWordKind::kKeyword : SqlWordKind::kOther);
   }
@@ -75,6 +72,10 @@ SqlWord word_at(std::string_view query, std::size_t at) {
 }
 
 }  // namespace
+
+bool is_word_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
 
 std::vector<SqlWord> sql_words(std::string_view query) {
   std::vector<SqlWord> words;

@@ -15,5 +15,7 @@ struct SqlWord {
 };
 
 std::vector<SqlWord> sql_words(std::string_view query);
+// Of names and numbers, in ASCII.
+bool is_word_character(char c);
 
 }  // namespace shardlens::ui::inspect

@@ -148,12 +148,11 @@ TabWish InspectTabs::draw_tab(const kit::Theme& theme, const state::Rect& rect,
   } else if (const auto table = statistics_of(shown_)) {
     statistics_[static_cast<std::size_t>(*table)].draw(theme, rect, *view, commands);
   } else if (shown_ == InspectTab::kMemory) {
-    const auto wanted = memory_.draw(theme, rect, *view, recorded_run(snapshot), commands);
-    if (wanted) wish.view = {*wanted};
+    wish.view = memory_.draw(theme, rect, *view, recorded_run(snapshot), commands);
   } else if (shown_ == InspectTab::kStragglers) {
     wish.view = stragglers_.draw(theme, rect, *view, commands);
-  } else if (const auto wanted = sql_.draw(theme, rect, *view, commands)) {
-    wish.view = {*wanted};
+  } else {
+    wish.view = sql_.draw(theme, rect, *view, commands);
   }
   return wish;
 }

@@ -119,8 +119,7 @@ void RecordingTab::draw(const kit::Theme& theme, const state::Rect& rect,
     const state::Rect sources = area.take_right(theme.px(kSourceWidth), theme.px(24));
     draw_sources(theme, sources);
   }
-  table::TableOptions options;
-  view_.draw(theme, area, run_.table, options);
+  view_.draw(theme, area, run_.table, {});
 }
 
 }  // namespace shardlens::ui::inspect

@@ -51,9 +51,9 @@ void explain_distribution(const kit::Theme& theme, const NameFigures& row, state
   const state::Rect area{at.x, at.y, theme.px(340), theme.px(132)};
   table::draw_large_histogram(theme, area, row, ink);
   ImGui::Dummy({area.w, area.h});
-  scope.row(nullptr, "Events", present::format_integer(row.count));
-  scope.row(nullptr, "Median", present::duration_text(row.median_ns));
-  scope.row(nullptr, "p99", present::duration_text(row.p99_ns));
+  scope.row("Events", present::format_integer(row.count));
+  scope.row("Median", present::duration_text(row.median_ns));
+  scope.row("p99", present::duration_text(row.p99_ns));
   scope.note("Logarithmic axis from the shortest to the longest. Click for a larger one");
 }
 

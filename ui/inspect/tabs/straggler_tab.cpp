@@ -89,13 +89,13 @@ void StragglerTab::explain_cell(const kit::Theme& theme, const table::TableEvent
     if (!ns) return std::string("not known");
     return *ns == 0 ? std::string("none") : present::duration_text(*ns);
   };
-  scope.row(nullptr, "Later than the first rank", time(part->late_ns));
+  scope.row("Later than the first rank", time(part->late_ns));
   if (!part->has_left) {
-    scope.row(nullptr, "Wait for the last rank", time(part->wait_ns));
-    scope.row(nullptr, "Transfer", time(part->transfer_ns));
+    scope.row("Wait for the last rank", time(part->wait_ns));
+    scope.row("Transfer", time(part->transfer_ns));
   }
   if (trace::model::has_bytes(call)) {
-    scope.row(nullptr, "Size", present::bytes_text(call.bytes));
+    scope.row("Size", present::bytes_text(call.bytes));
   }
   if (call.last_rank == rank) scope.note("It came last: the others waited for it");
   if (part->has_left) scope.note("It ended before the last rank began: it waited for nobody");
@@ -138,12 +138,12 @@ std::vector<trace::timeline::TimeRange> StragglerTab::draw(const kit::Theme& the
   state::Rect area = rect;
   if (rect.h > theme.px(130))
     draw_tools(theme, area.take_top(theme.px(table::kToolsHeight)), view, commands);
-  table::TableOptions options;
-  options.filter = filter_;
-  options.selected = run_.picked;
-  options.scrolls_sideways = true;
-  options.empty = "No collective of the range has all its ranks in it";
-  const table::TableEvents events = view_.draw(theme, area, run_.table, options);
+  const table::TableEvents events =
+      view_.draw(theme, area, run_.table,
+                 {.filter = filter_,
+                  .selected = run_.picked,
+                  .empty = "No collective of the range has all its ranks in it",
+                  .scrolls_sideways = true});
   if (events.hovered) explain_cell(theme, events);
   if (!events.clicked) return {};
   run_.picked = events.clicked;

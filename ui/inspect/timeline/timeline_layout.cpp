@@ -68,13 +68,14 @@ class LayoutMaker {
   void stretch(float available);
   float least_stretch(float available) const;
   std::vector<const TimelineRow*> lanes_of(const TimelineRank& rank) const;
-  // Calls `take` for what an unfolded rank shows.
   std::vector<ShownRow> unfolded_rows(int place) const;
   ShownRow shown(const TimelineRow& row, int place) const;
   float height_of(const std::vector<ShownRow>& rows) const;
   void choose_ranks();
   void fill_contents();
   void choose_unfolded(float available);
+  // At the foot of what is placed so far, with `gap` behind it.
+  ShownRow& add_ribbon(ShownRow::Heading heading, bool unfolded, float gap);
   void add_rest();
   void add_rank(int place);
 
@@ -205,6 +206,16 @@ void LayoutMaker::choose_unfolded(float available) {
   }
 }
 
+ShownRow& LayoutMaker::add_ribbon(ShownRow::Heading heading, bool unfolded, float gap) {
+  ShownRow& row = layout_.rows.emplace_back();
+  row.heading = heading;
+  row.unfolded = unfolded;
+  row.y = layout_.height;
+  row.height = row.level_height = ribbon_px();
+  layout_.height += row.height + px(gap);
+  return row;
+}
+
 void LayoutMaker::add_rank(int place) {
   const auto index = static_cast<std::size_t>(place);
   const TimelineRank& rank = rows_.ranks[index];
@@ -223,41 +234,23 @@ void LayoutMaker::add_rank(int place) {
     y += px(kRankGap - kRowGap);
     return;
   }
-  ShownRow row;
-  row.heading = ShownRow::Heading::kRank;
+  ShownRow& row = add_ribbon(ShownRow::Heading::kRank, false, kFoldedGap);
   row.place = place;
-  row.unfolded = false;
   const TimelineRow* ribbon = rank.rows.empty() ? nullptr : rows_.row_of(rank.rows.front());
   if (ribbon != nullptr && ribbon->kind == RowKind::kRibbon) row.row = ribbon->id;
-  row.y = y;
-  row.height = row.level_height = ribbon_px();
-  layout_.rows.push_back(row);
-  y += row.height + px(kFoldedGap);
 }
 
 void LayoutMaker::add_rest() {
   if (rest_ == 0) return;
-  ShownRow row;
-  row.heading = ShownRow::Heading::kRest;
-  row.unfolded = folds_.shows_rest;
-  row.ranks = rest_;
-  row.y = layout_.height;
-  row.height = row.level_height = ribbon_px();
-  layout_.rows.push_back(row);
-  layout_.height += row.height + px(kFoldedGap);
+  add_ribbon(ShownRow::Heading::kRest, folds_.shows_rest, kFoldedGap).ranks = rest_;
 }
 
 void LayoutMaker::place_all() {
   layout_ = {};
   const int count = static_cast<int>(rows_.ranks.size());
   if (count > 1 && !rows_.is_one_step) {
-    ShownRow run;
-    run.heading = ShownRow::Heading::kRun;
+    ShownRow& run = add_ribbon(ShownRow::Heading::kRun, !folds_.run, kRankGap - kFoldedGap);
     run.row = rows_.rows.empty() ? -1 : 0;
-    run.unfolded = !folds_.run;
-    run.height = run.level_height = ribbon_px();
-    layout_.rows.push_back(run);
-    layout_.height = run.height + px(kRankGap - kFoldedGap);
     if (folds_.run) return;
   }
   fill_contents();

@@ -86,16 +86,15 @@ void explain_call(const kit::Theme& theme, const PredictedStep& step, std::size_
   };
   const kit::TooltipScope scope(theme);
   scope.title("Predicted " + call_title(planned));
-  scope.row(nullptr, "Function", std::string(trace::model::to_string(planned.function)));
+  scope.row("Function", std::string(trace::model::to_string(planned.function)));
   if (planned.tensors > 0) {
-    scope.row(nullptr, "Tensors",
-              present::format_integer(static_cast<std::int64_t>(planned.tensors)));
+    scope.row("Tensors", present::format_integer(static_cast<std::int64_t>(planned.tensors)));
   }
-  scope.row(nullptr, "Ready on all ranks", since(call.ready_ns));
-  scope.row(nullptr, "Begins", since(call.start_ns));
-  scope.row(nullptr, "… and ends", since(call.end_ns));
+  scope.row("Ready on all ranks", since(call.ready_ns));
+  scope.row("Begins", since(call.start_ns));
+  scope.row("… and ends", since(call.end_ns));
   const double waited = present::waited_ns(step, index);
-  if (waited > 0) scope.row(nullptr, "Waited for", present::format_duration(waited).text());
+  if (waited > 0) scope.row("Waited for", present::format_duration(waited).text());
   scope.note("After the step's begin");
 }
 

@@ -139,13 +139,13 @@ void PredictionsPanel::explain(const kit::Theme& theme, std::size_t point) const
   const auto text = [](double ns) { return present::format_duration(ns).text(); };
   const kit::TooltipScope scope(theme);
   scope.title(of.run == of.name ? of.run : of.run + " · " + of.name);
-  scope.row(nullptr, "Predicted", text(of.predicted_ns));
+  scope.row("Predicted", text(of.predicted_ns));
   if (of.interval) {
-    scope.row(nullptr, "95 % interval",
+    scope.row("95 % interval",
               trace::timeline::duration_range_text(of.interval->low_ns, of.interval->high_ns));
   }
-  scope.row(nullptr, "Measured", text(of.measured_ns));
-  scope.row(nullptr, "Off by", present::format_signed_percent(of.error()));
+  scope.row("Measured", text(of.measured_ns));
+  scope.row("Off by", present::format_signed_percent(of.error()));
   if (!of.from.empty()) scope.note("Predicted from “" + of.from + "”, before it ran");
   scope.note("Click shows it");
 }

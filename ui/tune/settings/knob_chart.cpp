@@ -107,8 +107,8 @@ void explain_curve(const kit::Theme& theme, const kit::Plot& plot, const present
     return scope.note("Not predicted from the run on screen. " + other->why);
   }
   scope.title(std::string(row.knob->label) + " " + setting_text(row, nearest->value));
-  scope.row(nullptr, "Predicted", nearest->step);
-  scope.row(nullptr, "Against " + chart.against, nearest->difference);
+  scope.row("Predicted", nearest->step);
+  scope.row("Against " + chart.against, nearest->difference);
   if (!nearest->fits) scope.note("Does not fit in memory");
   if (!chart.why_unsure.empty()) scope.note(chart.why_unsure);
   scope.note("From the run on screen, all other settings as they are; dots are measured runs");

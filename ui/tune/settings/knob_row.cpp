@@ -77,12 +77,12 @@ void explain_knob(const kit::Theme& theme, const state::Rect& box, const present
   const kit::TooltipScope scope(theme);
   scope.title(knob.label);
   scope.note(knob.explanation);
-  scope.row(nullptr, "Setting", knob.name);
+  scope.row("Setting", knob.name);
   const std::string range = trace::job::range_text(knob);
-  if (range.size() <= 28) scope.row(nullptr, "Range", range);
-  scope.row(nullptr, "Default", trace::job::default_text(knob));
-  if (row.changed) scope.row(nullptr, "Before", row.before);
-  if (!knob.applies_to.empty()) scope.row(nullptr, "Applies to", knob.applies_to);
+  if (range.size() <= 28) scope.row("Range", range);
+  scope.row("Default", trace::job::default_text(knob));
+  if (row.changed) scope.row("Before", row.before);
+  if (!knob.applies_to.empty()) scope.row("Applies to", knob.applies_to);
   if (range.size() > 28) scope.note("Range: " + range);
   for (const std::string& value : present::closed_choices(knob)) {
     const auto* point = present::predicted_choice(snapshot, knob, value);

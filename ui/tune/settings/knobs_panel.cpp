@@ -46,7 +46,7 @@ void draw_prediction_card(const kit::Theme& theme, const state::Rect& rect,
   const kit::TooltipScope scope(theme);
   scope.title(note.title);
   if (note.is_refused) scope.note(note.detail);
-  for (const auto& row : note.rows) scope.row(nullptr, row.name, row.value);
+  for (const auto& row : note.rows) scope.row(row.name, row.value);
   for (const auto& text : note.notes) scope.note(text);
 }
 
