@@ -6,7 +6,7 @@
 
 #include "ui/compare/compare_layout.h"
 #include "ui/compare/run_chips.h"
-#include "ui/inspect/draw/timeline_keys.h"
+#include "ui/inspect/draw/timeline_mouse.h"
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"

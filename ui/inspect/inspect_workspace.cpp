@@ -99,7 +99,7 @@ void InspectWorkspace::use_bookmark_keys(const trace::model::Bookmarks& bookmark
   }
   // As characters: many layouts have them elsewhere, and other letters at their place.
   for (const auto& [bracket, direction] : {std::pair{'[', -1}, std::pair{']', 1}}) {
-    if (!kit::typed(static_cast<unsigned char>(bracket))) continue;
+    if (!kit::typed(bracket)) continue;
     const auto slack = static_cast<std::int64_t>(state.window.span_ns() / 1000) + 1;
     const std::int64_t from = state.window.time_at(0.5) + direction * slack;
     if (const trace::model::Bookmark* next = neighbour_bookmark(bookmarks, from, direction)) {

@@ -3,6 +3,10 @@
 // Interface thread, inside a frame.
 #pragma once
 
+#include <imgui.h>
+
+#include <algorithm>
+
 namespace shardlens::ui::kit {
 
 enum class Key : int {
@@ -43,9 +47,16 @@ enum class Key : int {
   kMenu = 348,
 };
 
-bool key_pressed(Key key, bool repeat = true);
-bool enter_pressed();
+inline bool key_pressed(Key key, bool repeat = true) {
+  return ImGui::IsKeyPressed(static_cast<int>(key), repeat);
+}
+inline bool enter_pressed() {
+  return key_pressed(Key::kEnter, false) || key_pressed(Key::kPadEnter, false);
+}
 // The character was typed in this frame, whatever keys that takes on this layout.
-bool typed(unsigned character);
+inline bool typed(char character) {
+  const ImVector<ImWchar>& queue = ImGui::GetIO().InputQueueCharacters;
+  return std::find(queue.begin(), queue.end(), static_cast<ImWchar>(character)) != queue.end();
+}
 
 }  // namespace shardlens::ui::kit

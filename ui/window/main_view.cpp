@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "trace/analysis/compare/run_difference.h"
-#include "ui/inspect/draw/timeline_keys.h"
+#include "ui/inspect/draw/timeline_mouse.h"
 #include "ui/kit/draw_probe.h"
 #include "ui/kit/keys.h"
 #include "ui/kit/paint.h"

@@ -1,5 +1,4 @@
-#include "ui/inspect/details/details_calls.h"
-
+// The same collective on every rank: a part of ui/inspect/details/details_panel.h.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "trace/analysis/steps/host_clocks.h"
+#include "ui/inspect/details/details_panel.h"
 #include "ui/kit/paint.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "ui/inspect/details/details_calls.h"
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
 #include "ui/table/table_tools.h"

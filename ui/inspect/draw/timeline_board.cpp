@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "trace/timeline/values/straggler_figures.h"
-#include "ui/inspect/draw/timeline_keys.h"
+#include "ui/inspect/draw/timeline_mouse.h"
 #include "ui/inspect/draw/timeline_parts.h"
 #include "ui/kit/keys.h"
 #include "ui/kit/widgets.h"

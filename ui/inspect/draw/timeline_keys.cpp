@@ -1,5 +1,4 @@
-#include "ui/inspect/draw/timeline_keys.h"
-
+// The keyboard of ui/inspect/draw/timeline_mouse.h.
 #include <algorithm>
 
 #include "ui/inspect/draw/timeline_mouse.h"

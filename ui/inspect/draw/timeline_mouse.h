@@ -1,4 +1,5 @@
-// The mouse over the timeline: zoom, pan, select, measure, pick. Interface thread, inside a frame.
+// The timeline by mouse and by keyboard: zoom, pan, select, measure, pick. Interface thread, inside
+// a frame.
 #pragma once
 
 #include <optional>
@@ -40,5 +41,17 @@ class TimelineMouse {
 
 // What picking an event does to the view's own state.
 void pick(const RowItem& item, TimelineState& state, state::Commands& commands);
+
+// ---- by keyboard ------------------------------------------------------------------------------
+
+// Zoom and pan, at the pointer where it is over the timeline; measure; Esc.
+void use_window_keys(const TimelineScene& scene, TimelineState& state, state::Commands& commands);
+// All of them but Enter, which is the board's.
+void use_timeline_keys(const TimelineScene& scene, const RowLayout& layout, TimelineState& state,
+                       state::Commands& commands);
+
+// What keys and the command palette have in common.
+void toggle_measure(TimelineState& state);
+void clear_marks(TimelineState& state, state::Commands& commands);
 
 }  // namespace shardlens::ui::inspect

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "ui/inspect/tabs/statistics_text.h"
+#include "ui/inspect/tabs/statistics_table.h"
 #include "ui/kit/keys.h"
 #include "ui/kit/panel.h"
 #include "ui/kit/toolbar_controls.h"

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "ui/inspect/tabs/statistics_table.h"
-#include "ui/inspect/tabs/statistics_text.h"
 #include "ui/kit/paint.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"

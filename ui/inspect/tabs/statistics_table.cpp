@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "trace/timeline/words/kernel_title.h"
-#include "ui/inspect/tabs/statistics_text.h"
 #include "ui/present/format.h"
 #include "ui/present/table_model.h"
 

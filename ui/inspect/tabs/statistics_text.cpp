@@ -1,5 +1,4 @@
-#include "ui/inspect/tabs/statistics_text.h"
-
+// The words of ui/inspect/tabs/statistics_table.h.
 #include <algorithm>
 #include <array>
 

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "ui/inspect/tabs/statistics_text.h"
+#include "ui/inspect/tabs/statistics_table.h"
 #include "ui/present/format.h"
 #include "ui/present/table_model.h"
 

@@ -8,7 +8,6 @@
 #include "tests/ui/inspect/testing/sample_tables.h"
 #include "tests/ui/inspect/testing/shown_cells.h"
 #include "trace/timeline/words/kernel_title.h"
-#include "ui/inspect/tabs/statistics_text.h"
 
 namespace shardlens::ui::inspect {
 
