@@ -153,6 +153,10 @@ float label_in(const Theme& theme, const state::Rect& box, Face face, state::Rgb
               content);
 }
 
+float note_in(const Theme& theme, const state::Rect& box, std::string_view text, Align align) {
+  return text_in(theme, box, Face::kSmall, theme.colors().text_muted, text, align);
+}
+
 void take_text(const Theme& theme, state::Rect& row, float gap, Face face, state::Rgb c,
                std::string_view content, Align align) {
   const float width = text_in(theme, row, face, c, content, align);
@@ -186,8 +190,9 @@ std::vector<std::string_view> wrapped_lines(const Theme& theme, Face face, float
   return lines;
 }
 
-float wrapped_height(const Theme& theme, Face face, float width, std::string_view content) {
-  const auto lines = wrapped_lines(theme, face, width, content).size();
+float wrapped_height(const Theme& theme, Face face, float width, std::string_view content,
+                     std::size_t most_lines) {
+  const auto lines = std::min(wrapped_lines(theme, face, width, content).size(), most_lines);
   return line_height_of(*theme.font(face)) * static_cast<float>(lines);
 }
 
@@ -208,6 +213,11 @@ float text_wrapped(const Theme& theme, const state::Rect& box, Face face, state:
     cursor = part.next;
   }
   return y - box.y;
+}
+
+void take_wrapped(const Theme& theme, state::Rect& rest, float gap, Face face, state::Rgb c,
+                  std::string_view content) {
+  rest.take_top(text_wrapped(theme, rest, face, c, content), gap);
 }
 
 void tick_left(const Theme& theme, const state::Rect& area, float y, std::string_view label) {

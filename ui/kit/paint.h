@@ -1,6 +1,8 @@
 // Texts and shapes on the current window's draw list. Interface thread, inside a frame.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +33,9 @@ float text_in(const Theme& theme, const state::Rect& box, Face face, state::Rgb 
 // As text_in(), but left out instead of cut. Returns the width drawn.
 float label_in(const Theme& theme, const state::Rect& box, Face face, state::Rgb c,
                std::string_view text, Align align = Align::kLeft);
+// As text_in(), small and grey: what stands beside the things that count.
+float note_in(const Theme& theme, const state::Rect& box, std::string_view text,
+              Align align = Align::kLeft);
 // As text_in(), at one end of `row`, which loses its room and, if anything is drawn, `gap`.
 void take_text(const Theme& theme, state::Rect& row, float gap, Face face, state::Rgb c,
                std::string_view text, Align align = Align::kLeft);
@@ -39,11 +44,15 @@ void empty_note(const Theme& theme, const state::Rect& area, std::string_view te
 // Broken at spaces, never within a number or before its percent sign.
 std::vector<std::string_view> wrapped_lines(const Theme& theme, Face face, float width,
                                             std::string_view text);
-// Height that text_wrapped() would use if the box were high enough.
-float wrapped_height(const Theme& theme, Face face, float width, std::string_view text);
+// Height that text_wrapped() would use if the box were high enough; of so many lines at most.
+float wrapped_height(const Theme& theme, Face face, float width, std::string_view text,
+                     std::size_t most_lines = SIZE_MAX);
 // Breaks at spaces; returns the height used. Draws nothing below `box`.
 float text_wrapped(const Theme& theme, const state::Rect& box, Face face, state::Rgb c,
                    std::string_view text);
+// The same at the top of `rest`, which loses the height used and `gap`.
+void take_wrapped(const Theme& theme, state::Rect& rest, float gap, Face face, state::Rgb c,
+                  std::string_view text);
 
 // ---- shapes -----------------------------------------------------------------------------------
 

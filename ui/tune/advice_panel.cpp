@@ -170,7 +170,7 @@ void AdvicePanel::draw_row(const kit::Theme& theme, const state::Rect& rect, con
   if (!below) buttons = text.take_right(buttons_width(theme), theme.px(8));
   if (kit::hovers(text)) draw_explanation(theme, advice, row);
   const auto paragraph = [&](kit::Face face, state::Rgb ink, const std::string& words) {
-    text.take_top(kit::text_wrapped(theme, text, face, ink, words), theme.px(kLineGap));
+    kit::take_wrapped(theme, text, theme.px(kLineGap), face, ink, words);
   };
   paragraph(kit::Face::kMedium, p.text, row.title);
   paragraph(kit::Face::kSmall, row.is_predicted ? p.text : p.text_secondary, row.gain);

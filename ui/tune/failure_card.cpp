@@ -60,13 +60,12 @@ bool draw_failure_card(const kit::Theme& theme, const state::Rect& rect,
   kit::shape(kit::Shape::kCross, mark, theme.px(12), kit::color(p.danger));
   kit::text_in(theme, head, kit::Face::kStrong, p.text,
                "The run failed after " + present::steps_text(run.figures.summary.steps_executed));
-  const state::Rect two_lines{rest.x, rest.y, rest.w, theme.px(40)};
-  rest.take_top(
-      kit::text_wrapped(theme, two_lines, kit::Face::kBody, p.danger, run.figures.info.reason),
-      theme.px(6));
-  const state::Rect next{rest.x, rest.y, rest.w, theme.px(40)};
-  rest.take_top(kit::text_wrapped(theme, next, kit::Face::kBody, p.text_secondary, run.diagnosis),
-                theme.px(8));
+  const auto two_lines = [&](state::Rgb ink, const std::string& text, float gap) {
+    const state::Rect box{rest.x, rest.y, rest.w, theme.px(40)};
+    rest.take_top(kit::text_wrapped(theme, box, kit::Face::kBody, ink, text), gap);
+  };
+  two_lines(p.danger, run.figures.info.reason, theme.px(6));
+  two_lines(p.text_secondary, run.diagnosis, theme.px(8));
   const auto fitting = static_cast<std::size_t>(rest.h / theme.px(kLogLineHeight));
   for (const trace::model::LogLine* entry : last_lines(run, fitting)) {
     state::Rect row = rest.take_top(theme.px(kLogLineHeight));

@@ -150,8 +150,8 @@ void draw_bars(const kit::Theme& theme, state::Rect area, const present::MemoryS
   const auto room = static_cast<std::size_t>(std::max(1.0f, std::floor(chart / least_pitch)));
   const present::MemoryFold fold = present::folded_bars(stacks, room);
   if (fold.rest > 0) {
-    kit::text_in(theme, area.take_bottom(theme.px(18)), kit::Face::kSmall, p.text_muted,
-                 present::rest_text(fold), kit::Align::kRight);
+    kit::note_in(theme, area.take_bottom(theme.px(18)), present::rest_text(fold),
+                 kit::Align::kRight);
   }
   state::Rect names = area.take_bottom(theme.px(18));
   area.take_top(theme.px(18));
@@ -277,7 +277,7 @@ void draw_estimate(const kit::Theme& theme, const state::Rect& row, const presen
   const state::Rect mark = box.take_left(theme.px(14), theme.px(6));
   const float y = std::round(mark.center_y());
   kit::dashed_line(theme, mark.x, y, mark.right(), y, kit::color(theme.colors().changed));
-  kit::text_in(theme, box, kit::Face::kSmall, theme.colors().text_muted, note);
+  kit::note_in(theme, box, note);
   if (!predicted.empty()) {
     return kit::explain(theme, row, "Predicted memory",
                         "As measured, and by how much the estimates for these settings and the "
@@ -300,8 +300,8 @@ bool draw_empty(const kit::Theme& theme, const state::Rect& area, const state::S
   if (!stacks.bars.empty()) return false;
   const bool is_over = has_ended(snapshot);
   const state::Rect box = area.inset(theme.px(16), 0);
-  kit::text_in(theme, box, kit::Face::kSmall, theme.colors().text_muted,
-               is_over ? "No memory was recorded" : "No memory recorded yet", kit::Align::kCenter);
+  kit::note_in(theme, box, is_over ? "No memory was recorded" : "No memory recorded yet",
+               kit::Align::kCenter);
   return true;
 }
 

@@ -176,8 +176,7 @@ void draw_calls(const kit::Theme& theme, const state::Rect& rect,
     if (hit.hovered) explain_call(theme, details, call);
   }
   if (!shown.rest.empty()) {
-    kit::text_in(theme, rest.take_top(theme.px(kCallRow)), kit::Face::kSmall, p.text_muted,
-                 rest_text(shown.rest));
+    kit::note_in(theme, rest.take_top(theme.px(kCallRow)), rest_text(shown.rest));
   }
   draw_calls_legend(theme, rest.take_top(theme.px(kCallsLegend)), details);
 }

@@ -98,7 +98,7 @@ void draw_parameters(const kit::Theme& theme, const state::Rect& area,
     kit::explain(theme, row, "Parameter", details.parameters[i]);
   }
   if (count > kMostParameters) {
-    kit::text_in(theme, rest.take_top(theme.px(kParameterRow)), kit::Face::kSmall, p.text_muted,
+    kit::note_in(theme, rest.take_top(theme.px(kParameterRow)),
                  "and " + std::to_string(count - kMostParameters) + " more");
   }
 }
@@ -175,14 +175,12 @@ float draw_details_head(const kit::Theme& theme, const state::Rect& area,
   const float title = kit::text_width(theme, kit::Face::kStrong, details.title);
   const float subtitle = kit::text_width(theme, kit::Face::kSmall, details.subtitle);
   const bool beside = title + subtitle + theme.px(16) <= first.w;
-  if (beside)
-    kit::text_in(theme, first, kit::Face::kSmall, p.text_muted, details.subtitle,
-                 kit::Align::kRight);
+  if (beside) kit::note_in(theme, first, details.subtitle, kit::Align::kRight);
   kit::text_in(theme, first, kit::Face::kStrong, p.text, details.title);
   kit::explain(theme, first, details.title, details.subtitle);
   if (beside || details.subtitle.empty()) return first.h;
   const state::Rect second{area.x, first.bottom() - theme.px(8), area.w, theme.px(20)};
-  kit::text_in(theme, second, kit::Face::kSmall, p.text_muted, details.subtitle);
+  kit::note_in(theme, second, details.subtitle);
   return second.bottom() - area.y + theme.px(4);
 }
 
@@ -199,10 +197,7 @@ void draw_nothing_picked(const kit::Theme& theme, const state::Rect& rect) {
   const state::Palette& p = theme.colors();
   const kit::Panel panel(theme, "details", rect, {.title = "Details"});
   state::Rect rest = panel.body;
-  const float height = kit::wrapped_height(
-      theme, kit::Face::kBody, rest.w,
-      "Click an event in the timeline: everything recorded about it is shown here");
-  kit::text_wrapped(theme, rest.take_top(height, theme.px(12)), kit::Face::kBody, p.text_secondary,
+  kit::take_wrapped(theme, rest, theme.px(12), kit::Face::kBody, p.text_secondary,
                     "Click an event in the timeline: everything recorded about it is shown here");
   for (const auto& [key, meaning] : kKeys) {
     state::Rect row = rest.take_top(theme.px(kFieldRow));

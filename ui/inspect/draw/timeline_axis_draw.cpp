@@ -97,8 +97,7 @@ void draw_step_scale(const TimelineScene& scene, std::span<const StepBorder> ste
     const std::string label = "step " + present::format_integer(steps[i].step);
     const float width = kit::text_width(theme, kit::Face::kSmall, label);
     if (x < free_from || x + theme.px(4) + width > scene.steps.right()) continue;
-    kit::text_in(theme, {x + theme.px(4), scene.steps.y, width + 1, scene.steps.h},
-                 kit::Face::kSmall, p.text_muted, label);
+    kit::note_in(theme, {x + theme.px(4), scene.steps.y, width + 1, scene.steps.h}, label);
     free_from = x + theme.px(12) + width;
   }
 }

@@ -121,7 +121,7 @@ void LabelColumn::row_label(const ShownRow& shown, const TimelineRow& row, state
     state::Rect beside = box;
     const float width = kit::text_width(theme_, kit::Face::kSmall, label) + theme_.px(12);
     beside.w -= width;
-    kit::text_in(theme_, beside, kit::Face::kSmall, p.text_muted, rank_of(shown).device);
+    kit::note_in(theme_, beside, rank_of(shown).device);
   }
   const bool open = shown.lanes > 1 ? shown.shows_lanes : shown.shows_all_levels;
   const kit::Hit hit = kit::hit_area(theme_, scene_.name + "/row " + std::to_string(row.id), box);

@@ -95,8 +95,8 @@ void draw_step_labels(const TimelineScene& scene) {
     state::Rect box{scene.labels.x, place.area.y, scene.labels.w - theme.px(12), place.area.h};
     if (place.shift_ns == before) {
       box.take_left(theme.px(14));
-      kit::text_in(
-          theme, box, kit::Face::kSmall, p.text_muted,
+      kit::note_in(
+          theme, box,
           row.label.empty() ? trace::timeline::kind_name(row.kind) : std::string_view(row.label),
           kit::Align::kRight);
       continue;

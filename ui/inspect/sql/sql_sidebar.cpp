@@ -105,7 +105,7 @@ SqlSidebar::Pick SqlSidebar::draw(const kit::Theme& theme, const state::Rect& re
       examples ? sql_examples(view.rows.get()) : std::vector<SqlExample>();
   const std::size_t count = examples ? taught.size() : console.history.size();
   if (count == 0) {
-    kit::text_in(theme, area.take_top(theme.px(kSidebarRow)), kit::Face::kSmall, p.text_muted,
+    kit::note_in(theme, area.take_top(theme.px(kSidebarRow)),
                  examples ? "Nothing was recorded" : "Nothing was asked yet");
     return pick;
   }

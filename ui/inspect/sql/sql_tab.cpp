@@ -48,7 +48,7 @@ void SqlTab::draw_question(const kit::Theme& theme, state::Rect area,
     if (kit::button(theme, "sql/stop", run_box.inset(0, theme.px(4)), kit::ButtonKind::kDanger,
                     "Stop"))
       commands.push_back(state::StopSql{});
-    kit::text_in(theme, tools, kit::Face::kSmall, p.text_muted, "running…");
+    kit::note_in(theme, tools, "running…");
   } else {
     const bool ready = !is_blank(editor_.text());
     if (kit::button(theme, "sql/run", run_box.inset(0, theme.px(4)), kit::ButtonKind::kPrimary,
@@ -69,9 +69,7 @@ void SqlTab::draw_error(const kit::Theme& theme, const state::Rect& area) const 
                                              std::to_string(run_.wrong->column)
                                        : "The query cannot be answered";
   kit::text_in(theme, rest.take_top(theme.px(24)), kit::Face::kStrong, p.danger, title);
-  const float height = kit::wrapped_height(theme, kit::Face::kBody, rest.w, run_.answer->error);
-  kit::text_wrapped(theme, rest.take_top(std::min(height, rest.h), theme.px(8)), kit::Face::kBody,
-                    p.text, run_.answer->error);
+  kit::text_wrapped(theme, rest, kit::Face::kBody, p.text, run_.answer->error);
 }
 
 std::vector<trace::timeline::TimeRange> SqlTab::draw_menu(const kit::Theme& theme,
@@ -99,7 +97,6 @@ std::vector<trace::timeline::TimeRange> SqlTab::draw_answer(const kit::Theme& th
                                                             state::Rect area,
                                                             const state::InspectView& view,
                                                             state::Commands& commands) {
-  const state::Palette& p = theme.colors();
   if (!run_.answer) {
     kit::empty_note(
         theme, area,
@@ -114,7 +111,7 @@ std::vector<trace::timeline::TimeRange> SqlTab::draw_answer(const kit::Theme& th
   table::table_buttons(
       theme, "sql", tools, table::export_file_name(view.run_folder, "query", "csv"),
       [this] { return view_.csv(); }, commands);
-  kit::text_in(theme, tools, kit::Face::kSmall, p.text_muted,
+  kit::note_in(theme, tools,
                (view.sql.running ? "of the query before: " : "") + answer_text(*run_.answer));
   if (!run_.answer->left_out.empty()) {
     kit::explain(theme, tools, "A rank is missing", run_.answer->left_out);

@@ -175,7 +175,7 @@ void StatisticsTab::draw_distribution(const kit::Theme& theme, const state::Rect
   const std::string time =
       row.most_ns < 0 ? "durations are not known" : present::duration_text(row.total_ns);
   const std::string facts = counted(row.count, kind_) + " · " + time;
-  kit::text_in(theme, area.take_top(theme.px(20)), kit::Face::kSmall, p.text_muted, facts);
+  kit::note_in(theme, area.take_top(theme.px(20)), facts);
   table::draw_large_histogram(theme, area, row, state::piece_edge(p, row.piece_class));
 }
 

@@ -31,7 +31,7 @@ void StepTab::draw_tools(const kit::Theme& theme, state::Rect tools, const state
   table::table_buttons(
       theme, "steps", tools, table::export_file_name(run.figures.info.folder, "steps", "csv"),
       [this] { return view_.csv(); }, commands);
-  kit::text_in(theme, tools, kit::Face::kSmall, theme.colors().text_muted, steps_summary(run));
+  kit::note_in(theme, tools, steps_summary(run));
   kit::explain(
       theme, tools, "Steps",
       "Median and p99 over the measured steps of the mean over ranks: steps that all ranks have "

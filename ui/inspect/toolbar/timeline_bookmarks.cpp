@@ -162,8 +162,7 @@ void BookmarkMenu::draw(const kit::Theme& theme, state::Rect& rest,
                             theme.px(kBookmarkRow) * count + theme.px(12));
   if (!menu.is_open()) return keep_name(commands);
   if (bookmarks.empty()) {
-    kit::text_in(theme, menu.area.inset(theme.px(6), 0), kit::Face::kSmall,
-                 theme.colors().text_muted, "None yet: B sets one at the mouse");
+    kit::note_in(theme, menu.area.inset(theme.px(6), 0), "None yet: B sets one at the mouse");
   }
   draw_list(theme, menu.area, rows, bookmarks, state, commands);
 }

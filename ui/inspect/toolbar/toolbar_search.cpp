@@ -73,8 +73,8 @@ bool draw_name(const kit::Theme& theme, const state::Rect& row, std::size_t inde
   kit::take_text(theme, inner, theme.px(10), kit::Face::kMonoSmall, p.text_secondary, count,
                  kit::Align::kRight);
   const float kind = std::ceil(kit::text_width(theme, kit::Face::kSmall, "collective"));
-  kit::text_in(theme, inner.take_right(kind, theme.px(10)), kit::Face::kSmall, p.text_muted,
-               table_name(hit.table), kit::Align::kRight);
+  kit::note_in(theme, inner.take_right(kind, theme.px(10)), table_name(hit.table),
+               kit::Align::kRight);
   kit::text_in(theme, inner, kit::Face::kMono, p.text,
                kit::fitting_name(theme, kit::Face::kMono, hit.name, inner.w));
   return mouse.clicked;
@@ -129,8 +129,8 @@ std::optional<std::size_t> draw_instances(const kit::Theme& theme, const state::
                                           const trace::timeline::NameHits& hits,
                                           std::int64_t origin_ns) {
   state::Rect list = rect;
-  kit::text_in(theme, list.take_top(theme.px(kInstanceTitle)).inset(theme.px(6), 0),
-               kit::Face::kSmall, theme.colors().text_muted, title_of(hits));
+  kit::note_in(theme, list.take_top(theme.px(kInstanceTitle)).inset(theme.px(6), 0),
+               title_of(hits));
   const kit::Panel panel(theme, "found instances", list, {.scrolls = true, .plain = true});
   const float height = theme.px(kInstanceRow);
   const float content = height * static_cast<float>(hits.instances.size());
@@ -188,8 +188,7 @@ FoundNames draw_found_names(const kit::Theme& theme, const state::Rect& field,
     if (draw_name(theme, rest.take_top(theme.px(kNameRow)), i, hits.names[i])) found.chosen = i;
   }
   if (!rest_of_names.empty()) {
-    kit::text_in(theme, rest.take_top(theme.px(kNameRow)).inset(theme.px(6), 0), kit::Face::kSmall,
-                 p.text_muted, rest_of_names);
+    kit::note_in(theme, rest.take_top(theme.px(kNameRow)).inset(theme.px(6), 0), rest_of_names);
   }
   if (instances > 0) found.instance = draw_instances(theme, rest, hits, origin_ns);
   return found;

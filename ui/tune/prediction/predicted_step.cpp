@@ -287,7 +287,7 @@ void draw_bound(const kit::Theme& theme, state::Rect area, const WordLines& word
   for (const std::string& line : words.bound) {
     const state::Rect row = area.take_top(theme.px(kLine));
     const bool is_first = &line == &words.bound.front();
-    kit::text_in(theme, is_first ? first : row, kit::Face::kSmall, p.text_muted, line);
+    kit::note_in(theme, is_first ? first : row, line);
   }
 }
 
@@ -297,7 +297,7 @@ void draw_changes(const Strip& strip, state::Rect area, const WordLines& words,
   const state::Palette& p = theme.colors();
   state::Rect label{strip.labels().x, area.y, strip.labels().w, theme.px(kLine)};
   label.take_right(theme.px(8));
-  kit::text_in(theme, label, kit::Face::kSmall, p.text_muted, "Changed", kit::Align::kRight);
+  kit::note_in(theme, label, "Changed", kit::Align::kRight);
   const state::Rect all = area;
   for (const std::string& line : words.changes) {
     kit::text_in(theme, area.take_top(theme.px(kLine)), kit::Face::kSmall, p.changed, line);
@@ -328,7 +328,7 @@ void draw_recorded_bound(const kit::Theme& theme, const PredictedStepPlace& plac
   const auto wordings = bound_words(step, place.shown_step);
   const auto lines = fitting_lines(theme, {line.w, line.w}, 1, wordings);
   kit::explain(theme, line, "What bounds the step", wordings.front());
-  kit::text_in(theme, line, kit::Face::kSmall, p.text_muted, lines.front());
+  kit::note_in(theme, line, lines.front());
 }
 
 }  // namespace

@@ -107,8 +107,7 @@ void draw_errors(const kit::Theme& theme, const kit::Plot& plot, const HistoryCh
     const float width = kit::text_width(theme, kit::Face::kSmall, tested[i].run);
     const float x = plot.x(chart.points[i].run) - width / 2;
     if (x < free_from || x + width > plot.area.right() + theme.px(kEdge)) continue;
-    kit::text_in(theme, {x, plot.area.bottom() + theme.px(3), width, theme.px(14)},
-                 kit::Face::kSmall, p.text_muted, tested[i].run);
+    kit::note_in(theme, {x, plot.area.bottom() + theme.px(3), width, theme.px(14)}, tested[i].run);
     free_from = x + width + theme.px(10);
   }
   const kit::Clip clip(plot.area.inset(-theme.px(kEdge), -theme.px(2)));
@@ -127,9 +126,7 @@ void PredictionsPanel::draw_words(const kit::Theme& theme, state::Rect rect) con
   bool is_first = true;
   for (const std::string& words : words_) {
     const kit::Face face = is_first ? kit::Face::kStrong : kit::Face::kBody;
-    const float height =
-        kit::text_wrapped(theme, rect, face, is_first ? p.text : p.text_secondary, words);
-    rect.take_top(height, theme.px(5));
+    kit::take_wrapped(theme, rect, theme.px(5), face, is_first ? p.text : p.text_secondary, words);
     is_first = false;
   }
 }

@@ -126,8 +126,7 @@ void draw_knob_chart(const kit::Theme& theme, const state::Rect& rect, const pre
   state::Rect scale = area.take_top(theme.px(kScaleLine));
   kit::fill(area, kit::color(p.field), theme.px(3));
   if (chart.points.empty()) {
-    return void(kit::text_in(theme, area, kit::Face::kSmall, p.text_muted, "Predicting…",
-                             kit::Align::kCenter));
+    return void(kit::note_in(theme, area, "Predicting…", kit::Align::kCenter));
   }
   const kit::Plot plot{area.inset(theme.px(kSliderKnob / 2), theme.px(2))};
   const float now =

@@ -47,7 +47,7 @@ void draw_labels(const kit::Theme& theme, const state::Rect& box, const present:
   state::Rect lines = box.inset(0, theme.px(3));
   const state::Rect first = lines.take_top(lines.h * 0.55f);
   kit::text_in(theme, first, kit::Face::kBody, row.changed ? p.changed : p.text, row.knob->label);
-  kit::text_in(theme, lines, kit::Face::kSmall, p.text_muted, row.knob->name);
+  kit::note_in(theme, lines, row.knob->name);
 }
 
 // While the mouse is over the labels: what tries several values of this knob.
@@ -190,7 +190,7 @@ void draw_knob_row(const kit::Theme& theme, const state::Rect& rect, const prese
   }
   if (!extras.no_curve.empty()) {
     const state::Rect note = rest.take_top(theme.px(kNote));
-    kit::text_in(theme, note, kit::Face::kSmall, p.text_muted, extras.no_curve);
+    kit::note_in(theme, note, extras.no_curve);
     kit::explain(theme, note, row.knob->label, extras.no_curve);
   }
   if (row.changed) {
@@ -200,13 +200,12 @@ void draw_knob_row(const kit::Theme& theme, const state::Rect& rect, const prese
     if (kit::link(theme, "undo/" + std::string(row.knob->name), undo_box, p.accent_text, "Undo")) {
       commands.push_back(state::ResetKnob{std::string(row.knob->name)});
     }
-    kit::text_in(theme, note, kit::Face::kSmall, p.text_muted, row.before);
+    kit::note_in(theme, note, row.before);
   }
   if (extras.hint) draw_hint(theme, rest.take_top(theme.px(kNote)), row, *extras.hint, commands);
   if (!row.note.empty()) {
-    const float height = kit::wrapped_height(theme, kit::Face::kSmall, rect.w, row.note);
-    kit::text_wrapped(theme, rest.take_top(height, theme.px(kBelowText)), kit::Face::kSmall,
-                      p.text_secondary, row.note);
+    kit::take_wrapped(theme, rest, theme.px(kBelowText), kit::Face::kSmall, p.text_secondary,
+                      row.note);
   }
   if (!row.problem.empty())
     kit::text_wrapped(theme, rest, kit::Face::kSmall, p.danger, row.problem);

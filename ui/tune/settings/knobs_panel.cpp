@@ -15,17 +15,13 @@ namespace shardlens::ui::tune {
 namespace {
 
 // All of it: what to do about a refusal is said at its end, and so is what is left out.
-constexpr float kPredictionTitle = 18, kMostDetailLines = 9;
-
-float detail_height(const kit::Theme& theme, float width, const present::PredictionNote& note) {
-  const float line = kit::wrapped_height(theme, kit::Face::kSmall, width, "x");
-  const float wanted = kit::wrapped_height(theme, kit::Face::kSmall, width, note.detail);
-  return std::min(wanted, kMostDetailLines * line);
-}
+constexpr float kPredictionTitle = 18;
+constexpr std::size_t kMostDetailLines = 9;
 
 float prediction_card_height(const kit::Theme& theme, float width,
                              const present::PredictionNote& note) {
-  return theme.px(kPredictionTitle) + detail_height(theme, width, note);
+  return theme.px(kPredictionTitle) +
+         kit::wrapped_height(theme, kit::Face::kSmall, width, note.detail, kMostDetailLines);
 }
 
 // Of the run that is predicted from. The ledger knows it of the baseline's job.
@@ -91,8 +87,7 @@ void draw_baseline_row(const kit::Theme& theme, state::Rect rect, const state::S
   const state::Palette& p = theme.colors();
   const std::string summary = present::change_summary(snapshot.knobs);
   if (summary.empty()) {
-    kit::text_in(theme, rect, kit::Face::kSmall, p.text_muted,
-                 present::unchanged_text(snapshot.knobs));
+    kit::note_in(theme, rect, present::unchanged_text(snapshot.knobs));
     return;
   }
   state::Rect reset = rect.take_right(theme.px(kReset));

@@ -67,8 +67,7 @@ void draw_queue_head(const kit::Theme& theme, state::Rect row, const state::Snap
                   kCancelAll)) {
     commands.push_back(state::CancelQueued{});
   }
-  kit::text_in(theme, row, kit::Face::kSmall, theme.colors().text_muted,
-               std::to_string(snapshot.job.queued.size()) + " runs are queued");
+  kit::note_in(theme, row, std::to_string(snapshot.job.queued.size()) + " runs are queued");
 }
 
 // What starts one after another when the job that runs ends.
@@ -144,9 +143,7 @@ bool name_fits(const kit::Theme& theme, const present::StartControls& controls, 
 
 // Of the name under the button, with the gap below: a line or two.
 float name_height(const kit::Theme& theme, const present::StartControls& controls, float width) {
-  const float line_height = kit::wrapped_height(theme, kit::Face::kSmall, width, "x");
-  const float wanted = kit::wrapped_height(theme, kit::Face::kSmall, width, controls.detail);
-  return theme.px(8) + std::min(wanted, 2 * line_height);
+  return theme.px(8) + kit::wrapped_height(theme, kit::Face::kSmall, width, controls.detail, 2);
 }
 
 }  // namespace

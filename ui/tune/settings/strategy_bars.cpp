@@ -72,12 +72,11 @@ StrategyColumns columns_in(const kit::Theme& theme, const state::Rect& row) {
 
 void draw_bars_head(const kit::Theme& theme, const state::Rect& rect,
                     const StrategyScales& scales) {
-  const state::Palette& p = theme.colors();
   const bool has_steps = scales.step > 0;
   const StrategyColumns columns = columns_in(theme, rect);
-  kit::text_in(theme, columns.name, kit::Face::kSmall, p.text_muted, "Before the run");
-  kit::text_in(theme, columns.memory, kit::Face::kSmall, p.text_muted, "Memory");
-  kit::text_in(theme, columns.last, kit::Face::kSmall, p.text_muted, has_steps ? "Step" : "Sent");
+  kit::note_in(theme, columns.name, "Before the run");
+  kit::note_in(theme, columns.memory, "Memory");
+  kit::note_in(theme, columns.last, has_steps ? "Step" : "Sent");
   kit::explain(
       theme, columns.memory, "Peak of tensors",
       scales.memory > 0
@@ -153,7 +152,7 @@ void draw_step(const kit::Theme& theme, const state::Rect& cell,
   if (point == nullptr) {
     const std::string why = present::why_not_predicted(snapshot, strategy_knob(), plan.name());
     if (!why.empty()) note += ". " + why;
-    kit::text_in(theme, cell, kit::Face::kSmall, p.text_muted, "unknown");
+    kit::note_in(theme, cell, "unknown");
   } else {
     note = "Predicted step: " + present::choice_text(snapshot, strategy_knob(), *point);
     const state::Rect bar =
@@ -193,7 +192,7 @@ void draw_strategy(const kit::Theme& theme, const state::Rect& rect,
                         : p.text_secondary,
                plan.name());
   if (refused) {
-    kit::text_in(theme, columns.memory, kit::Face::kSmall, p.text_muted, "refused");
+    kit::note_in(theme, columns.memory, "refused");
     kit::explain(theme, rect, std::string(plan.name()) + " is refused", plan.refused);
     return;
   }
@@ -202,7 +201,7 @@ void draw_strategy(const kit::Theme& theme, const state::Rect& rect,
   if (scales.memory > 0) {
     draw_memory(theme, memory, plan, chosen, *draft.estimates, scales.memory);
   } else {
-    kit::text_in(theme, memory, kit::Face::kSmall, p.text_muted, "unknown");
+    kit::note_in(theme, memory, "unknown");
   }
   const state::Rect last{columns.last.x, low.y, columns.last.w, low.h};
   if (scales.step > 0) {
