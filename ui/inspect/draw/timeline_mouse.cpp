@@ -56,20 +56,22 @@ void pick(const RowItem& item, TimelineState& state, state::Commands& commands) 
   commands.push_back(state::PickEvent{item.piece->ref});
 }
 
+void turn_wheel(const state::Rect& plot, TimeWindow& window) {
+  const ImGuiIO& io = ImGui::GetIO();
+  if (io.MouseWheelH != 0) window.pan(static_cast<double>(-io.MouseWheelH) * 0.08);
+  if (io.MouseWheel == 0) return;
+  const double at = static_cast<double>(io.MousePos.x - plot.x) / static_cast<double>(plot.w);
+  window.zoom(at, std::pow(kit::kWheelZoom, static_cast<double>(io.MouseWheel)));
+}
+
 void TimelineMouse::scroll_wheel(const TimelineScene& scene, TimelineState& state) const {
   const ImGuiIO& io = ImGui::GetIO();
   if (!hovers_ && !hovers_axis_) return;
-  if (io.MouseWheelH != 0) {
-    state.shown_window().pan(static_cast<double>(-io.MouseWheelH) * 0.08);
-  }
-  if (io.MouseWheel == 0) return;
-  if (io.KeyShift) {
+  if (io.KeyShift && io.MouseWheel != 0) {
     state.shown_scroll() -= io.MouseWheel * scene.theme().px(48);
-    return;
+  } else {
+    turn_wheel(scene.plot(), state.shown_window());
   }
-  const double at =
-      static_cast<double>(io.MousePos.x - scene.plot().x) / static_cast<double>(scene.plot().w);
-  state.shown_window().zoom(at, std::pow(kit::kWheelZoom, static_cast<double>(io.MouseWheel)));
 }
 
 std::int64_t TimelineMouse::measured_time(const TimelineScene& scene, float x,

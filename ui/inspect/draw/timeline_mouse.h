@@ -39,6 +39,9 @@ class TimelineMouse {
   std::int64_t shift_ns_ = 0;   // of the row in which it began
 };
 
+// The wheel over a plot of `window`: zooms at the mouse, and pans where it turns sideways.
+void turn_wheel(const state::Rect& plot, TimeWindow& window);
+
 // What picking an event does to the view's own state.
 void pick(const RowItem& item, TimelineState& state, state::Commands& commands);
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "ui/inspect/draw/timeline_mouse.h"
 #include "ui/inspect/memory/memory_flame_draw.h"
 #include "ui/inspect/memory/memory_text.h"
 #include "ui/kit/paint.h"
@@ -159,23 +160,16 @@ void MemoryTab::draw_none(const kit::Theme& theme, const state::Rect& rect,
 // ---- the picture
 
 void MemoryTab::use_mouse(const FlameCanvas& canvas, const trace::timeline::FlameHit& hit) {
-  const ImGuiIO& io = ImGui::GetIO();
   const state::Rect area{canvas.plot.x, canvas.plot.y, canvas.plot.w,
                          canvas.axis.bottom() - canvas.plot.y};
   const kit::Hit mouse = kit::mouse_area(canvas.theme, "memory/plot", area);
-  if (mouse.hovered && io.MouseWheel != 0) {
-    run_.window.zoom(static_cast<double>((io.MousePos.x - area.x) / area.w),
-                     std::pow(kit::kWheelZoom, static_cast<double>(io.MouseWheel)));
-  }
-  if (mouse.hovered && io.MouseWheelH != 0) {
-    run_.window.pan(static_cast<double>(-io.MouseWheelH) * 0.08);
-  }
+  if (mouse.hovered) turn_wheel(area, run_.window);
   if (mouse.pressed) run_.moved = false;
   if (mouse.held) {
     const ImVec2 way = ImGui::GetMouseDragDelta(ImGuiMouseButton_Left, 0);
     const bool first = !run_.moved && std::abs(way.x) >= kit::kDragBegins;
     run_.moved = run_.moved || first;
-    const float delta = first ? way.x : io.MouseDelta.x;
+    const float delta = first ? way.x : ImGui::GetIO().MouseDelta.x;
     if (run_.moved) run_.window.pan(-static_cast<double>(delta / area.w));
   }
   const auto& flame = *run_.memory->flame;

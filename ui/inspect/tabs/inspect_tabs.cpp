@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <string_view>
 #include <utility>
@@ -17,23 +18,15 @@ namespace shardlens::ui::inspect {
 
 namespace {
 
-std::optional<trace::timeline::RowKind> row_kind_of(InspectTab tab) {
-  switch (tab) {
-    case InspectTab::kKernels:
-      return trace::timeline::RowKind::kKernels;
-    case InspectTab::kOperators:
-      return trace::timeline::RowKind::kOperators;
-    case InspectTab::kCollectives:
-    case InspectTab::kStragglers:
-      return trace::timeline::RowKind::kCommunication;
-    case InspectTab::kCopies:
-      return trace::timeline::RowKind::kCopies;
-    case InspectTab::kLaunches:
-      return trace::timeline::RowKind::kLaunches;
-    default:
-      return std::nullopt;
-  }
-}
+// Tabs that only a run with such rows has.
+using trace::timeline::RowKind;
+constexpr std::array<std::pair<InspectTab, RowKind>, 6> kNeededRows{
+    {{InspectTab::kKernels, RowKind::kKernels},
+     {InspectTab::kOperators, RowKind::kOperators},
+     {InspectTab::kCollectives, RowKind::kCommunication},
+     {InspectTab::kStragglers, RowKind::kCommunication},
+     {InspectTab::kCopies, RowKind::kCopies},
+     {InspectTab::kLaunches, RowKind::kLaunches}}};
 
 std::optional<trace::timeline::StatisticsTable> statistics_of(InspectTab tab) {
   if (tab > InspectTab::kLaunches) return std::nullopt;
@@ -60,9 +53,9 @@ std::vector<InspectTab> InspectTabs::tabs_of(const state::Snapshot& snapshot) co
   std::vector<InspectTab> tabs;
   for (std::size_t i = 0; i < state::kInspectTabTitles.size(); ++i) {
     const auto tab = static_cast<InspectTab>(i);
-    const auto kind = row_kind_of(tab);
+    const auto needs = std::ranges::find(kNeededRows, tab, &std::pair<InspectTab, RowKind>::first);
     const auto rows = snapshot.inspect ? snapshot.inspect->rows : nullptr;
-    if (!kind || !rows || rows->has(*kind)) tabs.push_back(tab);
+    if (needs == kNeededRows.end() || !rows || rows->has(needs->second)) tabs.push_back(tab);
   }
   return tabs;
 }

@@ -1,6 +1,7 @@
 #include "ui/inspect/timeline/timeline_layout.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace shardlens::ui::inspect {
@@ -19,33 +20,21 @@ constexpr int kMostLanesUnfolded = 4;  // of one kind and rank, before the user 
 constexpr float kMostStretch = 1.6f, kMostStretchOfStep = 2.6f, kLeastStretch = 0.75f;
 constexpr float kRowGap = 4, kRankGap = 14, kFoldedGap = 5, kRibbonHeight = 14;
 
-// Of one level, at scale 1.
-float lane_height(RowKind kind) {
-  switch (kind) {
-    case RowKind::kRibbon:
-      return kRibbonHeight;
-    case RowKind::kPhases:
-      return 16;
-    case RowKind::kOperators:
-      return 12;
-    case RowKind::kLaunches:
-      return 10;
-    case RowKind::kKernels:
-    case RowKind::kCommunication:
-      return 18;
-    case RowKind::kCopies:
-      return 12;
-    case RowKind::kReady:
-      return 24;  // marks, and boxes under them
-    case RowKind::kMemory:
-      return 34;
-    case RowKind::kCounter:
-      return 26;
-    case RowKind::kGpu:
-      return 22;
-  }
-  return 18;
-}
+// Of one level, at scale 1; by RowKind.
+constexpr std::array<float, 11> kLaneHeights{
+    kRibbonHeight,
+    16,  // phases
+    12,  // operators
+    10,  // launches
+    18,  // kernels
+    18,  // communication
+    12,  // copies
+    24,  // ready: marks, and boxes under them
+    34,  // memory
+    26,  // counters
+    22,  // GPU
+};
+static_assert(kLaneHeights.size() == static_cast<std::size_t>(RowKind::kGpu) + 1);
 
 bool nests(RowKind kind) { return kind == RowKind::kPhases || kind == RowKind::kOperators; }
 
@@ -113,7 +102,9 @@ ShownRow LayoutMaker::shown(const TimelineRow& row, int place) const {
   out.shows_all_levels = deep && folds_.levels.contains(row.id) != (row.levels <= levels_);
   out.levels = out.shows_all_levels || !deep ? std::max(row.levels, 1) : kCompactLevels;
   if (!nests(row.kind)) out.levels = 1;
-  out.level_height = row.kind == RowKind::kRibbon ? ribbon_px() : row_px(lane_height(row.kind));
+  out.level_height = row.kind == RowKind::kRibbon
+                         ? ribbon_px()
+                         : row_px(kLaneHeights[static_cast<std::size_t>(row.kind)]);
   out.height = out.level_height * static_cast<float>(out.levels);
   return out;
 }
