@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
-#include <vector>
 
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
@@ -226,48 +225,34 @@ void draw_table(const kit::Theme& theme, state::Rect area, const present::Memory
   }
 }
 
+void draw_name(const kit::Theme& theme, state::Rect row, float mark_width,
+               trace::model::MemoryCategory category, const present::MemoryStacks& stacks) {
+  explain_category(theme, row, category, stacks);
+  const state::Rect mark = row.take_left(mark_width);
+  kit::fill({mark.x, std::round(mark.center_y() - theme.px(4)), theme.px(8), theme.px(8)},
+            kit::color(state::memory_color(theme.colors(), category)), theme.px(2));
+  kit::text_in(theme, row, kit::Face::kSmall, theme.colors().text_secondary,
+               present::memory_name(category));
+}
+
 // In place of the table where that would leave the bars too low: names that flow like words, those
-// of parts that can be seen.
-class FlowingNames {
- public:
-  FlowingNames(const kit::Theme& theme, const present::MemoryStacks& stacks, float width)
-      : theme_(theme), stacks_(stacks) {
-    const auto& parts = stacks.bars[stacks.largest].parts;
-    float x = 0;
-    for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-      const float needed = theme.px(kMark) + kit::text_width(theme, kit::Face::kSmall,
-                                                             present::memory_name(part->category));
-      if (x > 0 && x + needed > width) x = 0, ++line_;
-      names_.push_back({part->category, {x, theme.px(kLine * line_), needed, theme.px(kLine)}});
-      x += needed + theme.px(12);
+// of parts that can be seen. Returns their height; `draws`: into `area`, else that alone.
+float flow_names(const kit::Theme& theme, const state::Rect& area,
+                 const present::MemoryStacks& stacks, bool draws) {
+  const float line = theme.px(17), mark = theme.px(13), above = theme.px(6);
+  float x = 0, y = above;
+  const auto& parts = stacks.bars[stacks.largest].parts;
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+    const float width =
+        mark + kit::text_width(theme, kit::Face::kSmall, present::memory_name(part->category));
+    if (x > 0 && x + width > area.w) x = 0, y += line;
+    if (draws) {
+      draw_name(theme, {area.x + x, area.y + y, width, line}, mark, part->category, stacks);
     }
+    x += width + theme.px(12);
   }
-
-  float height() const { return theme_.px(kLine * (line_ + 1) + 6); }
-
-  void draw(const state::Rect& area) const {
-    for (const auto& [category, place] : names_) {
-      state::Rect row{area.x + place.x, area.y + theme_.px(6) + place.y, place.w, place.h};
-      explain_category(theme_, row, category, stacks_);
-      const state::Rect mark = row.take_left(theme_.px(kMark));
-      kit::fill({mark.x, std::round(mark.center_y() - theme_.px(4)), theme_.px(8), theme_.px(8)},
-                kit::color(state::memory_color(theme_.colors(), category)), theme_.px(2));
-      kit::text_in(theme_, row, kit::Face::kSmall, theme_.colors().text_secondary,
-                   present::memory_name(category));
-    }
-  }
-
- private:
-  static constexpr float kLine = 17, kMark = 13;
-  struct Name {
-    trace::model::MemoryCategory category;
-    state::Rect place;
-  };
-  const kit::Theme& theme_;
-  const present::MemoryStacks& stacks_;
-  std::vector<Name> names_;
-  float line_ = 0;
-};
+  return y + line;
+}
 
 void draw_estimate(const kit::Theme& theme, const state::Rect& row, const present::MemoryBar& bar) {
   const std::string predicted = present::predicted_note(bar);
@@ -333,9 +318,9 @@ void draw_memory_panel(const kit::Theme& theme, const state::Rect& rect,
   const float table = table_height(theme, stacks);
   if (rest.h - table > theme.px(kLowestBarsOverTable)) {
     draw_table(theme, rest.take_bottom(table), stacks);
-  } else if (const FlowingNames names(theme, stacks, rest.w);
-             rest.h - names.height() > theme.px(kLowestBars)) {
-    names.draw(rest.take_bottom(names.height()));
+  } else if (const float names = flow_names(theme, rest, stacks, false);
+             rest.h - names > theme.px(kLowestBars)) {
+    flow_names(theme, rest.take_bottom(names), stacks, true);
   }
   draw_bars(theme, rest, stacks);
 }

@@ -1,13 +1,13 @@
 // The same collective on every rank: a part of ui/inspect/details/details_panel.h.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "trace/analysis/steps/host_clocks.h"
 #include "ui/inspect/details/details_panel.h"
+#include "ui/inspect/timeline/timeline_state.h"
 #include "ui/kit/paint.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
@@ -19,20 +19,6 @@ namespace {
 // Of more ranks the extremes are shown, the rest as one line.
 constexpr std::size_t kMostCalls = 24, kShownOfMany = 16;
 constexpr float kCallRow = 18, kCallsTitle = 30, kCallsLegend = 26;
-
-struct CallSpan {
-  std::int64_t start_ns = std::numeric_limits<std::int64_t>::max();
-  std::int64_t end_ns = std::numeric_limits<std::int64_t>::min();
-};
-
-CallSpan span_of(const trace::timeline::EventDetails& details) {
-  CallSpan span;
-  for (const trace::timeline::RankCall& call : details.calls) {
-    span.start_ns = std::min(span.start_ns, call.start_ns);
-    span.end_ns = std::max(span.end_ns, call.end_ns);
-  }
-  return span;
-}
 
 state::Rgb wait_color(const state::Palette& p) { return state::mix(p.panel, p.exposed, 0.45); }
 
@@ -66,14 +52,14 @@ void explain_call(const kit::Theme& theme, const trace::timeline::EventDetails& 
 
 void draw_call(const kit::Theme& theme, const state::Rect& row, float label_width,
                const trace::timeline::EventDetails& details, const trace::timeline::RankCall& call,
-               const CallSpan& span) {
+               const TimeInterval& span) {
   const state::Palette& p = theme.colors();
   state::Rect bars = row;
   const state::Rect label = bars.take_left(label_width, theme.px(8));
   const bool own = call.rank == details.place.ref.rank;
   kit::text_in(theme, label, kit::Face::kSmall, own ? p.text : p.text_secondary,
                "rank " + std::to_string(call.rank));
-  const auto total = static_cast<double>(std::max<std::int64_t>(1, span.end_ns - span.start_ns));
+  const auto total = static_cast<double>(std::max<std::int64_t>(1, span.length_ns()));
   const auto x_of = [&](std::int64_t ns) {
     const double at = std::clamp(static_cast<double>(ns - span.start_ns) / total, 0.0, 1.0);
     return std::round(bars.x + bars.w * static_cast<float>(at));
@@ -159,7 +145,10 @@ void draw_calls(const kit::Theme& theme, const state::Rect& rect,
   state::Rect rest = rect;
   kit::text_in(theme, rest.take_top(theme.px(kCallsTitle)), kit::Face::kStrong, p.text,
                "The same collective on every rank");
-  const CallSpan span = span_of(details);
+  using trace::timeline::RankCall;
+  const TimeInterval span{
+      std::ranges::min_element(details.calls, {}, &RankCall::start_ns)->start_ns,
+      std::ranges::max_element(details.calls, {}, &RankCall::end_ns)->end_ns};
   float label_width = 0;
   for (const trace::timeline::RankCall& call : details.calls) {
     label_width = std::max(label_width, kit::text_width(theme, kit::Face::kSmall,

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "trace/base/number_text.h"
 #include "ui/inspect/draw/timeline_row_draw.h"
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
@@ -36,8 +37,7 @@ std::string steps_shown(const StepIndex& steps, const TimeWindow& window) {
       steps.within(steps.reference_rank(), window.time_at(0.01), window.time_at(0.99)).size();
   if (shown == 0)
     return present::length_text(static_cast<std::int64_t>(window.span_ns())) + " shown";
-  return present::format_integer(static_cast<std::int64_t>(shown)) +
-         (shown == 1 ? " step shown" : " steps shown");
+  return trace::base::counted(shown, "step") + " shown";
 }
 
 // What the run's own events say against each other, and what is missing of it, is told.
@@ -55,7 +55,7 @@ void draw_trouble(const kit::Theme& theme, state::Rect box,
 void draw_names(const kit::Theme& theme, state::Rect box, const state::InspectView& view,
                 const StepIndex& steps, std::int64_t known_until_ns) {
   const state::Palette& p = theme.colors();
-  const auto count = static_cast<std::int64_t>(steps.count_begun(known_until_ns));
+  const std::size_t count = steps.count_begun(known_until_ns);
   const std::int64_t end_ns = std::clamp(known_until_ns, view.rows->start_ns, view.rows->end_ns);
   const std::int64_t length = end_ns - view.rows->start_ns;
   const float line_height = std::min(theme.px(18), box.h / 2);
@@ -65,8 +65,7 @@ void draw_names(const kit::Theme& theme, state::Rect box, const state::InspectVi
   draw_trouble(theme, title, *view.rows);
   std::string note = present::length_text(length);
   const bool reading = view.progress < 1;
-  if (count > 0)
-    note = present::format_integer(count) + (count == 1 ? " step · " : " steps · ") + note;
+  if (count > 0) note = trace::base::counted(count, "step") + " · " + note;
   if (reading)
     note = "reading… " + present::format_percent(std::clamp(view.progress, 0.0, 1.0)).text();
   kit::text_in(theme, box, kit::Face::kSmall, reading ? p.accent_text : p.text_muted, note);

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <string>
 
+#include "trace/base/number_text.h"
 #include "trace/timeline/words/row_labels.h"
 #include "ui/inspect/draw/timeline_parts.h"
 #include "ui/inspect/draw/timeline_row_draw.h"
@@ -139,8 +140,7 @@ void LabelColumn::row_label(const ShownRow& shown, const TimelineRow& row, state
   }
   if (!hit.hovered) return;
   std::string body =
-      row.count < 0 ? "Events are being counted"
-                    : present::format_integer(row.count) + (row.count == 1 ? " event" : " events");
+      row.count < 0 ? "Events are being counted" : trace::base::counted(row.count, "event");
   if (shown.lanes > 1) body += " · one of " + std::to_string(shown.lanes) + " rows of its kind";
   if (shown.offers_levels) body += " · " + std::to_string(row.levels) + " levels deep";
   kit::tooltip(theme_, label, body,
@@ -188,8 +188,7 @@ void draw_separators(const TimelineScene& scene, const RowLayout& layout, float 
 
 void draw_labels(const TimelineScene& scene, const RowLayout& layout, TimelineState& state) {
   const float scroll = state.shown_scroll();
-  const state::Rect area{scene.labels.x, scene.plot().y, scene.plot().right() - scene.labels.x,
-                         scene.plot().h};
+  const state::Rect area = scene.rows_area();
   const kit::Clip clip(area);
   draw_separators(scene, layout, scroll);
   LabelColumn column(scene, state);

@@ -129,13 +129,11 @@ void draw_cursor(const TimelineScene& scene, std::int64_t origin_ns) {
 }
 
 void draw_selected_row(const TimelineScene& scene, int row) {
-  const kit::Clip clip(
-      {scene.labels.x, scene.plot().y, scene.plot().right() - scene.labels.x, scene.plot().h});
+  const kit::Clip clip(scene.rows_area());
   for (const RowPlace& place : scene.places) {
     if (place.row != row) continue;
     const float gap = scene.theme().px(2);
-    kit::fill({scene.labels.x, place.area.y - gap, scene.plot().right() - scene.labels.x,
-               place.area.h + 2 * gap},
+    kit::fill({scene.labels.x, place.area.y - gap, scene.rows_area().w, place.area.h + 2 * gap},
               kit::color(scene.theme().colors().row_selected), scene.theme().px(3));
   }
 }

@@ -27,6 +27,9 @@ struct TimelineScene {
 
   const kit::Theme& theme() const { return canvas.theme; }
   const state::Rect& plot() const { return canvas.plot; }
+  state::Rect rows_area() const {  // the plot, and what names its rows
+    return {labels.x, plot().y, plot().right() - labels.x, plot().h};
+  }
   std::int64_t view_time_at(float x) const;
   // null: not on screen.
   const RowPlace* place_of(int row, std::int64_t time_ns) const;

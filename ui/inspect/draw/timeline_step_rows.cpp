@@ -83,8 +83,7 @@ float place_step_rows(TimelineScene& scene, int rank, const RowFilter& filter, f
 void draw_step_labels(const TimelineScene& scene) {
   const kit::Theme& theme = scene.theme();
   const state::Palette& p = theme.colors();
-  const kit::Clip clip(
-      {scene.labels.x, scene.plot().y, scene.plot().right() - scene.labels.x, scene.plot().h});
+  const kit::Clip clip(scene.rows_area());
   std::int64_t before = -1;
   for (const RowPlace& place : scene.places) {
     const TimelineRow& row = scene.row(place.row);

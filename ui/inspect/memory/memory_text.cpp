@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "trace/base/number_text.h"
 #include "trace/job/settings/schedule.h"
 #include "ui/present/format.h"
 #include "ui/present/memory_stack.h"
@@ -106,10 +107,9 @@ std::string small_text(std::int64_t count, std::int64_t bytes) {
 
 std::string memory_summary(const trace::timeline::StepMemory& memory) {
   if (!memory.allocations) return "";
-  const auto count = static_cast<std::int64_t>(memory.allocations->all.size());
   return "Step's peak of tensors " + present::bytes_text(memory.peak.bytes) + ", " +
-         place_text(memory, memory.peak.time_ns) + " · " + present::format_integer(count) +
-         (count == 1 ? " allocation" : " allocations");
+         place_text(memory, memory.peak.time_ns) + " · " +
+         trace::base::counted(memory.allocations->all.size(), "allocation");
 }
 
 std::string peak_sources(const trace::timeline::StepMemory& memory) {

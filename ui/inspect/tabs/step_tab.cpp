@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "trace/base/number_text.h"
 #include "ui/inspect/tabs/step_table.h"
 #include "ui/kit/paint.h"
 #include "ui/kit/widgets.h"
@@ -15,7 +16,7 @@ namespace {
 std::string steps_summary(const state::RunView& run) {
   const trace::analysis::RunSummary& s = run.figures.summary;
   const auto count = static_cast<std::int64_t>(run.figures.steps.size());
-  std::string text = present::format_integer(count) + (count == 1 ? " step" : " steps");
+  std::string text = trace::base::counted(count, "step");
   if (s.steps_measured == 0) return text;
   text += " · ";
   if (s.steps_measured < count) text += present::format_integer(s.steps_measured) + " measured: ";

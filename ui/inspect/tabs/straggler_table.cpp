@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "trace/base/number_text.h"
 #include "ui/inspect/tabs/statistics_table.h"
 #include "ui/present/format.h"
 #include "ui/present/table_model.h"
@@ -230,8 +231,7 @@ int rank_of_column(const StragglerColumns& columns, std::size_t column) {
 std::string straggler_summary(const StragglerFigures& figures) {
   if (figures.ranks.empty()) return "";
   const auto& worst = *std::ranges::max_element(figures.ranks, {}, &StragglerRank::caused_ns);
-  const std::string calls = present::format_integer(figures.matched) +
-                            (figures.matched == 1 ? " collective" : " collectives");
+  const std::string calls = trace::base::counted(figures.matched, "collective");
   if (worst.caused_ns == 0) return "No rank kept the others waiting in " + calls;
   return "Rank " + std::to_string(worst.rank) + " came last in " +
          present::format_integer(worst.times_last) + " of " + calls + "; the others waited " +

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "trace/base/number_text.h"
 #include "trace/timeline/values/rank_clocks.h"
 #include "trace/timeline/words/kernel_title.h"
 #include "ui/present/format.h"
@@ -147,7 +148,7 @@ class FactMaker {
 
   void add_fold() {
     const trace::timeline::Piece& piece = *item_.piece;
-    out_.title = present::format_integer(piece.count) + (piece.count == 1 ? " event" : " events");
+    out_.title = trace::base::counted(piece.count, "event");
     add("Busy", share_text(static_cast<double>(piece.busy)), piece.piece_class);
     add("Busiest part", share_text(static_cast<double>(piece.busiest)));
     add("In", present::length_text(piece.duration_ns()));
