@@ -40,7 +40,6 @@ struct Theme {
   const state::Palette* palette = nullptr;
   Fonts fonts{};
   float scale = 1;
-  state::ThemeKind kind = state::ThemeKind::kDark;
   bool present = false;
   DrawProbe* probe = nullptr;  // of tests: sees every text and everything that can be clicked
   FocusRing* focus = nullptr;  // of the window: which control has the keyboard

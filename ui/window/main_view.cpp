@@ -79,8 +79,8 @@ bool MainView::prepare_fonts(ImFontAtlas& atlas) {
 
 kit::Theme MainView::make_look() {
   kit::Theme theme;
-  theme.kind = preferences_.present_mode ? state::ThemeKind::kLight : preferences_.theme;
-  theme.palette = &state::palette(theme.kind);
+  theme.palette =
+      &state::palette(preferences_.present_mode ? state::ThemeKind::kLight : preferences_.theme);
   theme.fonts = fonts_;
   theme.scale = fonts_scale_;
   theme.present = preferences_.present_mode;

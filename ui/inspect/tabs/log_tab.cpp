@@ -60,8 +60,9 @@ void LogTab::draw_tools(const kit::Theme& theme, state::Rect tools, const state:
   table::filter_field(theme, "log/filter", text.inset(0, (text.h - theme.px(26)) / 2), filter_.text,
                       "Filter by text");
   constexpr std::array<std::string_view, 3> kLevels{"all", "warnings", "errors"};
-  table::choice_strip(theme, "log/level", tools, kLevels, level_);
-  filter_.least = static_cast<trace::model::LogLine::Level>(level_);
+  auto level = static_cast<std::size_t>(filter_.least);
+  table::choice_strip(theme, "log/level", tools, kLevels, level);
+  filter_.least = static_cast<trace::model::LogLine::Level>(level);
   std::set<int> ranks;
   for (const trace::model::LogLine& entry : run.log) ranks.insert(entry.rank);
   if (tools.w < theme.px(120) || ranks.size() < 2) return;

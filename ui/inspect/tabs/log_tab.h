@@ -34,7 +34,6 @@ class LogTab {
                   state::Commands& commands);
 
   LogFilter filter_;
-  std::size_t level_ = 0;
 };
 
 }  // namespace shardlens::ui::inspect

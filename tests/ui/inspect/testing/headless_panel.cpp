@@ -9,7 +9,6 @@ namespace shardlens::ui::inspect {
 
 HeadlessPanel::HeadlessPanel(int width, int height, float scale, state::ThemeKind kind, Draw draw)
     : context_(width, height), draw_(std::move(draw)) {
-  theme_.kind = kind;
   theme_.palette = &state::palette(kind);
   theme_.scale = scale;
   theme_.fonts = kit::rebuild_fonts(*ImGui::GetIO().Fonts, scale);
