@@ -6,6 +6,7 @@
 
 #include "trace/explore/explored_run.h"
 #include "trace/explore/find/event_facts.h"
+#include "trace/explore/find/name_search.h"
 #include "trace/explore/find/row_finder.h"
 #include "trace/explore/find/row_neighbour.h"
 #include "trace/explore/memory_of_step.h"
@@ -64,7 +65,7 @@ base::Result<timeline::NameHits> RunExplorer::find(const timeline::NamePattern& 
                                                    std::int64_t until_ns) {
   const auto run = state_->run->snapshot();
   TRY_ASSIGN(timeline::NameHits hits,
-             state_->search->find(pattern, named_rows(*run), wanted, until_ns));
+             state_->search->find(pattern, *run, wanted, until_ns));
   hits.is_complete = std::ranges::all_of(run->ranks, &RankSnapshot::has_all_rows);
   for (timeline::HitInstance& instance : hits.instances) {
     const RankSnapshot* const rank = run->rank(instance.place.ref.rank);
@@ -79,7 +80,7 @@ std::optional<timeline::EventPlace> RunExplorer::neighbour_hit(
     const timeline::NamePattern& pattern, int direction, std::int64_t from_ns,
     const std::function<bool()>& wanted) {
   const auto run = state_->run->snapshot();
-  auto hit = state_->search->neighbour_hit(pattern, direction, from_ns, named_rows(*run), wanted);
+  auto hit = state_->search->neighbour_hit(pattern, direction, from_ns, *run, wanted);
   if (hit) hit->row = row_of_event(*run, hit->ref);
   return hit;
 }

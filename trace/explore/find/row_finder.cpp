@@ -26,9 +26,8 @@ namespace {
 
 template <typename Row>
 std::optional<int> lane_of_row(const TimedRows<Row>& rows, std::int64_t id) {
-  const auto found = std::ranges::find(rows.ids, id);
-  if (found == rows.ids.end()) return std::nullopt;
-  return rows.rows[static_cast<std::size_t>(found - rows.ids.begin())].lane;
+  const auto index = row_index(rows, id);
+  return index ? std::optional(rows.rows[*index].lane) : std::nullopt;
 }
 
 std::optional<int> lane_of(const RunSnapshot& run, const timeline::EventRef& event) {
@@ -48,22 +47,6 @@ std::optional<int> lane_of(const RunSnapshot& run, const timeline::EventRef& eve
 }
 
 }  // namespace
-
-std::vector<NamedRows> named_rows(const RunSnapshot& run) {
-  std::vector<NamedRows> result;
-  for (const RankSnapshot& rank : run.ranks) {
-    const RankRows& rows = *rank.rows;
-    result.push_back(
-        {rank.rank, rows.spans.rows, {}, rows.spans.ids, rows.spans.labels, rows.labels});
-    result.push_back({rank.rank,
-                      {},
-                      rows.collectives.rows,
-                      rows.collectives.ids,
-                      rows.collectives.labels,
-                      rows.labels});
-  }
-  return result;
-}
 
 int row_of_event(const RunSnapshot& run, const timeline::EventRef& event) {
   const auto lane = lane_of(run, event);

@@ -10,7 +10,6 @@
 
 #include "trace/base/result.h"
 #include "trace/explore/find/fact_sheet.h"
-#include "trace/explore/find/name_search.h"
 #include "trace/explore/run/rank_rows.h"
 #include "trace/explore/run/run_snapshot.h"
 #include "trace/timeline/values/drawn_event.h"
@@ -67,8 +66,6 @@ void add_step_links(FactSheet& sheet, const TimedRows<Row>& rows, std::uint32_t 
 // "12 %" of a step's time.
 std::string share_figure(std::int64_t ns, const model::Step& step);
 
-// Spans and collectives of all ranks; views into the snapshot, which outlives them.
-std::vector<NamedRows> named_rows(const RunSnapshot& run);
 // The timeline's row that shows an event; −1: none does.
 int row_of_event(const RunSnapshot& run, const timeline::EventRef& event);
 

@@ -65,35 +65,28 @@ class NameSearches : public testing::Test {
   }
 
   void add_rows(int rank) {
-    auto& spans = spans_.emplace_back();
-    auto& calls = calls_.emplace_back();
-    auto& labels = labels_.emplace_back();
-    auto& ids = ids_.emplace_back();
+    auto rows = std::make_shared<RankRows>();
+    rows->labels = texts_;
     for (const auto& [row, id] : run_.calls()[static_cast<std::size_t>(rank)]) {
-      calls.push_back(row);
+      rows->collectives.rows.push_back(row);
       model::Span span;
       span.start_ns = row.start_ns + 17;
       span.end_ns = row.end_ns + 4'000;
-      spans.push_back(span);
-      ids.push_back(id);
-      labels.push_back(static_cast<std::uint32_t>(id % 4));
-      const std::string& text = texts_[labels.back()];
+      rows->spans.rows.push_back(span);
+      const std::string& text = texts_[static_cast<std::size_t>(id % 4)];
+      for (auto* const labels : {&rows->spans.labels, &rows->collectives.labels})
+        labels->push_back(static_cast<std::uint32_t>(id % 4));
+      for (auto* const ids : {&rows->spans.ids, &rows->collectives.ids}) ids->push_back(id);
       known_.push_back({text, timeline::EventTableKind::kCollective, rank, row.start_ns,
                         std::max<std::int64_t>(0, row.end_ns - row.start_ns),
                         written(row.function)});
       known_.push_back({text, timeline::EventTableKind::kSpan, rank, span.start_ns,
                         std::max<std::int64_t>(0, span.end_ns - span.start_ns)});
     }
+    snapshot_.ranks.emplace_back().rank = rank;
+    snapshot_.ranks.back().rows = std::move(rows);
   }
-  std::vector<NamedRows> rows() const {
-    std::vector<NamedRows> all;
-    for (std::size_t rank = 0; rank < spans_.size(); ++rank) {
-      const int number = static_cast<int>(rank);
-      all.push_back({number, spans_[rank], {}, ids_[rank], labels_[rank], texts_});
-      all.push_back({number, {}, calls_[rank], ids_[rank], labels_[rank], texts_});
-    }
-    return all;
-  }
+  const RunSnapshot& rows() const { return snapshot_; }
 
   // Names and labels that an expression means, by the standard's own engine.
   std::set<std::string> matching(const std::string& text) const {
@@ -126,15 +119,12 @@ class NameSearches : public testing::Test {
   std::unique_ptr<store::EventStore> store_;
   std::unique_ptr<NameSearch> search_;
   std::vector<std::string> texts_;
-  std::vector<std::vector<model::Span>> spans_;
-  std::vector<std::vector<model::Collective>> calls_;
-  std::vector<std::vector<std::int64_t>> ids_;
-  std::vector<std::vector<std::uint32_t>> labels_;
+  RunSnapshot snapshot_;
   std::vector<Known> known_;
 };
 
 TEST_F(NameSearches, CountEveryNameThatAnExpressionMeans) {
-  const auto all = rows();
+  const RunSnapshot& all = rows();
   for (const std::string text :
        {"gemm", "^aten::", "kernel<4>$", "a", "l.*e|[0-9]{2}", "nothing", "ReduceScatter",
         "all-(gather|reduce)", "^all_reduce$", "^AllGather.*"}) {
@@ -166,7 +156,7 @@ TEST_F(NameSearches, CountEveryNameThatAnExpressionMeans) {
 }
 
 TEST_F(NameSearches, CountOnlyWhatBeginsBeforeATime) {
-  const auto all = rows();
+  const RunSnapshot& all = rows();
   const std::int64_t length = run_.end_ns() - RandomRun::kBegin;
   std::set<std::int64_t> counts;
   for (const auto& [text, is_plain] : {std::pair("gemm|loss", false), {"aten::add_", true}}) {
@@ -237,18 +227,20 @@ TEST_F(NameSearches, ExplainWhatIsWrongWithAnExpression) {
 
 // Backtracking engines need longer than the universe exists for it.
 TEST_F(NameSearches, TakeNoLongerForExpressionsThatAreMadeToHang) {
-  std::vector<std::string> texts{std::string(5'000, 'a') + "b"};
-  const std::vector<model::Span> spans(1);
-  const std::vector<std::int64_t> ids{1};
-  const std::vector<std::uint32_t> labels{0};
-  const NamedRows row{0, spans, {}, ids, labels, texts};
+  auto rows = std::make_shared<RankRows>();
+  rows->labels = {std::string(5'000, 'a') + "b"};
+  rows->spans.rows.resize(1);
+  rows->spans.ids = {1};
+  rows->spans.labels = {0};
+  RunSnapshot run;
+  run.ranks.emplace_back().rows = std::move(rows);
   const auto begun = std::chrono::steady_clock::now();
-  EXPECT_EQ(search_->find({"^(a+)+(a+)+X$", false, true}, std::span(&row, 1))->count, 0);
+  EXPECT_EQ(search_->find({"^(a+)+(a+)+X$", false, true}, run)->count, 0);
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(5));
 }
 
 TEST_F(NameSearches, WalkThroughAllHitsInBothDirections) {
-  const auto all = rows();
+  const RunSnapshot& all = rows();
   for (const std::string text : {"gemm", "aten::mm|loss", "wide"}) {
     SCOPED_TRACE(text);
     const auto names = matching(text);
@@ -273,7 +265,7 @@ TEST_F(NameSearches, WalkThroughAllHitsInBothDirections) {
 }
 
 TEST_F(NameSearches, FindTheNearestHitFromAnyTime) {
-  const auto all = rows();
+  const RunSnapshot& all = rows();
   const std::int64_t length = run_.end_ns() - RandomRun::kBegin;
   int found = 0;
   for (const std::string text : {"flash", "tiny", "bucket", "nowhere"}) {
