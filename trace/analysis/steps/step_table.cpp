@@ -88,11 +88,6 @@ void StepTable::mark_skipped() {
   for (StepFigures& step : steps_) step.warmup = is_skipped(step.index);
 }
 
-void StepTable::append(std::int64_t index) {
-  steps_.push_back(new_step(index));
-  reports_.push_back({std::vector<Report>(ranks_), 0});
-}
-
 void StepTable::make_room(const std::vector<model::Step>& rows) {
   std::vector<std::int64_t> fresh;
   for (const model::Step& row : rows) {
@@ -101,7 +96,10 @@ void StepTable::make_room(const std::vector<model::Step>& rows) {
   std::ranges::sort(fresh);
   fresh.erase(std::ranges::unique(fresh).begin(), fresh.end());
   const std::size_t known = steps_.size();
-  for (const std::int64_t index : fresh) append(index);
+  for (const std::int64_t index : fresh) {
+    steps_.push_back(new_step(index));
+    reports_.push_back({std::vector<Report>(ranks_), 0});
+  }
   const bool was_in_order = known == 0 || fresh.empty() || steps_[known - 1].index < fresh.front();
   if (was_in_order) return;
   std::vector<std::size_t> order(steps_.size());
@@ -121,23 +119,18 @@ void StepTable::make_room(const std::vector<model::Step>& rows) {
   mark_skipped();
 }
 
-std::size_t StepTable::position_of(std::int64_t index) {
-  const auto found = std::partition_point(steps_.begin(), steps_.end(),
-                                          [&](const auto& s) { return s.index < index; });
-  const auto position = found - steps_.begin();
-  if (found != steps_.end() && found->index == index) return static_cast<std::size_t>(position);
-  steps_.insert(found, new_step(index));
-  reports_.insert(reports_.begin() + position, {std::vector<Report>(ranks_), 0});
-  if (position == 0) mark_skipped();
-  return static_cast<std::size_t>(position);
+std::size_t StepTable::position_of(std::int64_t index) const {
+  const auto found = std::ranges::lower_bound(steps_, index, {}, &StepFigures::index);
+  const bool is_there = found != steps_.end() && found->index == index;
+  return is_there ? static_cast<std::size_t>(found - steps_.begin()) : steps_.size();
 }
 
 void StepTable::add(const std::vector<model::Step>& steps) {
   make_room(steps);
-  for (const model::Step& step : steps) add(step);
+  for (const model::Step& step : steps) add_row(step);
 }
 
-void StepTable::add(const model::Step& row) {
+void StepTable::add_row(const model::Step& row) {
   const auto position = position_of(row.index);
   const auto rank = static_cast<std::size_t>(row.rank);
   auto& step = steps_[position];
@@ -176,16 +169,14 @@ void StepTable::combine_losses(std::size_t position) {
 }
 
 void StepTable::set_breakdown(int rank, std::int64_t index, const StepBreakdown& breakdown) {
-  const auto found = std::partition_point(steps_.begin(), steps_.end(),
-                                          [&](const auto& s) { return s.index < index; });
-  if (found == steps_.end() || found->index != index) return;
-  found->ranks[static_cast<std::size_t>(rank)] = breakdown;
+  const std::size_t position = position_of(index);
+  if (position == steps_.size()) return;
+  steps_[position].ranks[static_cast<std::size_t>(rank)] = breakdown;
 }
 
 const StepFigures* StepTable::find(std::int64_t index) const {
-  const auto found = std::partition_point(steps_.begin(), steps_.end(),
-                                          [&](const auto& s) { return s.index < index; });
-  return found != steps_.end() && found->index == index ? &*found : nullptr;
+  const std::size_t position = position_of(index);
+  return position == steps_.size() ? nullptr : &steps_[position];
 }
 
 }  // namespace shardlens::trace::analysis

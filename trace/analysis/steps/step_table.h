@@ -22,9 +22,7 @@ class StepTable {
   // that was interrupted.
   void leave_out_last(bool is_left_out);
 
-  // One rank's row; each (rank, index) once.
-  void add(const model::Step& step);
-  // The same of many, in whatever order: new steps are put among the others at one go.
+  // Rows of ranks in whatever order, each (rank, index) once.
   void add(const std::vector<model::Step>& steps);
   // Its breakdown, as often as it changes.
   void set_breakdown(int rank, std::int64_t index, const StepBreakdown& breakdown);
@@ -47,9 +45,10 @@ class StepTable {
   bool is_skipped(std::int64_t index) const;
   StepFigures new_step(std::int64_t index) const;
   void mark_skipped();
+  // New steps are put among the others at one go.
   void make_room(const std::vector<model::Step>& rows);
-  void append(std::int64_t index);
-  std::size_t position_of(std::int64_t index);
+  void add_row(const model::Step& row);
+  std::size_t position_of(std::int64_t index) const;  // steps_.size(): there is none
   void combine_losses(std::size_t position);
   void tell_complete(std::size_t position);
 

@@ -181,7 +181,7 @@ TEST(RowExposure, FoldingStepsKeepsTheMeansAndFreesTheParts) {
     step.index = index;
     step.end_ns = 100;
     step.full_detail = true;
-    table.add(step);
+    table.add(std::vector{step});
     StepBreakdown breakdown;
     breakdown.has_detail = true;
     table.set_breakdown(0, index, breakdown);
