@@ -19,7 +19,7 @@
 #include "trace/analysis/figures/recording_cost.h"
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/figures/throttling.h"
-#include "trace/analysis/steps/device_records.h"
+#include "trace/analysis/steps/device_progress.h"
 #include "trace/analysis/steps/rank_activity.h"
 #include "trace/analysis/steps/step_table.h"
 #include "trace/job/run_limits.h"

@@ -90,9 +90,7 @@ std::int64_t RankActivity::add_step(const model::Step& step) {
     return 1;
   if (step.index <= last_retired_step_ || !steps_.emplace(step.index, step).second) return 1;
   step_time_ns_ += step.end_ns - step.start_ns;
-  latest_step_ns_ = step.end_ns - step.start_ns;
-  steps_end_ns_ = std::max(steps_end_ns_, step.end_ns);
-  if (step.full_detail) detailed_end_ns_ = std::max(detailed_end_ns_, step.end_ns);
+  progress_.add(step);
   touched_.start_ns = std::min(touched_.start_ns, step.start_ns);
   touched_.end_ns = std::max(touched_.end_ns, step.end_ns);
   return 0;
@@ -100,24 +98,20 @@ std::int64_t RankActivity::add_step(const model::Step& step) {
 
 void RankActivity::follow_device(DeviceRecords records) {
   if (std::exchange(device_, records) == records) return;
-  touched_.start_ns = std::min(touched_.start_ns, device_until_ns_);
+  touched_.start_ns = std::min(touched_.start_ns, progress_.until_ns());
   touched_.end_ns = INT64_MAX;
 }
 
 bool RankActivity::is_unread(const model::Step& step) const {
-  return device_ != DeviceRecords::kNone && step.full_detail && step.end_ns > device_until_ns_;
+  return device_ != DeviceRecords::kNone && step.full_detail && step.end_ns > progress_.until_ns();
 }
 
 void RankActivity::note_device_progress() {
-  progress_.settle(DeviceProgress::longest_silence_ns(latest_step_ns_, device_));
-  std::int64_t until = std::max(device_until_ns_, progress_.until_ns());
-  const bool is_over =
-      detailed_end_ns_ != INT64_MIN && steps_end_ns_ - detailed_end_ns_ > kLongestDelay;
-  if (is_over) until = std::max(until, detailed_end_ns_);
-  if (until == device_until_ns_) return;
-  touched_.start_ns = std::min(touched_.start_ns, device_until_ns_);
-  touched_.end_ns = std::max(touched_.end_ns, until);
-  device_until_ns_ = until;
+  const std::int64_t before_ns = progress_.until_ns();
+  progress_.settle(device_);
+  if (progress_.until_ns() == before_ns) return;
+  touched_.start_ns = std::min(touched_.start_ns, before_ns);
+  touched_.end_ns = std::max(touched_.end_ns, progress_.until_ns());
 }
 
 void RankActivity::take_in_additions() {

@@ -25,8 +25,6 @@ class RankActivity {
   static constexpr std::int64_t kLateness = 2'000'000'000;
   // A table may end early (a size limit, a queue that lost all): then this many steps are kept.
   static constexpr std::size_t kMostSteps = 4096;
-  // Where details are recorded of some steps only, nothing of theirs comes so long after them.
-  static constexpr std::int64_t kLongestDelay = 10'000'000'000;
 
   // Between 0 and what no job reaches.
   static bool is_plausible_step(std::int64_t index);
@@ -95,9 +93,6 @@ class RankActivity {
 
   DeviceRecords device_ = DeviceRecords::kNone;
   DeviceProgress progress_;
-  std::int64_t device_until_ns_ = INT64_MIN;  // what it did is there; only grows
-  std::int64_t latest_step_ns_ = 0;           // its length
-  std::int64_t steps_end_ns_ = INT64_MIN, detailed_end_ns_ = INT64_MIN;  // of the latest
 
   RankTotals totals_;  // counts of everything; lengths of what was trimmed
   std::int64_t first_ns_ = INT64_MAX, last_ns_ = INT64_MIN;

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "trace/analysis/steps/rank_activity.h"
-#include "trace/base/saturated.h"
 #include "trace/model/gpu_counters.h"
 #include "trace/timeline/words/row_labels.h"
 
@@ -130,20 +128,11 @@ std::int64_t device_known_until(analysis::DeviceProgress& device, analysis::Devi
   for (const auto& [lane, end_ns] : rows.collective_ends) {
     device.add(Source::kCollectives, lane, end_ns);
   }
-  std::int64_t steps_end_ns = INT64_MIN, detailed_end_ns = INT64_MIN, step_ns = 0;
   for (const model::Step& step : rows.steps) {
-    if (!base::is_plausible_time(step.start_ns, step.end_ns)) continue;
-    step_ns = step.end_ns - step.start_ns;
-    steps_end_ns = std::max(steps_end_ns, step.end_ns);
-    if (step.full_detail) detailed_end_ns = std::max(detailed_end_ns, step.end_ns);
+    if (base::is_plausible_time(step.start_ns, step.end_ns)) device.add(step);
   }
-  device.settle(analysis::DeviceProgress::longest_silence_ns(step_ns, records));
-  std::int64_t until_ns = device.until_ns();
-  // Where details are recorded of some steps only, none of theirs come so long after them.
-  const bool is_over = base::saturated_difference(steps_end_ns, detailed_end_ns) >
-                       analysis::RankActivity::kLongestDelay;
-  if (is_over) until_ns = std::max(until_ns, detailed_end_ns);
-  return detailed_end_ns <= until_ns ? std::max(until_ns, steps_end_ns) : until_ns;
+  device.settle(records);
+  return device.steps_known_until_ns();
 }
 
 }  // namespace shardlens::trace::explore

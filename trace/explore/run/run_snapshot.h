@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "trace/analysis/steps/collective_calls.h"
-#include "trace/analysis/steps/device_records.h"
+#include "trace/analysis/steps/device_progress.h"
 #include "trace/explore/run/rank_overview.h"
 #include "trace/explore/run/rank_rows.h"
 #include "trace/explore/tally/run_tally.h"
