@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "trace/base/saturated.h"
 
@@ -38,16 +39,36 @@ CollectiveCalls::CollectiveCalls(std::vector<CollectivePart> parts) : parts_(std
   }
 }
 
+HostClocks CollectiveCalls::clocks(std::span<const RankHost> ranks) const {
+  ClockMeetings meetings;
+  for_each_call([&](std::span<const CollectivePart> parts) {
+    const CollectivePart& first = parts.front();
+    for (const CollectivePart& part : parts.subspan(1)) {
+      meetings.add(first.function, {first.rank, first.start_ns, first.end_ns},
+                   {part.rank, part.start_ns, part.end_ns});
+    }
+  });
+  return meetings.clocks(ranks);
+}
+
 void CollectiveCalls::doubt_waits(const HostClocks& clocks) {
-  CallClockErrors errors(clocks);
+  std::map<std::vector<int>, std::pair<std::int64_t, bool>> known;  // most are of a few groups
   std::vector<int> ranks;
   for (Call& call : calls_) {
     ranks.clear();
     for (const CollectivePart& part : parts_of(call)) ranks.push_back(part.rank);
-    const auto& doubt = errors.of(ranks);
-    call.clock_error_ns = doubt.error_ns;
-    call.has_one_clock = !doubt.is_contradicted;
+    const auto [found, is_new] = known.try_emplace(ranks);
+    if (is_new) {
+      found->second = {std::max<std::int64_t>(0, clocks.error_between_hosts(ranks)),
+                       !clocks.contradict_one_clock(ranks)};
+    }
+    std::tie(call.clock_error_ns, call.has_one_clock) = found->second;
   }
+}
+
+std::int64_t CollectiveCalls::clock_error_ns(const CollectivePart& like) const {
+  const Call* const call = call_with(like);
+  return call == nullptr ? 0 : call->clock_error_ns;
 }
 
 const CollectiveCalls::Call* CollectiveCalls::call_with(const CollectivePart& like) const {

@@ -46,8 +46,12 @@ class CollectiveCalls {
   void for_each_call(Visit&& visit) const {
     for (const Call& call : calls_) visit(parts_of(call));
   }
+  // What the calls tell of the clocks of the run's ranks.
+  HostClocks clocks(std::span<const RankHost> ranks) const;
   // Waits that are not longer than the clocks of a call's hosts may be apart are not known.
   void doubt_waits(const HostClocks& clocks);
+  // By which it was doubted: kUnknownClockError where nothing tells; 0: its ranks have one clock.
+  std::int64_t clock_error_ns(const CollectivePart& like) const;
   // Here and below: of a group that was not announced all `rank_count` ranks of the job take part.
   bool has_all_ranks(const CollectivePart& like, std::size_t rank_count) const;
   // The one rule for what is told of a rank's part in a call. Not known as ranks are missing, or as

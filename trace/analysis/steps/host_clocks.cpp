@@ -224,15 +224,6 @@ std::int64_t HostClocks::error_between_hosts(std::span<const int> ranks) const {
   return error_ns;
 }
 
-auto CallClockErrors::of(const std::vector<int>& ranks) -> const Doubt& {
-  const auto [known, is_new] = known_.try_emplace(ranks);
-  if (is_new) {
-    known->second = {std::max<std::int64_t>(0, clocks_.error_between_hosts(ranks)),
-                     clocks_.contradict_one_clock(ranks)};
-  }
-  return known->second;
-}
-
 bool HostClocks::contradict_one_clock(std::span<const int> ranks) const {
   std::set<std::size_t> apart;
   for (const int rank : ranks) {

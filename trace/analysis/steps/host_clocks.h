@@ -89,22 +89,6 @@ void HostClocks::each_value_of_clocks(Cache& cache, Clocks& clocks) {
   cache.plain(clocks.clocks_);
 }
 
-// The same for calls one after the other, most of which are of a few groups. One owner.
-class CallClockErrors {
- public:
-  explicit CallClockErrors(const HostClocks& clocks) : clocks_(clocks) {}  // outlives it
-  struct Doubt {
-    std::int64_t error_ns = 0;     // 0: its ranks have one clock
-    bool is_contradicted = false;  // that they have, see HostClocks::contradict_one_clock()
-  };
-  const Doubt& of(const std::vector<int>& ranks);
-  std::int64_t error_ns(const std::vector<int>& ranks) { return of(ranks).error_ns; }
-
- private:
-  const HostClocks& clocks_;
-  std::map<std::vector<int>, Doubt> known_;
-};
-
 // What the calls that two ranks both took part in tell of their clocks. One owner.
 //
 // An all-reduce, all-gather, reduce-scatter, all-to-all or barrier ends on no rank before it began

@@ -31,7 +31,7 @@ void CallMatcher::add_to(RunSnapshot& run) {
     std::vector<analysis::RankHost> hosts;
     for (const RankSnapshot& rank : run.ranks) hosts.push_back({rank.rank, rank.rows->info.host});
     auto calls = std::make_shared<analysis::CollectiveCalls>(collectives_of(run));
-    clocks_ = std::make_shared<const analysis::HostClocks>(timeline::rank_clocks(hosts, *calls));
+    clocks_ = std::make_shared<const analysis::HostClocks>(calls->clocks(hosts));
     calls->doubt_waits(*clocks_);
     calls_ = std::move(calls);
     is_old_ = false;

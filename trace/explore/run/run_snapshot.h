@@ -15,7 +15,6 @@
 #include "trace/job/settings/settings.h"
 #include "trace/model/events.h"
 #include "trace/store/chunk/event_store.h"
-#include "trace/timeline/values/rank_clocks.h"
 #include "trace/timeline/values/timeline_rows.h"
 
 namespace shardlens::trace::explore {

@@ -33,7 +33,7 @@ void add_call(const RunSnapshot& run, std::span<const analysis::CollectivePart> 
   const bool is_whole =
       rows.size() == parts.size() && run.calls->has_all_ranks(parts.front(), run.rank_count());
   if (!is_whole) return sums.add_unmatched(std::ssize(rows));
-  sums.add(rows, std::move(tag));
+  sums.add(rows, std::move(tag), run.calls->clock_error_ns(parts.front()));
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ void add_call(const RunSnapshot& run, std::span<const analysis::CollectivePart> 
 std::shared_ptr<const timeline::StragglerFigures> stragglers_in(const RunSnapshot& run,
                                                                 const timeline::TimeRange& range) {
   if (run.calls == nullptr || run.clocks == nullptr) return nullptr;
-  timeline::StragglerSums sums(*run.clocks);
+  timeline::StragglerSums sums;
   std::unordered_set<const analysis::CollectivePart*> seen;  // the first of each call
   for (const RankSnapshot& rank : run.ranks) {
     if (!has_rank(range, rank.rank)) continue;

@@ -55,12 +55,6 @@ StragglerCall call_of_rows(std::span<const StragglerRow> rows) {
   return call;
 }
 
-std::vector<int> ranks_of(const StragglerCall& call) {
-  std::vector<int> ranks;
-  for (const StragglerPart& part : call.parts) ranks.push_back(part.rank);
-  return ranks;
-}
-
 void count_ranks(const StragglerCall& call, bool are_clocks_known,
                  std::map<int, StragglerRank>& ranks) {
   std::int64_t alone_ns = call.wait_ns;  // of the rank that waited least
@@ -108,15 +102,15 @@ std::optional<std::int64_t> StragglerCall::transfer_ns() const {
   return std::ranges::max(parts, {}, &StragglerPart::transfer_ns).transfer_ns;
 }
 
-void StragglerSums::add(std::span<const StragglerRow> rows, std::string tag) {
+void StragglerSums::add(std::span<const StragglerRow> rows, std::string tag,
+                        std::int64_t clock_error_ns) {
   if (rows.size() < 2) return add_unmatched(std::ssize(rows));
   StragglerCall call = call_of_rows(rows);
   call.tag = std::move(tag);
-  const std::int64_t error_ns = errors_.error_ns(ranks_of(call));
-  fill_waits(call, rows, error_ns);
-  figures_.clock_error_ns = std::max(figures_.clock_error_ns, error_ns);
+  fill_waits(call, rows, clock_error_ns);
+  figures_.clock_error_ns = std::max(figures_.clock_error_ns, clock_error_ns);
   ++figures_.matched;
-  count_ranks(call, error_ns != analysis::kUnknownClockError, ranks_);
+  count_ranks(call, clock_error_ns != analysis::kUnknownClockError, ranks_);
   figures_.calls.push_back(std::move(call));
   std::size_t& most = limits_.most_calls;
   most = std::min(most, std::max<std::size_t>(limits_.most_parts / rows.size(), 1));

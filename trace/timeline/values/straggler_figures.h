@@ -93,18 +93,15 @@ struct StragglerRow {
 // Sums calls up, one after the other, in any order. One owner.
 class StragglerSums {
  public:
-  // `clocks`: of the run's hosts; they outlive it.
-  explicit StragglerSums(const analysis::HostClocks& clocks, const StragglerLimits& limits = {})
-      : errors_(clocks), limits_(limits) {}
+  explicit StragglerSums(const StragglerLimits& limits = {}) : limits_(limits) {}
 
-  // A call of which all ranks are there, by rank.
-  void add(std::span<const StragglerRow> rows, std::string tag);
+  // A call of which all ranks are there, by rank. `clock_error_ns`: CollectiveCalls' of it.
+  void add(std::span<const StragglerRow> rows, std::string tag, std::int64_t clock_error_ns);
   // Collectives that belong to no call, or to one of which ranks are missing.
   void add_unmatched(std::int64_t count = 1) { figures_.unmatched += count; }
   StragglerFigures take();
 
  private:
-  analysis::CallClockErrors errors_;
   StragglerLimits limits_;
   StragglerFigures figures_;
   std::map<int, StragglerRank> ranks_;

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "trace/base/number_text.h"
-#include "trace/timeline/values/rank_clocks.h"
+#include "trace/analysis/steps/host_clocks.h"
 #include "trace/timeline/words/kernel_title.h"
 #include "ui/present/format.h"
 #include "ui/present/timeline/timeline_time_text.h"

@@ -51,7 +51,7 @@ StragglerFigures figures_of(const std::vector<model::Collective>& calls,
                      c.rank, i, c.start_ns, c.end_ns, i,
                      is_known ? static_cast<int>(group->ranks.size()) : 0});
   }
-  StragglerSums sums(clocks, limits);
+  StragglerSums sums(limits);
   std::size_t matched = 0;
   std::set<int> ranks;
   for (const model::Collective& c : calls) ranks.insert(c.rank);
@@ -63,7 +63,7 @@ StragglerFigures figures_of(const std::vector<model::Collective>& calls,
     for (const auto& part : parts_of_call) {
       rows.push_back({&calls[part.index], {}, whole.wait_of(part, ranks.size())});
     }
-    sums.add(rows, "");
+    sums.add(rows, "", whole.clock_error_ns(parts_of_call.front()));
     matched += rows.size();
   });
   for (; matched < calls.size(); ++matched) sums.add_unmatched();

@@ -28,7 +28,7 @@ trace::analysis::HostClocks sample_clocks(int ranks) {
 std::shared_ptr<const trace::timeline::StragglerFigures> sample_stragglers(int ranks, int calls) {
   std::mt19937 random(7);
   const trace::analysis::HostClocks clocks = sample_clocks(ranks);
-  trace::timeline::StragglerSums sums(clocks);
+  trace::timeline::StragglerSums sums;
   for (int i = 0; i < calls; ++i) {
     const std::int64_t begin = kSampleStart + i * 20'000'000ll;
     const std::int64_t end = begin + 14'000'000 + static_cast<std::int64_t>(random() % 900'000);
@@ -57,7 +57,8 @@ std::shared_ptr<const trace::timeline::StragglerFigures> sample_stragglers(int r
                       {trace::timeline::EventTableKind::kCollective, parts[at].rank, i, 0},
                       known.wait_of(parts[at], parts.size())});
     }
-    sums.add(rows, "blocks." + std::to_string(i % 8) + " reduce");
+    sums.add(rows, "blocks." + std::to_string(i % 8) + " reduce",
+             known.clock_error_ns(parts.front()));
   }
   return std::make_shared<const trace::timeline::StragglerFigures>(sums.take());
 }

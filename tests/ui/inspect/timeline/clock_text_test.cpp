@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "trace/timeline/values/rank_clocks.h"
+#include "trace/analysis/steps/host_clocks.h"
 #include "ui/inspect/timeline/item_facts.h"
 
 namespace shardlens::ui::inspect {

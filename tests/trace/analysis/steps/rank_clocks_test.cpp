@@ -1,5 +1,3 @@
-#include "trace/timeline/values/rank_clocks.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,9 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "trace/analysis/steps/collective_calls.h"
 #include "trace/base/saturated.h"
 
-namespace shardlens::trace::timeline {
+namespace shardlens::trace::analysis {
 namespace {
 
 // Collectives of ranks whose clocks are known to be wrong, by how much at which time.
@@ -36,14 +35,14 @@ class WrongClocks {
       }
     }
   }
-  void add(const analysis::CollectivePart& part) { parts_.push_back(part); }
+  void add(const CollectivePart& part) { parts_.push_back(part); }
 
-  analysis::HostClocks hosts(const std::vector<std::string>& hosts) const {
-    std::vector<analysis::RankHost> ranks;
+  HostClocks hosts(const std::vector<std::string>& hosts) const {
+    std::vector<RankHost> ranks;
     for (const auto& name : hosts) ranks.push_back({static_cast<int>(ranks.size()), name});
-    return rank_clocks(ranks, analysis::CollectiveCalls(parts_));
+    return CollectiveCalls(parts_).clocks(ranks);
   }
-  std::vector<analysis::RankClock> clocks(const std::vector<std::string>& names) const {
+  std::vector<RankClock> clocks(const std::vector<std::string>& names) const {
     return hosts(names).ranks();
   }
   std::int64_t now() const { return now_; }
@@ -56,7 +55,7 @@ class WrongClocks {
   Clock ahead_;
   std::mt19937_64 engine_{7};
   std::int64_t now_ = 1'000'000'000;
-  std::vector<analysis::CollectivePart> parts_;
+  std::vector<CollectivePart> parts_;
 };
 
 constexpr std::int64_t kLongest = 620'000;  // of a call
@@ -68,7 +67,7 @@ TEST(RankClocks, HoldWhatIsTrueOfEachClock) {
   ASSERT_EQ(clocks.size(), 3u);
   EXPECT_EQ(clocks[0].error_ns(), 0);
   for (const int rank : {1, 2}) {
-    const analysis::RankClock& clock = clocks[static_cast<std::size_t>(rank)];
+    const RankClock& clock = clocks[static_cast<std::size_t>(rank)];
     EXPECT_LE(clock.least_ns, rank * 3'000'000);
     EXPECT_GE(clock.most_ns, rank * 3'000'000);
     EXPECT_LT(clock.most_ns - clock.least_ns, kLongest) << "narrower than most calls alone";
@@ -102,7 +101,7 @@ TEST(RankClocks, AClockThatDriftsOrIsSetStaysWithinItsError) {
   };
   WrongClocks run(ahead);
   run.meet({0, 1}, 2'000);
-  const analysis::RankClock clock = run.clocks({"", ""})[1];
+  const RankClock clock = run.clocks({"", ""})[1];
   for (std::int64_t time = 1'000'000'000; time < run.now(); time += 1'000'000) {
     EXPECT_LE(clock.least_ns, ahead(1, time));
     EXPECT_GE(clock.most_ns, ahead(1, time));
@@ -113,7 +112,7 @@ TEST(RankClocks, AClockThatDriftsOrIsSetStaysWithinItsError) {
 TEST(RankClocks, RanksOfOneHostHaveOneClock) {
   WrongClocks run([](int rank, std::int64_t) { return std::int64_t{rank < 2 ? 0 : 700'000}; });
   run.meet({0, 2}, 200);
-  const analysis::HostClocks hosts = run.hosts({"node-1", "node-1", "node-2", "node-2"});
+  const HostClocks hosts = run.hosts({"node-1", "node-1", "node-2", "node-2"});
   const auto& clocks = hosts.ranks();
   EXPECT_EQ(clocks[1].error_ns(), 0);
   EXPECT_GE(clocks[2].most_ns, 700'000);
@@ -128,7 +127,7 @@ TEST(RankClocks, RanksOfUnknownHostsMayHaveOneClockUnlessTheirCallsContradictIt)
   EXPECT_EQ(near.hosts({"", ""}).error_between_hosts(), -1);
   WrongClocks far([](int rank, std::int64_t) { return std::int64_t{rank < 2 ? 0 : 700'000}; });
   far.meet({0, 1, 2}, 200);
-  const analysis::HostClocks hosts = far.hosts({"", "", ""});
+  const HostClocks hosts = far.hosts({"", "", ""});
   EXPECT_EQ(hosts.error_between_hosts(), hosts.ranks()[2].error_ns());
   EXPECT_EQ(hosts.error_between_hosts(std::vector{0, 1}), -1);
   EXPECT_TRUE(hosts.contradict_one_clock(std::vector{0, 2}));
@@ -144,7 +143,7 @@ TEST(RankClocks, AreReachedOverOtherRanks) {
   EXPECT_LE(clocks[2].least_ns, 2'000'000);
   EXPECT_GE(clocks[2].most_ns, 2'000'000);
   EXPECT_GT(clocks[2].most_ns - clocks[2].least_ns, clocks[1].most_ns - clocks[1].least_ns);
-  EXPECT_EQ(clocks[3].error_ns(), analysis::kUnknownClockError) << "met nobody";
+  EXPECT_EQ(clocks[3].error_ns(), kUnknownClockError) << "met nobody";
 }
 
 // Hosts that meet in pairs, of which some may be connected to no other; their clocks are wrong by
@@ -155,7 +154,7 @@ struct HostsInPairs {
 
   explicit HostsInPairs(unsigned seed) : engine(seed) {
     for (auto& ahead : ahead_ns) ahead = random(-50'000'000, 50'000'000);
-    for (auto& row : widths) row.fill(analysis::kUnknownClockError);
+    for (auto& row : widths) row.fill(kUnknownClockError);
     for (int host = 0; host < kHosts; ++host) {
       ranks.push_back({host, "host " + std::to_string(host)});
       widths[index(host)][index(host)] = 0;
@@ -180,11 +179,11 @@ struct HostsInPairs {
   void meet() {
     const int one = static_cast<int>(random(0, kHosts - 2));
     const int other = static_cast<int>(random(one + 1, kHosts - 1));
-    if (widths[index(one)][index(other)] != analysis::kUnknownClockError) return;
+    if (widths[index(one)][index(other)] != kUnknownClockError) return;
     const std::int64_t start = random(0, 1'000'000'000), ns = random(1'000, 900'000);
     const auto part = [&](int host) {
       const std::int64_t ahead = ahead_ns[index(host)];
-      return analysis::ClockMeetings::Part{host, start + ahead, start + ahead + ns};
+      return ClockMeetings::Part{host, start + ahead, start + ahead + ns};
     };
     meetings.add(model::CollectiveFunction::kAllReduce, part(one), part(other));
     widths[index(one)][index(other)] = widths[index(other)][index(one)] = 2 * ns;
@@ -193,8 +192,8 @@ struct HostsInPairs {
   std::mt19937_64 engine;
   std::array<std::int64_t, kHosts> ahead_ns{};
   Widths widths{};  // of what is known of a difference
-  std::vector<analysis::RankHost> ranks;
-  analysis::ClockMeetings meetings;
+  std::vector<RankHost> ranks;
+  ClockMeetings meetings;
 };
 
 TEST(RankClocks, OfHostsThatMeetInPairsAreWhatTheBestWayTells) {
@@ -202,7 +201,7 @@ TEST(RankClocks, OfHostsThatMeetInPairsAreWhatTheBestWayTells) {
   for (unsigned seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(seed);
     const HostsInPairs hosts(seed);
-    const analysis::HostClocks clocks = hosts.meetings.clocks(hosts.ranks);
+    const HostClocks clocks = hosts.meetings.clocks(hosts.ranks);
     bool all_known = true;
     std::int64_t largest = 0;
     for (std::size_t a = 0; a < HostsInPairs::kHosts; ++a) {
@@ -210,21 +209,20 @@ TEST(RankClocks, OfHostsThatMeetInPairsAreWhatTheBestWayTells) {
         const std::vector<int> pair{static_cast<int>(a), static_cast<int>(b)};
         const std::int64_t error = clocks.error_between_hosts(pair);
         const std::int64_t width = hosts.widths[a][b];
-        EXPECT_EQ(error == analysis::kUnknownClockError, width == analysis::kUnknownClockError)
-            << a << " and " << b;
-        all_known = all_known && error != analysis::kUnknownClockError;
-        (error == analysis::kUnknownClockError ? unknown : reached) += 1;
-        if (error == analysis::kUnknownClockError) continue;
+        EXPECT_EQ(error == kUnknownClockError, width == kUnknownClockError) << a << " and " << b;
+        all_known = all_known && error != kUnknownClockError;
+        (error == kUnknownClockError ? unknown : reached) += 1;
+        if (error == kUnknownClockError) continue;
         largest = std::max(largest, error);
         const std::int64_t apart = std::abs(hosts.ahead_ns[b] - hosts.ahead_ns[a]);
         EXPECT_GE(error, apart) << a << " and " << b;
         if (a > 0) continue;
-        const analysis::RankClock& clock = clocks.ranks()[b];
+        const RankClock& clock = clocks.ranks()[b];
         EXPECT_EQ(clock.most_ns - clock.least_ns, width) << "of host " << b;
         EXPECT_EQ(error, clock.error_ns());
       }
     }
-    EXPECT_EQ(clocks.error_between_hosts(), all_known ? largest : analysis::kUnknownClockError);
+    EXPECT_EQ(clocks.error_between_hosts(), all_known ? largest : kUnknownClockError);
   }
   EXPECT_GT(reached, 500);
   EXPECT_GT(unknown, 500);
@@ -240,19 +238,19 @@ TEST(RankClocks, WhatWaitsForNobodyTellsNothing) {
   run.add({0, 0, 2, model::CollectiveFunction::kAllReduce, 0, 0, 5'000,
            4'000});  // ended before it began
   run.add({0, 0, 2, model::CollectiveFunction::kAllReduce, 1, 0, 5'000, 6'000});
-  EXPECT_EQ(run.clocks({"", ""})[1].error_ns(), analysis::kUnknownClockError);
-  EXPECT_EQ(run.hosts({"a", "b"}).error_between_hosts(), analysis::kUnknownClockError);
+  EXPECT_EQ(run.clocks({"", ""})[1].error_ns(), kUnknownClockError);
+  EXPECT_EQ(run.hosts({"a", "b"}).error_between_hosts(), kUnknownClockError);
   EXPECT_EQ(run.hosts({"a", "a"}).error_between_hosts(), -1);
-  EXPECT_TRUE(rank_clocks({}, analysis::CollectiveCalls()).ranks().empty());
+  EXPECT_TRUE(CollectiveCalls().clocks({}).ranks().empty());
 }
 
 TEST(RankClocks, AbsurdTimesDoNotRunOver) {
   WrongClocks run([](int, std::int64_t) { return std::int64_t{0}; });
   run.add({0, 0, 1, model::CollectiveFunction::kAllReduce, 0, 0, INT64_MIN, INT64_MAX});
   run.add({0, 0, 1, model::CollectiveFunction::kAllReduce, 1, 0, INT64_MIN, INT64_MAX});
-  EXPECT_EQ(run.clocks({"a", "b"})[1].error_ns(), analysis::kUnknownClockError);
-  EXPECT_EQ(run.hosts({"a", "b"}).error_between_hosts(), analysis::kUnknownClockError);
+  EXPECT_EQ(run.clocks({"a", "b"})[1].error_ns(), kUnknownClockError);
+  EXPECT_EQ(run.hosts({"a", "b"}).error_between_hosts(), kUnknownClockError);
 }
 
 }  // namespace
-}  // namespace shardlens::trace::timeline
+}  // namespace shardlens::trace::analysis
