@@ -395,19 +395,14 @@ void set_rank_means(const std::vector<StepFigures>& steps, std::vector<RankFigur
 }
 
 std::string_view to_text(WaitDoubt doubt) {
-  switch (doubt) {
-    case WaitDoubt::kNone:
-      return "";
-    case WaitDoubt::kRecordsMissing:
-      return "not all other ranks' calls were recorded, or nothing tells which they are, as of "
-             "sends and receives";
-    case WaitDoubt::kClockError:
-      return "the hosts' clocks may be as far apart";
-    case WaitDoubt::kClocksUnknown:
-      return "nothing tells how far the hosts' clocks are apart, as no all-reduce or the like "
-             "connects them";
-  }
-  return "";
+  static constexpr std::array<std::string_view, 4> kTexts{
+      "",
+      "not all other ranks' calls were recorded, or nothing tells which they are, as of sends and "
+      "receives",
+      "the hosts' clocks may be as far apart",
+      "nothing tells how far the hosts' clocks are apart, as no all-reduce or the like connects "
+      "them"};
+  return base::enum_name<WaitDoubt::kClocksUnknown>(kTexts, doubt);
 }
 
 }  // namespace shardlens::trace::analysis

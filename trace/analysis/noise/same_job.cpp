@@ -1,6 +1,7 @@
 #include "trace/analysis/noise/same_job.h"
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <optional>
 #include <set>
@@ -125,37 +126,18 @@ bool is_only_untold(const std::vector<OtherJob>& reasons) {
 }
 
 std::string other_job_text(const std::vector<OtherJob>& reasons) {
-  std::string text;
-  for (const OtherJob reason : reasons) {
-    text += text.empty() ? "" : ", ";
-    switch (reason) {
-      case OtherJob::kUntold:
-        text += "what was run is not known";
-        break;
-      case OtherJob::kProgram:
-        text += "another program";
-        break;
-      case OtherJob::kModel:
-        text += "another model";
-        break;
-      case OtherJob::kData:
-        text += "other data";
-        break;
-      case OtherJob::kMachine:
-        text += "another machine";
-        break;
-      case OtherJob::kUntoldMachine:
-        text += "whether it is the same machine is not known";
-        break;
-      case OtherJob::kDevice:
-        text += "another device";
-        break;
-      case OtherJob::kSteps:
-        text += "a trace without marked steps counts as one step";
-        break;
-    }
-  }
-  return text;
+  static constexpr std::array<std::string_view, 8> kTexts{
+      "what was run is not known",
+      "another program",
+      "another model",
+      "other data",
+      "another machine",
+      "whether it is the same machine is not known",
+      "another device",
+      "a trace without marked steps counts as one step"};
+  return base::joined(reasons, ", ", [](OtherJob reason) {
+    return base::enum_name<OtherJob::kSteps>(kTexts, reason);
+  });
 }
 
 std::string_view other_job_label(const std::vector<OtherJob>& reasons) {
