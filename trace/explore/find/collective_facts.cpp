@@ -14,7 +14,7 @@
 #include "trace/explore/run/window_activity.h"
 #include "trace/model/traffic.h"
 #include "trace/timeline/pieces/collective_parts.h"
-#include "trace/timeline/words/row_labels.h"
+#include "trace/timeline/words/row_catalogue.h"
 
 namespace shardlens::trace::explore::detail {
 

@@ -53,18 +53,9 @@ bool is_communication(const RankSnapshot& rank, const timeline::TimelineRow& row
          lane->kind == model::LaneKind::kCommunication;
 }
 
-// Of a row of bulk events.
 model::EventKind event_kind_of(timeline::RowKind kind) {
-  switch (kind) {
-    case timeline::RowKind::kOperators:
-      return model::EventKind::kOperator;
-    case timeline::RowKind::kLaunches:
-      return model::EventKind::kLaunch;
-    case timeline::RowKind::kCopies:
-      return model::EventKind::kCopy;
-    default:
-      return model::EventKind::kKernel;
-  }
+  const auto shown = std::ranges::find(timeline::kShownKinds, kind, &timeline::ShownKind::row);
+  return shown == timeline::kShownKinds.end() ? model::EventKind::kKernel : shown->kind;
 }
 
 // Communication overlapped or exposed, by what the rank's ribbon has more of there.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trace/timeline/values/timeline_rows.h"
+
 namespace shardlens::trace::explore {
 
 namespace {
@@ -18,19 +20,9 @@ bool is_plain(const store::EventColumns& columns) {
 }  // namespace
 
 timeline::EventTableKind table_of(model::EventKind kind) {
-  switch (kind) {
-    case model::EventKind::kOperator:
-      return timeline::EventTableKind::kOperator;
-    case model::EventKind::kKernel:
-      return timeline::EventTableKind::kKernel;
-    case model::EventKind::kLaunch:
-      return timeline::EventTableKind::kLaunch;
-    case model::EventKind::kCopy:
-      return timeline::EventTableKind::kCopy;
-    case model::EventKind::kAllocation:
-      return timeline::EventTableKind::kAllocation;
-  }
-  return timeline::EventTableKind::kNone;
+  const auto shown = std::ranges::find(timeline::kShownKinds, kind, &timeline::ShownKind::kind);
+  return shown == timeline::kShownKinds.end() ? timeline::EventTableKind::kAllocation
+                                              : shown->table;
 }
 
 LaneEvents::LaneEvents(store::EventStore& store, int rank, int lane, model::EventKind kind,

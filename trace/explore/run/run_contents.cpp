@@ -4,7 +4,6 @@
 #include <map>
 
 #include "trace/model/gpu_counters.h"
-#include "trace/timeline/words/row_labels.h"
 
 namespace shardlens::trace::explore {
 

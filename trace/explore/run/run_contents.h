@@ -6,7 +6,7 @@
 #include "trace/analysis/steps/device_progress.h"
 #include "trace/explore/run/lane_scan.h"
 #include "trace/explore/run/run_snapshot.h"
-#include "trace/timeline/values/row_content.h"
+#include "trace/timeline/words/row_catalogue.h"
 
 namespace shardlens::trace::explore {
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "trace/explore/run/lane_events.h"
 #include "trace/explore/statistics/collective_tables.h"
 #include "trace/explore/tally/exact_pass.h"
 #include "trace/timeline/words/kernel_class.h"
@@ -16,17 +17,10 @@ namespace shardlens::trace::explore {
 
 namespace {
 
-// The tables from chunks, as kTalliedKinds.
-struct ChunkTable {
-  timeline::StatisticsTable table;
-  timeline::EventTableKind events;
-};
-constexpr std::array<ChunkTable, kTalliedKinds.size()> kChunkTables{{
-    {timeline::StatisticsTable::kKernels, timeline::EventTableKind::kKernel},
-    {timeline::StatisticsTable::kOperators, timeline::EventTableKind::kOperator},
-    {timeline::StatisticsTable::kCopies, timeline::EventTableKind::kCopy},
-    {timeline::StatisticsTable::kLaunches, timeline::EventTableKind::kLaunch},
-}};
+// Of kTalliedKinds.
+constexpr std::array kChunkTables{
+    timeline::StatisticsTable::kKernels, timeline::StatisticsTable::kOperators,
+    timeline::StatisticsTable::kCopies, timeline::StatisticsTable::kLaunches};
 
 // What both passes go over.
 struct RangeChunks {
@@ -79,7 +73,7 @@ timeline::NameFigures figures_of(const store::EventStore& store, std::size_t kin
   figures.least_ns = total.sum.least_ns;
   figures.most_ns = longest.duration_ns;
   figures.bytes = total.sum.bytes;
-  figures.longest = {kChunkTables[kind].events, longest.rank, longest.chunk, longest.index};
+  figures.longest = {table_of(kTalliedKinds[kind]), longest.rank, longest.chunk, longest.index};
   figures.longest_start_ns = longest.start_ns;
   figures.histogram = {total.bins.first_ns(), total.bins.last_ns(), {}};
   if (exact == nullptr) {
@@ -94,7 +88,7 @@ timeline::NameFigures figures_of(const store::EventStore& store, std::size_t kin
 
 timeline::RangeTable range_table(const store::EventStore& store, std::size_t kind,
                                  const NameTotals& totals, const ExactPass* exact) {
-  timeline::RangeTable table{kChunkTables[kind].table, timeline::GroupBy::kName, {}, 0, 0};
+  timeline::RangeTable table{kChunkTables[kind], timeline::GroupBy::kName, {}, 0, 0};
   for (std::size_t place = 0; place < totals.names().size(); ++place) {
     table.rows.push_back(figures_of(store, kind, totals, exact, place));
   }
@@ -189,7 +183,7 @@ base::Result<timeline::RangeFigures> range_statistics(const RunSnapshot& run,
   figures.range = range;
   for (std::size_t i = 0; i < kChunkTables.size(); ++i) {
     figures.tables.push_back(statistics.table(i));
-    if (kChunkTables[i].table != timeline::StatisticsTable::kOperators) continue;
+    if (kChunkTables[i] != timeline::StatisticsTable::kOperators) continue;
     for (auto& table : of_collectives.get()) {
       figures.tables.push_back(std::move(table));
     }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "trace/model/events.h"
+#include "trace/timeline/values/event_ref.h"
 
 namespace shardlens::trace::timeline {
 
@@ -25,6 +26,19 @@ enum class RowKind : std::uint8_t {
   kCounter,        // a sampled figure, an area
   kGpu,            // the few of them that tell how the GPU is doing
 };
+
+// Bulk events that have rows: the table that they are of, and what shows them.
+struct ShownKind {
+  model::EventKind kind;
+  EventTableKind table;
+  RowKind row;
+};
+inline constexpr std::array<ShownKind, 4> kShownKinds{{
+    {model::EventKind::kOperator, EventTableKind::kOperator, RowKind::kOperators},
+    {model::EventKind::kKernel, EventTableKind::kKernel, RowKind::kKernels},
+    {model::EventKind::kLaunch, EventTableKind::kLaunch, RowKind::kLaunches},
+    {model::EventKind::kCopy, EventTableKind::kCopy, RowKind::kCopies},
+}};
 
 struct TimelineRow {
   int id = 0;     // its place in TimelineRows::rows

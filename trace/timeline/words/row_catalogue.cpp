@@ -1,19 +1,24 @@
 #include "trace/timeline/words/row_catalogue.h"
 
 #include <algorithm>
+#include <cctype>
 #include <climits>
 #include <tuple>
 #include <utility>
 
+#include "trace/base/text.h"
 #include "trace/model/gpu_counters.h"
-#include "trace/timeline/words/row_labels.h"
 
 namespace shardlens::trace::timeline {
 
 namespace {
 
-std::int64_t events_in(const LaneContent& lane, model::EventKind kind) {
-  return lane.events[static_cast<std::size_t>(kind)];
+// What of the lane a row of the kind shows.
+std::int64_t count_in(const LaneContent& lane, RowKind kind) {
+  if (kind == RowKind::kPhases) return lane.spans;
+  if (kind == RowKind::kCommunication) return lane.collectives;
+  const auto shown = std::ranges::find(kShownKinds, kind, &ShownKind::row);
+  return shown == kShownKinds.end() ? 0 : lane.events[static_cast<std::size_t>(shown->kind)];
 }
 
 // Launches belong to the operators of their thread.
@@ -30,24 +35,9 @@ std::pair<bool, int> counter_place(const TimelineRow& row) {
 }
 
 RowKind row_kind_of(EventTableKind table) {
-  switch (table) {
-    case EventTableKind::kOperator:
-      return RowKind::kOperators;
-    case EventTableKind::kKernel:
-      return RowKind::kKernels;
-    case EventTableKind::kLaunch:
-      return RowKind::kLaunches;
-    case EventTableKind::kCopy:
-      return RowKind::kCopies;
-    case EventTableKind::kSpan:
-      return RowKind::kPhases;
-    case EventTableKind::kCollective:
-      return RowKind::kCommunication;
-    case EventTableKind::kAllocation:
-    case EventTableKind::kNone:
-      return RowKind::kRibbon;
-  }
-  return RowKind::kRibbon;
+  if (table == EventTableKind::kSpan) return RowKind::kPhases;
+  if (table == EventTableKind::kCollective) return RowKind::kCommunication;
+  return std::ranges::find(kShownKinds, table, &ShownKind::table)->row;
 }
 
 int find_row(const TimelineRows& rows, RowKind kind, int rank, int lane) {
@@ -60,7 +50,71 @@ int find_row(const TimelineRows& rows, RowKind kind, int rank, int lane) {
   return -1;
 }
 
+// "stream 7" of "GPU 0 stream 7" and of "stream 7, copies"; "" where there is none.
+std::string stream_of(std::string_view name) {
+  const auto at = name.find("stream ");
+  if (at == std::string_view::npos || (at > 0 && name[at - 1] != ' ')) return "";
+  auto end = at + 7;
+  while (end < name.size() && std::isalnum(static_cast<unsigned char>(name[end])) != 0) ++end;
+  return std::string(name.substr(at, end - at));
+}
+
+// The lane's name without what the title says.
+std::string_view own_name(std::string_view name) {
+  for (const std::string_view prefix : {"operators of the ", "operators of ", "launches of the ",
+                                        "launches of ", "annotations of ", "NVTX of ", "NVTX "}) {
+    if (name.starts_with(prefix)) return name.substr(prefix.size());
+  }
+  return name;
+}
+
+// Of a row that shows a lane: "Operators", "Compute stream 7", "All-gather · shard". The lane's
+// name is part of it where the rank has several of the kind.
+std::string lane_label(const RankContent& rank, const LaneContent& lane, RowKind kind) {
+  const auto is_same = [&](const LaneContent& other) {
+    return &other != &lane && other.lane != lane.lane && count_in(other, kind) != 0;
+  };
+  std::string label(kind == RowKind::kKernels ? "Compute" : kind_name(kind));
+  if (kind == RowKind::kCommunication) {
+    if (!lane.collective_function.empty()) label = lane.collective_function;
+    if (!lane.group_name.empty()) return label + " · " + lane.group_name;
+  }
+  if (kind == RowKind::kKernels && lane.kind == model::LaneKind::kCommunication)
+    label = lane.computing_kernels > 0 ? "Kernels" : "NCCL kernels";
+  if (kind == RowKind::kOperators && lane.name.starts_with("NVTX")) label = "NVTX";
+  const std::string stream = stream_of(lane.name);
+  const bool is_only = std::ranges::none_of(rank.lanes, is_same);
+  const bool is_of_stream = kind == RowKind::kKernels || kind == RowKind::kCommunication ||
+                            (kind == RowKind::kCopies && !is_only);
+  const bool stream_is_unique =
+      !stream.empty() && std::ranges::none_of(rank.lanes, [&](const LaneContent& other) {
+        return is_same(other) && stream_of(other.name) == stream;
+      });
+  if (is_of_stream && stream_is_unique) return label + " " + stream;
+  if (is_only || lane.name.empty()) return label;
+  return label + " · " + std::string(own_name(lane.name));
+}
+
+// The lane with the operators of the thread that has most phases, where their names tell; −1: they
+// do not.
+int main_thread_lane(const RankContent& rank) {
+  const auto phases = std::ranges::max_element(rank.lanes, {}, &LaneContent::spans);
+  if (phases == rank.lanes.end() || phases->spans <= 0) return -1;
+  const auto found = std::ranges::find_if(rank.lanes, [&](const LaneContent& lane) {
+    return count_in(lane, RowKind::kOperators) != 0 &&
+           own_name(lane.name) == own_name(phases->name);
+  });
+  return found == rank.lanes.end() ? -1 : found->lane;
+}
+
 }  // namespace
+
+std::string_view kind_name(RowKind kind) {
+  static constexpr std::array<std::string_view, 11> kNames{
+      "Ribbon", "Phases",          "Operators", "Launches", "Kernels", "Communication",
+      "Copies", "Gradients ready", "Memory",    "Counters", "GPU"};
+  return base::enum_name<RowKind::kGpu>(kNames, kind);
+}
 
 RowCatalogue::RowCatalogue() {
   TimelineRow& mean = row({-1, RowKind::kRibbon, -1, ""});
@@ -93,14 +147,15 @@ void RowCatalogue::add_lane_row(const RankContent& rank, const LaneContent& lane
 }
 
 void RowCatalogue::add_lane(const RankContent& rank, const LaneContent& lane) {
-  add_lane_row(rank, lane, RowKind::kPhases, lane.span_levels, lane.spans);
-  add_lane_row(rank, lane, RowKind::kOperators, lane.operator_levels,
-               events_in(lane, model::EventKind::kOperator));
-  add_lane_row(rank, lane, RowKind::kLaunches, 1, events_in(lane, model::EventKind::kLaunch));
-  add_lane_row(rank, lane, RowKind::kCommunication, 1, lane.collectives);
-  add_lane_row(rank, lane, RowKind::kCopies, 1, events_in(lane, model::EventKind::kCopy));
+  for (const auto& [kind, levels] : {std::pair(RowKind::kPhases, lane.span_levels),
+                                     {RowKind::kOperators, lane.operator_levels},
+                                     {RowKind::kLaunches, 1},
+                                     {RowKind::kCommunication, 1},
+                                     {RowKind::kCopies, 1}}) {
+    add_lane_row(rank, lane, kind, levels, count_in(lane, kind));
+  }
   // The kernels of collectives are shown once, as what they are for, unless there are others.
-  const std::int64_t kernels = events_in(lane, model::EventKind::kKernel);
+  const std::int64_t kernels = count_in(lane, RowKind::kKernels);
   // While a run is live there may be more of either, until those that belong to them come. More
   // collectives are no sign of other kernels, nor of none: one kernel may carry several.
   const bool are_collectives = lane.kind == model::LaneKind::kCommunication &&
@@ -167,6 +222,13 @@ int row_of(const TimelineRows& rows, EventTableKind table, int rank, int lane) {
   // A collective's kernel is shown as the collective.
   if (row >= 0 || table != EventTableKind::kKernel) return row;
   return find_row(rows, RowKind::kCommunication, rank, lane);
+}
+
+std::string collective_title(model::CollectiveFunction function) {
+  std::string text(model::to_string(function));
+  std::ranges::replace(text, '_', '-');
+  text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
 }
 
 }  // namespace shardlens::trace::timeline

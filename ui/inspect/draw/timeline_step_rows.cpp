@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "trace/timeline/words/row_catalogue.h"
 #include "trace/timeline/words/row_labels.h"
 #include "ui/inspect/draw/timeline_parts.h"
 #include "ui/kit/paint.h"

@@ -4,7 +4,9 @@
 #include <array>
 #include <cmath>
 
+#include "trace/timeline/words/row_catalogue.h"
 #include "trace/timeline/words/row_labels.h"
+#include "ui/inspect/timeline/clock_text.h"
 #include "ui/inspect/timeline/item_facts.h"
 #include "ui/kit/panel.h"
 #include "ui/kit/toolbar_controls.h"
