@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "trace/analysis/collectives/process_groups.h"
-#include "trace/analysis/compare/detail_difference.h"
+#include "trace/analysis/compare/run_difference.h"
 #include "trace/analysis/figures/figures.h"
 #include "trace/base/intervals.h"
 #include "trace/model/batch.h"
