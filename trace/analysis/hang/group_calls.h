@@ -1,7 +1,8 @@
-// What the ranks of one process group have entered lately, by sequence number: the evidence that a
-// hang is diagnosed from. Any thread.
+// What the ranks of one process group have entered lately, by sequence number, and who waits for
+// whom: the evidence that a hang is diagnosed from. Any thread.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -35,5 +36,23 @@ struct GroupCalls {
 // One per process group that any rank used or announced.
 std::vector<GroupCalls> calls_by_group(const RunFigures& figures,
                                        const model::StringTable& strings);
+
+struct GroupWait {
+  const GroupCalls* group = nullptr;
+  const GroupCall* call = nullptr;  // as one of those that wait has entered it
+  std::vector<int> waiting, absent;
+};
+
+// Whether a member has completed the call. A rank that was stopped leaves calls pending for ever
+// that the others have completed since.
+bool was_completed(const GroupCalls& group, std::int64_t sequence);
+
+// What somebody waits in: pending calls; after a failure, which ends them, the last that each rank
+// had entered. `groups` outlives the result. Entered by all: `absent` is empty.
+std::vector<GroupWait> group_waits(const std::vector<GroupCalls>& groups, bool has_failed);
+
+// Those of wait's absent ranks that do not wait for others in another group: the ends of chains of
+// waits.
+std::vector<int> absent_without_wait(const GroupWait& wait, const std::vector<GroupWait>& waits);
 
 }  // namespace shardlens::trace::analysis

@@ -5,7 +5,6 @@
 
 #include "trace/analysis/figures/labels.h"
 #include "trace/analysis/hang/group_calls.h"
-#include "trace/analysis/hang/group_waits.h"
 #include "trace/base/number_text.h"
 #include "trace/base/words/quantity.h"
 
