@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "trace/analysis/figures/distinct_texts.h"
 #include "trace/analysis/figures/distribution.h"
 #include "trace/analysis/figures/figures.h"
+#include "trace/analysis/figures/labels.h"
 #include "trace/analysis/steps/host_clocks.h"
 
 namespace shardlens::trace::analysis {

@@ -1,7 +1,5 @@
 #include "trace/analysis/figures/labels.h"
 
-#include "trace/base/text.h"
-
 namespace shardlens::trace::analysis {
 
 std::string ranks_text(const std::vector<int>& ranks) {

@@ -6,7 +6,6 @@
 #include <string>
 #include <tuple>
 
-#include "trace/analysis/figures/distinct_texts.h"
 #include "trace/analysis/figures/distribution.h"
 #include "trace/analysis/figures/labels.h"
 #include "trace/base/saturated.h"
