@@ -2,8 +2,8 @@
 
 #include "tests/trace/analysis/synthetic_run.h"
 #include "tests/trace/units.h"
-#include "trace/analysis/collectives/bucket_figures.h"
 #include "trace/analysis/collectives/collective_statistics.h"
+#include "trace/analysis/collectives/plan_figures.h"
 #include "trace/analysis/collectives/recent_collectives.h"
 #include "trace/analysis/figures/distribution.h"
 #include "trace/model/traffic.h"

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/trace/analysis/synthetic_run.h"
-#include "trace/analysis/collectives/unit_table.h"
+#include "trace/analysis/collectives/plan_figures.h"
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/run/run_analysis.h"
 #include "trace/job/shape/lora.h"

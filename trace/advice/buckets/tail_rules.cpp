@@ -1,7 +1,7 @@
 #include "trace/advice/buckets/bucket_sizes.h"
 #include "trace/advice/facts/words.h"
 #include "trace/advice/rules.h"
-#include "trace/analysis/collectives/bucket_figures.h"
+#include "trace/analysis/collectives/plan_figures.h"
 
 namespace shardlens::trace::advice {
 

@@ -1,5 +1,6 @@
-// DDP's bucket plan as shown: names, sizes, and why a bucket is larger than its cap; gathered from
-// rows as they come. One owner; the functions any thread.
+// What is reduced or gathered together, as shown: DDP's bucket plan with names, sizes, and why a
+// bucket is larger than its cap; the units of a sharding strategy. Gathered from rows as they come.
+// One owner; the functions any thread.
 #pragma once
 
 #include <map>
@@ -9,6 +10,7 @@
 
 #include "trace/analysis/figures/figures.h"
 #include "trace/job/settings/settings.h"
+#include "trace/model/events.h"
 #include "trace/model/strings.h"
 
 namespace shardlens::trace::analysis {
@@ -32,6 +34,23 @@ class BucketTable {
 
  private:
   std::map<std::pair<int, int>, model::Bucket> buckets_;  // by (plan, index)
+};
+
+class UnitTable {
+ public:
+  // The lowest rank's rows count. Return the number of rows ignored as impossible: 0 or 1.
+  int add(const model::Unit& unit);
+  int add(const model::UnitParameter& parameter);
+
+  // By index, texts looked up.
+  std::vector<UnitFigures> figures(const model::StringTable& strings) const;
+
+ private:
+  struct Entry {
+    model::Unit unit;
+    std::vector<model::UnitParameter> parameters;
+  };
+  std::map<std::pair<int, int>, Entry> entries_;  // by (rank, index)
 };
 
 }  // namespace shardlens::trace::analysis
