@@ -11,7 +11,7 @@
 #include "trace/explore/find/row_neighbour.h"
 #include "trace/explore/memory_of_step.h"
 #include "trace/explore/paint/picture_maker.h"
-#include "trace/explore/statistics/collectives_in_range.h"
+#include "trace/explore/statistics/collective_tables.h"
 #include "trace/explore/statistics/range_statistics.h"
 
 namespace shardlens::trace::explore {
@@ -64,8 +64,7 @@ base::Result<timeline::NameHits> RunExplorer::find(const timeline::NamePattern& 
                                                    const std::function<bool()>& wanted,
                                                    std::int64_t until_ns) {
   const auto run = state_->run->snapshot();
-  TRY_ASSIGN(timeline::NameHits hits,
-             state_->search->find(pattern, *run, wanted, until_ns));
+  TRY_ASSIGN(timeline::NameHits hits, state_->search->find(pattern, *run, wanted, until_ns));
   hits.is_complete = std::ranges::all_of(run->ranks, &RankSnapshot::has_all_rows);
   for (timeline::HitInstance& instance : hits.instances) {
     const RankSnapshot* const rank = run->rank(instance.place.ref.rank);

@@ -35,9 +35,9 @@ RangeChunks chunks_of(const store::EventStore& store, const timeline::TimeRange&
     const store::ChunkHeader& header = chunk.header;
     const base::Interval own = range.of_rank(chunk.rank);
     const bool is_inside = header.first_ns >= own.start_ns && header.last_ns < own.end_ns;
-    found.is_whole_run = found.is_whole_run && is_inside && has_rank(range, chunk.rank);
+    found.is_whole_run = found.is_whole_run && is_inside && range.has_rank(chunk.rank);
     const bool can_begin = header.first_ns < own.end_ns && header.last_ns >= own.start_ns;
-    if (chunk.kind == model::EventKind::kAllocation || !can_begin || !has_rank(range, chunk.rank)) {
+    if (chunk.kind == model::EventKind::kAllocation || !can_begin || !range.has_rank(chunk.rank)) {
       continue;
     }
     found.chunks.push_back(chunk);
@@ -161,7 +161,7 @@ class ChunkStatistics {
 bool are_inside(const RunSnapshot& run, const timeline::TimeRange& range) {
   return std::ranges::all_of(run.ranks, [&](const RankSnapshot& rank) {
     const base::Interval own = range.of_rank(rank.rank);
-    return has_rank(range, rank.rank) &&
+    return range.has_rank(rank.rank) &&
            std::ranges::all_of(rank.rows->collectives.rows, [&](const auto& row) {
              return row.start_ns >= own.start_ns && row.start_ns < own.end_ns;
            });

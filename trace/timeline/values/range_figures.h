@@ -1,6 +1,7 @@
 // Statistics of everything that begins in a range of time. Plain values; nanoseconds; any thread.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -22,6 +23,9 @@ struct TimeRange {
   std::map<int, std::int64_t> shifts = {};
 
   bool operator==(const TimeRange&) const = default;
+  bool has_rank(int rank) const {
+    return ranks.empty() || std::ranges::find(ranks, rank) != ranks.end();
+  }
   base::Interval of_rank(int rank) const {
     const auto shift = shifts.find(rank);
     if (shift == shifts.end()) return {start_ns, end_ns};

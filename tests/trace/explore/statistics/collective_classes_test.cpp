@@ -3,7 +3,7 @@
 
 #include "tests/trace/explore/testing/known_run.h"
 #include "trace/explore/explored_run.h"
-#include "trace/explore/statistics/collectives_in_range.h"
+#include "trace/explore/statistics/collective_tables.h"
 
 namespace shardlens::trace::explore {
 
