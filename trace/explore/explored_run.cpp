@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "trace/base/side_by_side.h"
-#include "trace/explore/run/kept_overview.h"
 #include "trace/explore/run/run_contents.h"
 #include "trace/explore/statistics/range_statistics.h"
 #include "trace/store/run/run_files.h"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "trace/explore/run/lane_scan.h"
+#include "trace/explore/run/rank_overview.h"
 #include "trace/explore/tally/chunk_names.h"
 #include "trace/store/run/kept_file.h"
 #include "trace/timeline/values/picture.h"
@@ -35,5 +36,10 @@ std::optional<KeptExploration> read_kept_exploration(const std::filesystem::path
                                                      const store::RunStamp& stamp);
 void keep_exploration(const std::filesystem::path& run, const store::RunStamp& stamp,
                       const KeptExploration& kept);
+
+// A rank's overview as bytes.
+std::string packed_overview(const OverviewRows& rows);
+// None for what is no such thing.
+std::optional<OverviewRows> unpacked_overview(std::string_view bytes);
 
 }  // namespace shardlens::trace::explore

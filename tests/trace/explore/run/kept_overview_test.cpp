@@ -1,6 +1,6 @@
-#include "trace/explore/run/kept_overview.h"
-
 #include <gtest/gtest.h>
+
+#include "trace/explore/kept_exploration.h"
 
 namespace shardlens::trace::explore {
 namespace {
