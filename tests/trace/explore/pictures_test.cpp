@@ -12,7 +12,7 @@
 #include "tests/trace/explore/testing/known_run.h"
 #include "tests/trace/explore/testing/random_run.h"
 #include "tests/trace/timeline/random_events.h"
-#include "trace/explore/run/overview_cells.h"
+#include "trace/explore/run/rank_overview.h"
 #include "trace/explore/run_explorer.h"
 #include "trace/synthetic/synthetic_run.h"
 

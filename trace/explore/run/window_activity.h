@@ -6,7 +6,6 @@
 #include <functional>
 
 #include "trace/base/intervals.h"
-#include "trace/explore/run/overview_cells.h"
 #include "trace/explore/run/run_snapshot.h"
 #include "trace/timeline/pieces/ribbon_columns.h"
 #include "trace/timeline/values/drawn_event.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "trace/base/time_partition.h"
-#include "trace/explore/run/overview_cells.h"
+#include "trace/explore/run/rank_overview.h"
 #include "trace/model/batch.h"
 
 namespace shardlens::trace::test {

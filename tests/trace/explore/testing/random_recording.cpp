@@ -4,7 +4,7 @@
 #include <random>
 #include <string>
 
-#include "trace/explore/run/overview_cells.h"
+#include "trace/explore/run/rank_overview.h"
 
 namespace shardlens::trace::test {
 
