@@ -14,6 +14,10 @@ namespace {
 constexpr std::int64_t kMostCellsOfARow = std::int64_t{1} << 16;
 constexpr std::size_t kMostCells = std::size_t{1} << 22;
 
+// While a run is live, matching all collectives again is put off for so many times as long as it
+// took.
+constexpr int kPause = 10;
+
 std::vector<timeline::TimelineRank> ranks_of(const timeline::RowCatalogue& catalogue,
                                              const RunSnapshot& run) {
   auto ranks = catalogue.ranks();
@@ -59,6 +63,23 @@ std::span<const store::ChunkEntry> chunks_of_rank(std::span<const store::ChunkEn
                                                   int rank) {
   const auto found = std::ranges::equal_range(chunks, rank, {}, &store::ChunkEntry::rank);
   return {found.begin(), found.end()};
+}
+
+void CallMatcher::add_to(RunSnapshot& run) {
+  if (!std::ranges::all_of(run.ranks, &RankSnapshot::has_all_rows)) return;
+  if (const auto began = std::chrono::steady_clock::now();
+      is_old_ && (!calls_ || hurries_ || began >= next_)) {
+    std::vector<analysis::RankHost> hosts;
+    for (const RankSnapshot& rank : run.ranks) hosts.push_back({rank.rank, rank.rows->info.host});
+    auto calls = std::make_shared<analysis::CollectiveCalls>(collectives_of(run));
+    clocks_ = std::make_shared<const analysis::HostClocks>(calls->clocks(hosts));
+    calls->doubt_waits(*clocks_);
+    calls_ = std::move(calls);
+    is_old_ = false;
+    next_ = std::chrono::steady_clock::now() + kPause * (std::chrono::steady_clock::now() - began);
+  }
+  run.calls = calls_;
+  run.clocks = clocks_;
 }
 
 std::shared_ptr<RunSnapshot> SnapshotMaker::make(store::EventStore& store,

@@ -1,13 +1,13 @@
 // What is known of a run at one moment, from what was read of its ranks so far. One owner.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <span>
 #include <string>
 
 #include "trace/analysis/steps/device_progress.h"
-#include "trace/explore/run/call_matcher.h"
 #include "trace/explore/run/exposure_scan.h"
 #include "trace/explore/run/lane_scan.h"
 #include "trace/explore/run/rank_overview.h"
@@ -32,6 +32,29 @@ struct ExploredRank {
 // Of a list that is sorted by rank.
 std::span<const store::ChunkEntry> chunks_of_rank(std::span<const store::ChunkEntry> chunks,
                                                   int rank);
+
+// Finds which rows of all ranks belong to one call of a collective, again whenever ranks have new
+// ones. One owner.
+class CallMatcher {
+ public:
+  // More collectives were read.
+  void forget() { is_old_ = true; }
+  // Whether calls must be of all that was read, as once a run has ended; true: those that were
+  // given last are not, although they must.
+  bool hurry(bool hurries) {
+    hurries_ = hurries;
+    return hurries && is_old_;
+  }
+  // Gives it calls and clocks, which only all ranks' rows together tell. Unless it hurries those
+  // may be of a moment ago.
+  void add_to(RunSnapshot& run);
+
+ private:
+  std::shared_ptr<const analysis::CollectiveCalls> calls_;
+  std::shared_ptr<const analysis::HostClocks> clocks_;
+  std::chrono::steady_clock::time_point next_;
+  bool is_old_ = true, hurries_ = false;
+};
 
 class SnapshotMaker {
  public:

@@ -10,7 +10,6 @@
 #include "trace/base/side_by_side.h"
 #include "trace/explore/paint/picture_maker.h"
 #include "trace/explore/paint/row_painter.h"
-#include "trace/explore/run/call_matcher.h"
 #include "trace/model/activity.h"
 #include "trace/timeline/pieces/join_pieces.h"
 #include "trace/timeline/pieces/piece_folder.h"

@@ -81,4 +81,15 @@ inline analysis::CollectivePart part_of(const RankRows& rows, std::uint32_t inde
           members};
 }
 
+// Those of all ranks.
+inline std::vector<analysis::CollectivePart> collectives_of(const RunSnapshot& run) {
+  std::vector<analysis::CollectivePart> parts;
+  for (const RankSnapshot& rank : run.ranks) {
+    for (std::uint32_t i = 0; i < rank.rows->collectives.size(); ++i) {
+      parts.push_back(part_of(*rank.rows, i));
+    }
+  }
+  return parts;
+}
+
 }  // namespace shardlens::trace::explore

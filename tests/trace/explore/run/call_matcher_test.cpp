@@ -1,6 +1,6 @@
-#include "trace/explore/run/call_matcher.h"
-
 #include <gtest/gtest.h>
+
+#include "trace/explore/snapshot_maker.h"
 
 namespace shardlens::trace::explore {
 namespace {

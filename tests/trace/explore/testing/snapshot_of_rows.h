@@ -31,12 +31,7 @@ inline void add_rank(explore::RunSnapshot& run, std::shared_ptr<const explore::R
 }
 
 inline void match_calls(explore::RunSnapshot& run) {
-  std::vector<analysis::CollectivePart> parts;
-  for (const explore::RankSnapshot& rank : run.ranks) {
-    for (std::uint32_t i = 0; i < rank.rows->collectives.size(); ++i)
-      parts.push_back(explore::part_of(*rank.rows, i));
-  }
-  run.calls = std::make_shared<const analysis::CollectiveCalls>(std::move(parts));
+  run.calls = std::make_shared<const analysis::CollectiveCalls>(explore::collectives_of(run));
 }
 
 // Of a run's bulk events alone.
