@@ -14,7 +14,7 @@
 #include "trace/explore/find/row_finder.h"
 #include "trace/explore/run/exposure_scan.h"
 #include "trace/explore/tally/duration_bins.h"
-#include "trace/explore/tally/name_totals.h"
+#include "trace/explore/tally/name_tally.h"
 #include "trace/model/traffic.h"
 #include "trace/timeline/values/drawn_event.h"
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "trace/explore/tally/name_totals.h"
+#include "trace/explore/tally/name_tally.h"
 
 namespace shardlens::trace::explore {
 

@@ -1,5 +1,5 @@
-// The first pass over events: per name how many, how long, the longest one, and how durations are
-// spread. One worker's, of one kind of events.
+// The first pass over events: per name how many, how long, the longest one, how durations are
+// spread, and in which bucket of them median and p99 lie. Of one kind of events.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +34,7 @@ struct NameSum {
   void add(const NameSum& other);  // but for the buckets
 };
 
+// One worker's.
 class NameTally {
  public:
   // `numbers`: the names of the chunk's rank by string id (GlobalNames::numbers()); a live run
@@ -60,6 +61,52 @@ class NameTally {
   std::vector<std::uint32_t> counts_;
   std::vector<std::uint32_t> by_name_;  // place in sums_ + 1
   std::vector<RankSlots> ranks_;
+};
+
+// ⌈q·n⌉ for q in hundredths: positions in the order of durations count from 1.
+inline std::int64_t nearest_rank(std::int64_t count, std::int64_t hundredths) {
+  return (count / 100) * hundredths + ((count % 100) * hundredths + 99) / 100;
+}
+
+// Where a quantile lies: the n-th shortest event of one bucket.
+struct QuantilePlace {
+  unsigned bucket = 0;
+  std::int64_t position = 0;  // within the bucket, from 1
+  std::int64_t in_bucket = 0;
+};
+
+struct NameTotal {
+  NameSum sum;
+  std::int64_t count = 0;
+  QuantilePlace median, p99;
+  DurationBins bins;
+};
+
+// What all workers found together. Built once, then any thread.
+class NameTotals {
+ public:
+  NameTotals() = default;
+  explicit NameTotals(std::span<const NameTally* const> tallies);
+
+  const std::vector<NameTotal>& names() const { return names_; }
+  // visit(bucket) for every bucket that may hold durations of a name.
+  template <typename Visit>
+  void for_each_bucket(std::size_t name, Visit&& visit) const {
+    names_[name].sum.buckets.for_each(counts_, [&](unsigned bucket, std::uint32_t count) {
+      if (count > 0) visit(bucket);
+    });
+  }
+  // Place in names(); only for names that were tallied.
+  std::uint32_t place_of(std::uint32_t name) const {
+    return name < by_name_.size() ? by_name_[name] : 0;
+  }
+
+ private:
+  void complete(NameTotal& total);
+
+  std::vector<NameTotal> names_;
+  std::vector<std::uint32_t> counts_;  // the buckets' pool
+  std::vector<std::uint32_t> by_name_;
 };
 
 }  // namespace shardlens::trace::explore

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "trace/explore/tally/name_tally.h"
-#include "trace/explore/tally/name_totals.h"
 #include "trace/store/chunk/event_store.h"
 
 namespace shardlens::trace::explore {
