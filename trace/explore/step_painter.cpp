@@ -11,7 +11,6 @@
 #include "trace/explore/paint/picture_maker.h"
 #include "trace/explore/paint/row_painter.h"
 #include "trace/model/activity.h"
-#include "trace/timeline/pieces/join_pieces.h"
 #include "trace/timeline/pieces/piece_folder.h"
 
 namespace shardlens::trace::explore {

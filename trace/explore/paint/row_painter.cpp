@@ -8,7 +8,6 @@
 #include "trace/model/activity.h"
 #include "trace/timeline/pieces/area_points.h"
 #include "trace/timeline/pieces/collective_parts.h"
-#include "trace/timeline/pieces/join_pieces.h"
 #include "trace/timeline/pieces/piece_folder.h"
 
 namespace shardlens::trace::explore {

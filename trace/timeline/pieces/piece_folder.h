@@ -1,6 +1,6 @@
 // From the events of a row to the pieces that are drawn: events of at least a pixel one by one,
-// shorter ones folded by pixel. At most a few pieces per pixel and level, however many events there
-// are. One thread.
+// shorter ones folded by pixel, and those that look the same joined. At most a few pieces per pixel
+// and level, however many events there are. One thread.
 #pragma once
 
 #include <cstdint>
@@ -47,5 +47,13 @@ class PieceFolder {
   base::Interval window_;
   std::vector<Level> levels_;
 };
+
+// Of the busy share: two pieces look the same up to here.
+inline constexpr float kSameShade = 1.0F / 16;
+
+// `pieces` by level, then start. Joins neighbours shorter than a few columns of `grid` whose class
+// is the same, which lie less than a column apart and whose busy share differs by less than
+// kSameShade from that of the whole. Events of at least a column stay as they are.
+void join_pieces(std::vector<Piece>& pieces, PixelGrid grid);
 
 }  // namespace shardlens::trace::timeline

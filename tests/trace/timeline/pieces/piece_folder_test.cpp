@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "tests/trace/timeline/random_events.h"
-#include "trace/timeline/pieces/join_pieces.h"
 
 namespace shardlens::trace::timeline {
 namespace {
