@@ -1,4 +1,4 @@
-#include "trace/timeline/values/memory_flame.h"
+#include "trace/timeline/values/step_memory.h"
 
 #include <algorithm>
 #include <tuple>

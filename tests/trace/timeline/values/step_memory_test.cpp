@@ -1,5 +1,5 @@
 // Layouts against what is alive at every moment, summed naively.
-#include "trace/timeline/values/memory_flame.h"
+#include "trace/timeline/values/step_memory.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
