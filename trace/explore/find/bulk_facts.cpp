@@ -99,11 +99,11 @@ class BulkFacts {
 
   void add_bytes() {
     const std::int64_t bytes = event().value;
-    if (bytes < 0) return sheet_.add("Freed", bytes_figure(-bytes));
+    if (bytes < 0) return sheet_.add("Freed", base::bytes_text(-bytes));
     if (kind() == model::EventKind::kAllocation)
-      return sheet_.add("Allocated", bytes_figure(bytes));
+      return sheet_.add("Allocated", base::bytes_text(bytes));
     if (bytes == 0) return;
-    sheet_.add("Size", bytes_figure(bytes), base::format_integer(bytes) + " bytes");
+    sheet_.add("Size", base::bytes_text(bytes), base::format_integer(bytes) + " bytes");
     if (event().duration_ns <= 0) return;
     const double rate = static_cast<double>(bytes) / static_cast<double>(event().duration_ns) * 1e9;
     sheet_.add("Bandwidth", base::format_bandwidth(rate).text(), "size ÷ duration");

@@ -226,7 +226,7 @@ class CollectiveFacts {
 
   void add_size() {
     if (model::has_bytes(row_)) {
-      std::string text = bytes_figure(row_.bytes);
+      std::string text = base::bytes_text(row_.bytes);
       const auto type = rows_.text(row_.data_type);
       if (!type.empty()) text += " " + std::string(type);
       sheet_.add("Size", text,
@@ -305,7 +305,7 @@ class CollectiveFacts {
     auto& names = sheet_.details.parameters;
     std::int64_t bytes = 0;
     const auto add = [&](model::StringId name, std::int64_t size) {
-      names.push_back(std::string(rows_.text(name)) + " · " + bytes_figure(size));
+      names.push_back(std::string(rows_.text(name)) + " · " + base::bytes_text(size));
       bytes += size;
     };
     if (row_.tag_kind == model::TagKind::kUnit) {
@@ -322,7 +322,7 @@ class CollectiveFacts {
     if (names.empty()) return;
     sheet_.add(row_.tag_kind == model::TagKind::kUnit ? "Unit" : "Bucket",
                base::format_integer(static_cast<std::int64_t>(names.size())) +
-                   (names.size() == 1 ? " tensor, " : " tensors, ") + bytes_figure(bytes));
+                   (names.size() == 1 ? " tensor, " : " tensors, ") + base::bytes_text(bytes));
   }
 
   void add_longest() {

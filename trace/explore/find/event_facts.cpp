@@ -1,5 +1,6 @@
 #include "trace/explore/find/event_facts.h"
 
+#include "trace/base/words/quantity.h"
 #include "trace/explore/find/fact_sheet.h"
 #include "trace/explore/find/row_finder.h"
 #include "trace/model/activity.h"
@@ -48,7 +49,9 @@ base::Result<timeline::EventDetails> span_details(const RunSnapshot& run, const 
     sheet.add("Phase", std::string(base::to_string(span.phase)));
   if (span.depth > 0) sheet.add("Depth", std::to_string(span.depth), "spans around it");
   if (const model::Step* const step = rank.rows->step_at(span.start_ns)) {
-    sheet.add("Share of step", share_figure(span.end_ns - span.start_ns, *step));
+    const double share = static_cast<double>(span.end_ns - span.start_ns) /
+                         static_cast<double>(step->end_ns - step->start_ns);
+    sheet.add("Share of step", base::format_percent(share).text());
   }
   add_step_links(
       sheet, spans, index,

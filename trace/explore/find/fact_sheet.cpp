@@ -8,14 +8,9 @@
 
 namespace shardlens::trace::explore {
 
-std::string duration_figure(std::int64_t ns) {
-  return base::format_duration(static_cast<double>(ns)).text();
-}
+namespace {
 
-std::string bytes_figure(std::int64_t bytes) {
-  return base::format_bytes(static_cast<double>(bytes)).text();
-}
-
+// "14:02:11.123 456 789" of the local day.
 std::string clock_figure(std::int64_t realtime_ns) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   std::int64_t seconds = realtime_ns / kSecond, rest = realtime_ns % kSecond;
@@ -29,6 +24,15 @@ std::string clock_figure(std::int64_t realtime_ns) {
   return base::formatted("%02d:%02d:%02d.%03d %03d %03d", local.tm_hour, local.tm_min, local.tm_sec,
                          static_cast<int>(rest / 1'000'000), static_cast<int>(rest / 1'000 % 1'000),
                          static_cast<int>(rest % 1'000));
+}
+
+// "14,912,345 ns"
+std::string grouped_ns(std::int64_t ns) { return base::format_integer(ns) + " ns"; }
+
+}  // namespace
+
+std::string duration_figure(std::int64_t ns) {
+  return base::format_duration(static_cast<double>(ns)).text();
 }
 
 void FactSheet::add(std::string_view label, std::string value, std::string note) {
@@ -67,7 +71,5 @@ std::string FactSheet::subtitle(std::int64_t step) const {
 void FactSheet::add_link(std::string_view label, const timeline::EventPlace& place) {
   details.links.push_back({std::string(label), place});
 }
-
-std::string grouped_ns(std::int64_t ns) { return base::format_integer(ns) + " ns"; }
 
 }  // namespace shardlens::trace::explore

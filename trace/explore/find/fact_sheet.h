@@ -30,11 +30,6 @@ class FactSheet {
   const RankSnapshot& rank_;
 };
 
-// "14.9 ms", "254.3 MiB", "14:02:11.123 456 789" of the local day.
-std::string duration_figure(std::int64_t ns);
-std::string bytes_figure(std::int64_t bytes);
-std::string clock_figure(std::int64_t realtime_ns);
-// "14,912,345 ns"
-std::string grouped_ns(std::int64_t ns);
+std::string duration_figure(std::int64_t ns);  // "14.9 ms"
 
 }  // namespace shardlens::trace::explore

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "trace/base/words/quantity.h"
 #include "trace/explore/run/lane_events.h"
 #include "trace/timeline/words/row_catalogue.h"
 
@@ -15,11 +14,6 @@ std::optional<std::uint32_t> index_of(const RankRows& rows, const analysis::Coll
   const auto found = std::ranges::find(ids, part.row);
   if (found == ids.end()) return std::nullopt;
   return static_cast<std::uint32_t>(found - ids.begin());
-}
-
-std::string share_figure(std::int64_t ns, const model::Step& step) {
-  const auto whole = static_cast<double>(step.end_ns - step.start_ns);
-  return base::format_percent(static_cast<double>(ns) / whole).text();
 }
 
 namespace {

@@ -63,9 +63,6 @@ void add_step_links(FactSheet& sheet, const TimedRows<Row>& rows, std::uint32_t 
   link("Next step", after);
 }
 
-// "12 %" of a step's time.
-std::string share_figure(std::int64_t ns, const model::Step& step);
-
 // The timeline's row that shows an event; −1: none does.
 int row_of_event(const RunSnapshot& run, const timeline::EventRef& event);
 
