@@ -8,7 +8,6 @@
 #include "trace/explore/find/event_facts.h"
 #include "trace/explore/find/name_search.h"
 #include "trace/explore/find/row_finder.h"
-#include "trace/explore/find/row_neighbour.h"
 #include "trace/explore/memory_of_step.h"
 #include "trace/explore/paint/picture_maker.h"
 #include "trace/explore/statistics/collective_tables.h"

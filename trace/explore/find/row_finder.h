@@ -1,5 +1,5 @@
-// Spans and collectives of a rank found again: by row id, and what matches them in other steps. Any
-// thread.
+// Spans and collectives of a rank found again, by row id, and what matches them in other steps; the
+// timeline's row of any event, and the event beside it there. Any thread.
 #pragma once
 
 #include <algorithm>
@@ -65,5 +65,10 @@ void add_step_links(FactSheet& sheet, const TimedRows<Row>& rows, std::uint32_t 
 
 // The timeline's row that shows an event; −1: none does.
 int row_of_event(const RunSnapshot& run, const timeline::EventRef& event);
+
+// The event behind (direction 1) or before (−1) another one on its row and level of nesting. None:
+// it is the last or first one, or cannot be found. Decodes the chunks around it.
+std::optional<timeline::EventPlace> row_neighbour(const RunSnapshot& run,
+                                                  const timeline::EventRef& event, int direction);
 
 }  // namespace shardlens::trace::explore
