@@ -7,11 +7,10 @@
 #include <utility>
 
 #include "trace/analysis/collectives/collective_statistics.h"
-#include "trace/analysis/collectives/exposure_split.h"
+#include "trace/analysis/collectives/exposed_time.h"
 #include "trace/analysis/collectives/plan_figures.h"
 #include "trace/analysis/collectives/process_groups.h"
 #include "trace/analysis/collectives/recent_collectives.h"
-#include "trace/analysis/collectives/row_exposure.h"
 #include "trace/analysis/figures/evaluation_table.h"
 #include "trace/analysis/figures/labels.h"
 #include "trace/analysis/figures/memory_figures.h"

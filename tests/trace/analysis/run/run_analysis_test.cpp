@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "tests/trace/analysis/synthetic_run.h"
-#include "trace/analysis/collectives/row_exposure.h"
+#include "trace/analysis/collectives/exposed_time.h"
 #include "trace/analysis/steps/rank_activity.h"
 #include "trace/model/recording_end.h"
 
