@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "trace/base/side_by_side.h"
-#include "trace/explore/paint/ribbon_painter.h"
 #include "trace/explore/paint/row_painter.h"
 
 namespace shardlens::trace::explore {

@@ -1,9 +1,9 @@
 #include "trace/explore/paint/row_painter.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "trace/explore/paint/drawn_collectives.h"
-#include "trace/explore/paint/ribbon_painter.h"
 #include "trace/explore/run/lane_events.h"
 #include "trace/model/activity.h"
 #include "trace/timeline/pieces/area_points.h"
@@ -55,6 +55,15 @@ bool is_communication(const RankSnapshot& rank, const timeline::TimelineRow& row
 model::EventKind event_kind_of(timeline::RowKind kind) {
   const auto shown = std::ranges::find(timeline::kShownKinds, kind, &timeline::ShownKind::row);
   return shown == timeline::kShownKinds.end() ? model::EventKind::kKernel : shown->kind;
+}
+
+// The longest cells that are at most a pixel.
+int cell_bits_of(double ns_per_pixel) {
+  int bits = kFinestCellBits;
+  while (bits < kLongestCellBits && static_cast<double>(cell_length_ns(bits + 1)) <= ns_per_pixel) {
+    ++bits;
+  }
+  return bits;
 }
 
 // Communication overlapped or exposed, by what the rank's ribbon has more of there.
@@ -257,6 +266,17 @@ RowDraft sample_row(const RowTask& task) {
   return draft;
 }
 
+// As far as the rank recorded.
+timeline::RowPicture recorded_ribbon(const WindowActivity& activity, const RankSnapshot& rank,
+                                     timeline::PixelGrid grid) {
+  const base::Interval held{std::max(activity.window.start_ns, rank.extent.start_ns),
+                            std::min(activity.window.end_ns, rank.extent.end_ns)};
+  if (held.length() <= 0) return {};
+  return timeline::exact_ribbon(
+      {activity.compute, activity.communication, activity.copies, rank.rows->optimizer}, held,
+      activity.recorded(rank), grid);
+}
+
 }  // namespace
 
 RowDraft paint_row(const RunSnapshot& run, const RowTask& task, const WindowActivity* activity) {
@@ -276,6 +296,46 @@ RowDraft paint_row(const RunSnapshot& run, const RowTask& task, const WindowActi
   }
   if (!run.needs_events(task.ns_per_pixel)) return paint_cells(run, task);
   return bulk_row(run, task, event_kind_of(task.row->kind), activity);
+}
+
+timeline::RowPicture rank_ribbon(const RankSnapshot& rank, base::Interval window,
+                                 double ns_per_pixel, const WindowActivity* activity) {
+  timeline::RowPicture ribbon;
+  if (activity != nullptr) {
+    ribbon = recorded_ribbon(*activity, rank, timeline::PixelGrid(ns_per_pixel));
+    ribbon.is_exact = true;
+    ribbon.is_complete = activity->is_complete && rank.has_all_rows && !rank.awaits_events(window);
+    return ribbon;
+  }
+  const int bits = cell_bits_of(ns_per_pixel);
+  const timeline::PixelGrid grid = timeline::grid_of_cells(cell_length_ns(bits), ns_per_pixel);
+  ribbon.is_complete = rank.overview->is_complete(bits, window) && !rank.awaits_events(window);
+  ribbon.columns =
+      timeline::ribbon_columns(rank.overview->classes(bits, grid.around(window)), grid);
+  return ribbon;
+}
+
+timeline::RowPicture shown_ribbon(timeline::RowPicture ribbon) {
+  if (ribbon.pieces.empty()) {
+    timeline::join_columns(ribbon.columns);
+  } else {
+    ribbon.columns.clear();
+  }
+  return ribbon;
+}
+
+void MeanRibbon::add(const timeline::RowPicture& rank) {
+  is_exact_ = is_exact_ && rank.is_exact;
+  is_complete_ = is_complete_ && rank.is_complete;
+  columns_.add(rank.columns);
+}
+
+timeline::RowPicture MeanRibbon::picture() const {
+  timeline::RowPicture result;
+  result.is_exact = is_exact_;
+  result.is_complete = is_complete_;
+  result.columns = columns_.take();
+  return shown_ribbon(std::move(result));
 }
 
 }  // namespace shardlens::trace::explore

@@ -1,9 +1,10 @@
-// One row of a picture: from events where a pixel is short enough, else from the rank's overview.
-// Any thread.
+// One row of a picture, or the ribbon of a rank and of all in the mean: from events where a pixel
+// is short enough, else from the rank's overview. Any thread.
 #pragma once
 
 #include "trace/explore/run/run_snapshot.h"
 #include "trace/explore/run/window_activity.h"
+#include "trace/timeline/pieces/ribbon_columns.h"
 #include "trace/timeline/values/picture.h"
 
 namespace shardlens::trace::explore {
@@ -25,5 +26,22 @@ struct RowDraft {
 
 // `activity`: of the row's rank and window, where the row needs it and events are wanted.
 RowDraft paint_row(const RunSnapshot& run, const RowTask& task, const WindowActivity* activity);
+
+// Where a rank's time went within a window, from `activity`, or from its overview where there is
+// none: columns, and pieces where they can be told apart.
+timeline::RowPicture rank_ribbon(const RankSnapshot& rank, base::Interval window,
+                                 double ns_per_pixel, const WindowActivity* activity);
+// What of it is shown: its pieces, else its columns, those that look the same joined.
+timeline::RowPicture shown_ribbon(timeline::RowPicture ribbon);
+// Of all ranks, one after the other in any order.
+class MeanRibbon {
+ public:
+  void add(const timeline::RowPicture& rank);
+  timeline::RowPicture picture() const;
+
+ private:
+  timeline::MeanColumns columns_;
+  bool is_exact_ = true, is_complete_ = true;
+};
 
 }  // namespace shardlens::trace::explore

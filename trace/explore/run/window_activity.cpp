@@ -67,13 +67,4 @@ base::Intervals WindowActivity::recorded(const RankSnapshot& rank) const {
   return base::subtract(base::clip({known}, window), rank.rows->undetailed);
 }
 
-timeline::RowPicture WindowActivity::ribbon(const RankSnapshot& rank,
-                                            timeline::PixelGrid grid) const {
-  const base::Interval held{std::max(window.start_ns, rank.extent.start_ns),
-                            std::min(window.end_ns, rank.extent.end_ns)};
-  if (held.length() <= 0) return {};
-  return timeline::exact_ribbon({compute, communication, copies, rank.rows->optimizer}, held,
-                                recorded(rank), grid);
-}
-
 }  // namespace shardlens::trace::explore

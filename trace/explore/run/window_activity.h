@@ -7,7 +7,6 @@
 
 #include "trace/base/intervals.h"
 #include "trace/explore/run/run_snapshot.h"
-#include "trace/timeline/pieces/ribbon_columns.h"
 #include "trace/timeline/values/drawn_event.h"
 
 namespace shardlens::trace::explore {
@@ -20,8 +19,6 @@ struct WindowActivity {
   // Where a time without events was idle: not in steps that were recorded without them, nor where
   // a GPU's may still come, or are lost.
   base::Intervals recorded(const RankSnapshot& rank) const;
-  // Where the rank's time went, as far as it recorded.
-  timeline::RowPicture ribbon(const RankSnapshot& rank, timeline::PixelGrid grid) const;
 };
 
 // `see`, if any, is called for each event but allocations, those of a lane in order of start.
