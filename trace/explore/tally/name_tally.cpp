@@ -21,13 +21,6 @@ void NameSum::add(const NameSum& other) {
   if (longest.yields_to(other.longest)) longest = other.longest;
 }
 
-std::vector<std::uint32_t>& NameTally::slots_of(int rank, std::size_t ids) {
-  const auto found = std::ranges::find(ranks_, rank, &RankSlots::rank);
-  auto& by_id = (found != ranks_.end() ? *found : ranks_.emplace_back(RankSlots{rank, {}})).by_id;
-  by_id.resize(std::max({by_id.size(), ids, std::size_t{1}}));
-  return by_id;
-}
-
 std::uint32_t NameTally::new_slot(std::uint32_t name) {
   if (name >= by_name_.size()) by_name_.resize(std::size_t{name} + 1);
   if (by_name_[name] == 0) {
@@ -39,7 +32,8 @@ std::uint32_t NameTally::new_slot(std::uint32_t name) {
 
 void NameTally::add(const store::ChunkEntry& chunk, const store::EventColumns& columns,
                     base::Interval range, std::span<const std::uint32_t> numbers) {
-  auto& slots = slots_of(chunk.rank, numbers.size());
+  auto& slots = slots_[chunk.rank];
+  slots.resize(std::max({slots.size(), numbers.size(), std::size_t{1}}));
   for_each_block(columns, range, block_, [&](const EventBlock& block) {
     add_block(chunk, columns, block, numbers, slots);
   });

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -46,11 +47,6 @@ class NameTally {
   const std::vector<std::uint32_t>& counts() const { return counts_; }  // the buckets' pool
 
  private:
-  struct RankSlots {
-    int rank = 0;
-    std::vector<std::uint32_t> by_id;  // place in sums_ + 1; unknown ids have that of 0, ""
-  };
-  std::vector<std::uint32_t>& slots_of(int rank, std::size_t ids);
   std::uint32_t new_slot(std::uint32_t name);
   void add_block(const store::ChunkEntry& chunk, const store::EventColumns& columns,
                  const EventBlock& block, std::span<const std::uint32_t> numbers,
@@ -60,7 +56,8 @@ class NameTally {
   std::vector<NameSum> sums_;
   std::vector<std::uint32_t> counts_;
   std::vector<std::uint32_t> by_name_;  // place in sums_ + 1
-  std::vector<RankSlots> ranks_;
+  // By rank and id: place in sums_ + 1; unknown ids have that of 0, "".
+  std::map<int, std::vector<std::uint32_t>> slots_;
 };
 
 // ⌈q·n⌉ for q in hundredths: positions in the order of durations count from 1.
