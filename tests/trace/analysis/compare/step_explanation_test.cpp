@@ -1,5 +1,3 @@
-#include "trace/analysis/compare/step_explanation.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
