@@ -7,7 +7,6 @@
 #include "trace/base/words/quantity.h"
 #include "trace/explore/find/event_facts.h"
 #include "trace/explore/find/event_finder.h"
-#include "trace/explore/find/fact_sheet.h"
 #include "trace/explore/run/lane_events.h"
 #include "trace/explore/run/window_activity.h"
 #include "trace/timeline/pieces/collective_parts.h"

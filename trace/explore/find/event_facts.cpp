@@ -1,12 +1,79 @@
 #include "trace/explore/find/event_facts.h"
 
+#include <ctime>
+#include <utility>
+
+#include "trace/base/number_text.h"
 #include "trace/base/words/quantity.h"
-#include "trace/explore/find/fact_sheet.h"
 #include "trace/explore/find/row_finder.h"
 #include "trace/model/activity.h"
 #include "trace/timeline/words/row_catalogue.h"
 
 namespace shardlens::trace::explore {
+
+namespace {
+
+// "14:02:11.123 456 789" of the local day.
+std::string clock_figure(std::int64_t realtime_ns) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  std::int64_t seconds = realtime_ns / kSecond, rest = realtime_ns % kSecond;
+  if (rest < 0) {
+    rest += kSecond;
+    --seconds;
+  }
+  const auto time = static_cast<std::time_t>(seconds);
+  std::tm local{};
+  localtime_r(&time, &local);
+  return base::formatted("%02d:%02d:%02d.%03d %03d %03d", local.tm_hour, local.tm_min, local.tm_sec,
+                         static_cast<int>(rest / 1'000'000), static_cast<int>(rest / 1'000 % 1'000),
+                         static_cast<int>(rest % 1'000));
+}
+
+// "14,912,345 ns"
+std::string grouped_ns(std::int64_t ns) { return base::format_integer(ns) + " ns"; }
+
+}  // namespace
+
+std::string duration_figure(std::int64_t ns) {
+  return base::format_duration(static_cast<double>(ns)).text();
+}
+
+void FactSheet::add(std::string_view label, std::string value, std::string note) {
+  details.fields.push_back({std::string(label), std::move(value), std::move(note)});
+}
+
+void FactSheet::add_duration(std::string_view label, std::int64_t ns, std::string note) {
+  add(label, duration_figure(ns), std::move(note));
+}
+
+void FactSheet::add_times(std::int64_t start_ns, std::int64_t duration_ns) {
+  if (const model::Step* const step = rank_.rows->step_at(start_ns)) {
+    add_duration("Start in step", start_ns - step->start_ns,
+                 "since step " + std::to_string(step->index) + " began on this rank");
+  }
+  const std::int64_t origin_ns = run_.rows->start_ns;
+  if (start_ns >= origin_ns) {
+    add_duration("Start in run", start_ns - origin_ns,
+                 grouped_ns(start_ns - origin_ns) + " after the first event of the run");
+  }
+  add("Clock time", clock_figure(start_ns), std::to_string(start_ns) + " ns since 1970");
+  if (duration_ns >= 0) {
+    add_duration("Duration", duration_ns, grouped_ns(duration_ns));
+  } else {
+    add("Duration", "ended " + duration_figure(-duration_ns) + " before it began",
+        "its times contradict each other; drawn from the earlier one");
+  }
+}
+
+std::string FactSheet::subtitle(std::int64_t step) const {
+  std::string text = "rank " + std::to_string(rank_.rank);
+  if (step >= 0) text += " · step " + std::to_string(step);
+  return text;
+}
+
+void FactSheet::add_link(std::string_view label, const timeline::EventPlace& place) {
+  details.links.push_back({std::string(label), place});
+}
 
 base::Result<timeline::EventDetails> event_details(const RunSnapshot& run,
                                                    const timeline::EventRef& event) {

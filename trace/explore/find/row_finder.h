@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "trace/base/result.h"
-#include "trace/explore/find/fact_sheet.h"
+#include "trace/explore/find/event_facts.h"
 #include "trace/explore/run/rank_rows.h"
 #include "trace/explore/run/run_snapshot.h"
 #include "trace/timeline/values/drawn_event.h"
