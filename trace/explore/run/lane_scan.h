@@ -13,7 +13,7 @@
 #include <tuple>
 #include <vector>
 
-#include "trace/explore/run/kernel_activities.h"
+#include "trace/explore/run/lane_events.h"
 #include "trace/store/chunk/event_store.h"
 
 namespace shardlens::trace::explore {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "trace/analysis/steps/step_breakdown.h"
-#include "trace/explore/run/kernel_activities.h"
 #include "trace/explore/run/lane_events.h"
 
 namespace shardlens::trace::explore {
