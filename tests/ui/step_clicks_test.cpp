@@ -8,7 +8,7 @@
 #include "tests/ui/testing/click_test.h"
 #include "tests/ui/testing/own_copy.h"
 #include "tests/ui/testing/sample_snapshot.h"
-#include "trace/timeline/values/step_picture.h"
+#include "trace/timeline/values/picture.h"
 #include "trace/timeline/values/timeline_rows.h"
 #include "ui/present/format.h"
 

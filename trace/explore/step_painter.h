@@ -10,7 +10,8 @@
 #include "trace/explore/run/rank_rows.h"
 #include "trace/model/batch.h"
 #include "trace/model/strings.h"
-#include "trace/timeline/values/step_picture.h"
+#include "trace/timeline/values/picture.h"
+#include "trace/timeline/values/timeline_rows.h"
 
 namespace shardlens::trace::explore {
 

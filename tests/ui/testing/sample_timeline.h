@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "trace/analysis/figures/figures.h"
-#include "trace/timeline/values/step_picture.h"
+#include "trace/timeline/values/picture.h"
+#include "trace/timeline/values/timeline_rows.h"
 
 namespace shardlens::ui {
 

@@ -15,6 +15,8 @@
 
 namespace shardlens::trace::timeline {
 
+struct TimelineRows;
+
 // One event, or neighbours that are too short to be told apart. Times are absolute.
 struct Piece {
   std::int64_t start_ns = 0, end_ns = 0;
@@ -112,6 +114,20 @@ struct TimelinePicture {
   std::vector<RowPicture> rows;    // in the order of the request's windows
   std::vector<std::string> names;  // 0 is ""
   double prepare_ms = 0;           // what it took
+};
+
+// One step of all ranks, ready to be drawn at any zoom.
+struct StepPicture {
+  struct RankCompute {
+    int rank = 0;
+    std::int64_t compute_ns = 0;
+  };
+  std::int64_t step = -1;
+  bool has_detail = false;              // of any rank, and no rank awaits its own
+  bool awaits_detail = false;           // not all that GPUs did in it was read yet
+  std::vector<RankCompute> by_compute;  // ranks that have reported it, the longest computing first
+  std::shared_ptr<const TimelineRows> rows;        // of that step alone; never null
+  std::shared_ptr<const TimelinePicture> picture;  // of all of them, over the whole step
 };
 
 }  // namespace shardlens::trace::timeline

@@ -7,7 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "trace/timeline/values/step_picture.h"
+#include "trace/timeline/values/picture.h"
+#include "trace/timeline/values/timeline_rows.h"
 #include "ui/inspect/draw/timeline_mouse.h"
 #include "ui/inspect/draw/timeline_scene.h"
 #include "ui/inspect/timeline/timeline_state.h"

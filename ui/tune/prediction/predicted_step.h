@@ -2,7 +2,8 @@
 // what bounds that alone. Interface thread, inside a frame.
 #pragma once
 
-#include "trace/timeline/values/step_picture.h"
+#include "trace/timeline/values/picture.h"
+#include "trace/timeline/values/timeline_rows.h"
 #include "ui/inspect/timeline/timeline_window.h"
 #include "ui/kit/theme.h"
 #include "ui/state/snapshot.h"
