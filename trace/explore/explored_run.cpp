@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "trace/base/side_by_side.h"
+#include "trace/explore/run/lane_events.h"
 #include "trace/explore/run/run_contents.h"
 #include "trace/explore/statistics/range_statistics.h"
 #include "trace/store/run/run_files.h"

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "trace/explore/run/lane_events.h"
 #include "trace/model/activity.h"
 
 namespace shardlens::trace::explore {
@@ -14,15 +15,6 @@ namespace {
 // To know which steps have a record of allocations, chunks are decoded; of a run with more chunks
 // than this every step from a chunk's first event to its last is taken to have one.
 constexpr std::size_t kMostDecodedChunks = 512;
-
-std::vector<store::ChunkEntry> allocation_chunks(const store::EventStore& store, int rank) {
-  std::vector<store::ChunkEntry> chunks;
-  const auto all = store.chunks();
-  std::ranges::copy_if(*all, std::back_inserter(chunks), [rank](const store::ChunkEntry& chunk) {
-    return chunk.rank == rank && chunk.kind == model::EventKind::kAllocation;
-  });
-  return chunks;
-}
 
 class RecordedSteps {
  public:
@@ -56,7 +48,7 @@ class RecordedSteps {
 
 std::vector<std::int64_t> recorded_steps(store::EventStore& store, const RankSnapshot& rank) {
   RecordedSteps steps(*rank.rows);
-  const auto chunks = allocation_chunks(store, rank.rank);
+  const auto chunks = chunks_of(store, rank.rank, model::EventKind::kAllocation);
   for (const store::ChunkEntry& chunk : chunks) {
     if (chunks.size() > kMostDecodedChunks) {
       steps.add(chunk.header.first_ns, chunk.header.last_ns);
@@ -93,7 +85,8 @@ base::Result<timeline::StepAllocations> read_step(store::EventStore& store,
   result.start_ns = step.start_ns;
   result.end_ns = step.end_ns;
   StepNames names(*rank.rows);
-  for (const store::ChunkEntry& chunk : allocation_chunks(store, rank.rank)) {
+  for (const store::ChunkEntry& chunk :
+       chunks_of(store, rank.rank, model::EventKind::kAllocation)) {
     if (chunk.header.first_ns >= step.end_ns || chunk.header.last_ns < step.start_ns) continue;
     const auto events = store.load_whole(chunk);
     if (!events) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "trace/explore/run/lane_events.h"
 #include "trace/explore/run/run_contents.h"
 
 namespace shardlens::trace::explore {
@@ -58,12 +59,6 @@ RankSnapshot snapshot_of(const ExploredRank& rank, std::span<const store::ChunkE
 }
 
 }  // namespace
-
-std::span<const store::ChunkEntry> chunks_of_rank(std::span<const store::ChunkEntry> chunks,
-                                                  int rank) {
-  const auto found = std::ranges::equal_range(chunks, rank, {}, &store::ChunkEntry::rank);
-  return {found.begin(), found.end()};
-}
 
 void CallMatcher::add_to(RunSnapshot& run) {
   if (!std::ranges::all_of(run.ranks, &RankSnapshot::has_all_rows)) return;

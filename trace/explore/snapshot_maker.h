@@ -29,10 +29,6 @@ struct ExploredRank {
   std::int64_t known_until_ns = INT64_MAX;  // of a GPU's events
 };
 
-// Of a list that is sorted by rank.
-std::span<const store::ChunkEntry> chunks_of_rank(std::span<const store::ChunkEntry> chunks,
-                                                  int rank);
-
 // Finds which rows of all ranks belong to one call of a collective, again whenever ranks have new
 // ones. One owner.
 class CallMatcher {

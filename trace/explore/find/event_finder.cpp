@@ -24,24 +24,10 @@ std::int64_t distance(const store::ChunkEntry& chunk, std::int64_t time_ns) {
 
 }  // namespace
 
-std::vector<store::ChunkEntry> EventFinder::chunks_of(int rank, model::EventKind kind) const {
-  std::vector<store::ChunkEntry> chunks;
-  const auto all = run_.store->chunks();
-  for (const store::ChunkEntry& chunk :
-       std::ranges::equal_range(*all, rank, {}, &store::ChunkEntry::rank)) {
-    if (chunk.kind == kind) chunks.push_back(chunk);
-  }
-  return chunks;
-}
-
 base::Result<FoundEvent> EventFinder::at(const timeline::EventRef& ref) const {
-  const auto all = run_.store->chunks();
-  for (const store::ChunkEntry& chunk :
-       std::ranges::equal_range(*all, ref.rank, {}, &store::ChunkEntry::rank)) {
-    if (chunk.row_id != ref.row || table_of(chunk.kind) != ref.table) continue;
-    TRY_ASSIGN(const std::vector<model::Event> events, run_.store->load_whole(chunk));
-    if (ref.index >= events.size()) break;
-    return FoundEvent{chunk, ref.index, events[ref.index]};
+  if (const auto chunk = chunk_of(*run_.store, ref)) {
+    TRY_ASSIGN(const std::vector<model::Event> events, run_.store->load_whole(*chunk));
+    if (ref.index < events.size()) return FoundEvent{*chunk, ref.index, events[ref.index]};
   }
   return base::fail(base::ErrorKind::kMissing,
                     "the event is not in the trace (any more): pick it in the timeline again");
@@ -49,7 +35,7 @@ base::Result<FoundEvent> EventFinder::at(const timeline::EventRef& ref) const {
 
 std::vector<store::ChunkEntry> EventFinder::nearest_chunks(int rank, model::EventKind kind,
                                                            std::int64_t near_ns) const {
-  std::vector<store::ChunkEntry> chunks = chunks_of(rank, kind);
+  std::vector<store::ChunkEntry> chunks = chunks_of(*run_.store, rank, kind);
   std::erase_if(chunks, [&](const auto& chunk) { return distance(chunk, near_ns) > kFarthestNs; });
   std::ranges::stable_sort(chunks, {}, [&](const auto& chunk) { return distance(chunk, near_ns); });
   if (chunks.size() > kMostChunksLookedInto) chunks.resize(kMostChunksLookedInto);
@@ -165,7 +151,7 @@ std::vector<timeline::EventPlace> EventFinder::same_name(const FoundEvent& event
 }
 
 std::optional<timeline::EventPlace> EventFinder::longest_of_name(const FoundEvent& event) const {
-  const auto chunks = chunks_of(event.chunk.rank, event.chunk.kind);
+  const auto chunks = chunks_of(*run_.store, event.chunk.rank, event.chunk.kind);
   std::optional<timeline::EventPlace> longest;
   std::mutex mutex;
   run_.store->visit(

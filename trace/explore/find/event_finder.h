@@ -48,7 +48,6 @@ class EventFinder {
   // The nearest in time first, none that is far away.
   std::vector<store::ChunkEntry> nearest_chunks(int rank, model::EventKind kind,
                                                 std::int64_t near_ns) const;
-  std::vector<store::ChunkEntry> chunks_of(int rank, model::EventKind kind) const;
 
   const RunSnapshot& run_;
 };

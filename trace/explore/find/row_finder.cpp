@@ -34,12 +34,8 @@ std::optional<int> lane_of(const RunSnapshot& run, const timeline::EventRef& eve
   if (event.table == timeline::EventTableKind::kCollective) {
     return lane_of_row(rank->rows->collectives, event.row);
   }
-  const auto chunks = run.store->chunks();
-  for (const store::ChunkEntry& chunk :
-       std::ranges::equal_range(*chunks, event.rank, {}, &store::ChunkEntry::rank)) {
-    if (chunk.row_id == event.row && table_of(chunk.kind) == event.table) return chunk.lane;
-  }
-  return std::nullopt;
+  const auto chunk = chunk_of(*run.store, event);
+  return chunk ? std::optional(chunk->lane) : std::nullopt;
 }
 
 // How far is searched at first, then four times as far each time until something is found.
@@ -87,10 +83,9 @@ class BulkNeighbour {
  private:
   base::Interval lane_extent() const {
     base::Interval all{time_.start_ns, time_.start_ns + 1};
-    const auto chunks = run_.store->chunks();
     for (const store::ChunkEntry& chunk :
-         std::ranges::equal_range(*chunks, own_.chunk.rank, {}, &store::ChunkEntry::rank)) {
-      if (chunk.lane != own_.chunk.lane || chunk.kind != own_.chunk.kind) continue;
+         chunks_of(*run_.store, own_.chunk.rank, own_.chunk.kind)) {
+      if (chunk.lane != own_.chunk.lane) continue;
       const base::Interval time = timeline::drawn_time(chunk.header.first_ns, chunk.header.last_ns);
       all.start_ns = std::min(all.start_ns, time.start_ns);
       all.end_ns = std::max(all.end_ns, time.end_ns + 1);

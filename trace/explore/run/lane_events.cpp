@@ -1,6 +1,7 @@
 #include "trace/explore/run/lane_events.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "trace/timeline/values/timeline_rows.h"
 
@@ -23,6 +24,30 @@ timeline::EventTableKind table_of(model::EventKind kind) {
   const auto shown = std::ranges::find(timeline::kShownKinds, kind, &timeline::ShownKind::kind);
   return shown == timeline::kShownKinds.end() ? timeline::EventTableKind::kAllocation
                                               : shown->table;
+}
+
+std::span<const store::ChunkEntry> chunks_of_rank(std::span<const store::ChunkEntry> chunks,
+                                                  int rank) {
+  const auto found = std::ranges::equal_range(chunks, rank, {}, &store::ChunkEntry::rank);
+  return {found.begin(), found.end()};
+}
+
+std::vector<store::ChunkEntry> chunks_of(const store::EventStore& store, int rank,
+                                         model::EventKind kind) {
+  const auto all = store.chunks();
+  std::vector<store::ChunkEntry> chunks;
+  std::ranges::copy_if(chunks_of_rank(*all, rank), std::back_inserter(chunks),
+                       [kind](const store::ChunkEntry& chunk) { return chunk.kind == kind; });
+  return chunks;
+}
+
+std::optional<store::ChunkEntry> chunk_of(const store::EventStore& store,
+                                          const timeline::EventRef& event) {
+  const auto all = store.chunks();
+  for (const store::ChunkEntry& chunk : chunks_of_rank(*all, event.rank)) {
+    if (chunk.row_id == event.row && table_of(chunk.kind) == event.table) return chunk;
+  }
+  return std::nullopt;
 }
 
 LaneEvents::LaneEvents(store::EventStore& store, int rank, int lane, model::EventKind kind,

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "trace/model/activity.h"
@@ -13,6 +15,15 @@
 namespace shardlens::trace::explore {
 
 timeline::EventTableKind table_of(model::EventKind kind);
+
+// Of a list that is sorted by rank.
+std::span<const store::ChunkEntry> chunks_of_rank(std::span<const store::ChunkEntry> chunks,
+                                                  int rank);
+std::vector<store::ChunkEntry> chunks_of(const store::EventStore& store, int rank,
+                                         model::EventKind kind);
+// The one that holds an event; none: there is no such one (any more).
+std::optional<store::ChunkEntry> chunk_of(const store::EventStore& store,
+                                          const timeline::EventRef& event);
 
 class LaneEvents {
  public:
