@@ -93,10 +93,4 @@ std::optional<MeanEstimate> estimate_mean(const std::vector<double>& series) {
   return result;
 }
 
-MeanEstimate scaled(MeanEstimate estimate, double factor) {
-  estimate.mean *= factor;
-  estimate.standard_error *= factor;
-  return estimate;
-}
-
 }  // namespace shardlens::trace::analysis

@@ -35,7 +35,4 @@ struct MeanEstimate {
 // None of an empty series.
 std::optional<MeanEstimate> estimate_mean(const std::vector<double>& series);
 
-// The same of values that are `factor` times those.
-MeanEstimate scaled(MeanEstimate estimate, double factor);
-
 }  // namespace shardlens::trace::analysis

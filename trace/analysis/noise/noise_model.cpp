@@ -43,6 +43,13 @@ Spread sum_of(const std::vector<Spread>& parts) {
   return sum;
 }
 
+// Of values that are `factor` times those.
+MeanEstimate scaled(MeanEstimate estimate, double factor) {
+  estimate.mean *= factor;
+  estimate.standard_error *= factor;
+  return estimate;
+}
+
 Spread within(const MeanEstimate& estimate) {
   return {estimate.standard_error * estimate.standard_error, estimate.degrees_of_freedom};
 }

@@ -18,8 +18,8 @@ std::vector<timeline::RangeTable> collective_tables(const RunSnapshot& run,
 // Rows by total, the greatest first; shares and sums of the table.
 void complete_table(timeline::RangeTable& table);
 
-// Of all calls in which a rank of the range took part within it. Null until every rank's rows were
-// read.
+// Who kept whom waiting, in all calls in which a rank of the range took part within it. Null until
+// every rank's rows were read.
 std::shared_ptr<const timeline::StragglerFigures> stragglers_in(const RunSnapshot& run,
                                                                 const timeline::TimeRange& range);
 
