@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "trace/explore/kept_exploration.h"
+
+#include <gtest/gtest.h>
 
 namespace shardlens::trace::explore {
 namespace {

@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "trace/explore/snapshot_maker.h"
+
+#include <gtest/gtest.h>
 
 namespace shardlens::trace::explore {
 namespace {
