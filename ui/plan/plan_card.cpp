@@ -9,7 +9,6 @@
 
 #include "trace/job/shape/model_shape.h"
 #include "trace/predict/plan/gpu_table.h"
-#include "ui/kit/overlay.h"
 #include "ui/kit/popup.h"
 #include "ui/kit/widgets.h"
 #include "ui/plan/estimate_draw.h"

@@ -4,7 +4,6 @@
 
 #include "trace/base/number_text.h"
 #include "trace/timeline/words/row_catalogue.h"
-#include "trace/timeline/words/row_labels.h"
 #include "ui/inspect/draw/timeline_parts.h"
 #include "ui/inspect/draw/timeline_row_draw.h"
 #include "ui/inspect/timeline/item_facts.h"

@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "trace/timeline/words/row_catalogue.h"
-#include "trace/timeline/words/row_labels.h"
 #include "ui/inspect/draw/timeline_parts.h"
 #include "ui/kit/paint.h"
 #include "ui/kit/widgets.h"

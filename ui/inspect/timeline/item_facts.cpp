@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "trace/base/number_text.h"
 #include "trace/analysis/steps/host_clocks.h"
+#include "trace/base/number_text.h"
 #include "trace/timeline/words/kernel_title.h"
 #include "ui/present/format.h"
 #include "ui/present/timeline/timeline_time_text.h"

@@ -5,8 +5,6 @@
 #include <cmath>
 
 #include "trace/timeline/words/row_catalogue.h"
-#include "trace/timeline/words/row_labels.h"
-#include "ui/inspect/timeline/clock_text.h"
 #include "ui/inspect/timeline/item_facts.h"
 #include "ui/kit/panel.h"
 #include "ui/kit/toolbar_controls.h"

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "trace/analysis/compare/run_difference.h"
-#include "trace/analysis/compare/step_explanation.h"
 #include "trace/base/time_partition.h"
 #include "ui/present/table_model.h"
 

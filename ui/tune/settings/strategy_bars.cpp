@@ -7,7 +7,6 @@
 #include "ui/kit/widgets.h"
 #include "ui/plan/estimate_draw.h"
 #include "ui/present/format.h"
-#include "ui/present/tune/choice_hint.h"
 #include "ui/present/tune/knob_chart.h"
 #include "ui/tune/settings/knob_row.h"
 
