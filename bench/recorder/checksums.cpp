@@ -73,9 +73,8 @@ class RowInserts {
   template <typename Row>
   trace::base::Result<void> insert_all(const std::vector<Row>& rows, bool with_checksums,
                                        double& ms) {
-    TRY_ASSIGN(auto statement,
-               to_->prepare(trace::store::insert_sql(trace::store::RowTable<Row>::kName,
-                                                     trace::store::columns_of_table<Row>(), true)));
+    const std::string insert = trace::store::insert_sql(trace::store::RowTable<Row>::kName);
+    TRY_ASSIGN(auto statement, to_->prepare(insert));
     if (with_checksums) statement.tell_rows(*digest_, trace::store::RowTable<Row>::kName);
     const double before = thread_cpu_ms();
     std::int64_t row_id = 0;

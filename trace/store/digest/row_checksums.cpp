@@ -85,7 +85,7 @@ base::Result<void> seal_run(Database& database) {
              database.integer("select row_id from meta where rank = " + std::to_string(kRunRank) +
                                   " and key = '" + kSealKey + "'",
                               last + 1));
-  TRY_ASSIGN(auto statement, database.prepare(table_insert_sql("meta", true)));
+  TRY_ASSIGN(auto statement, database.prepare(insert_sql("meta", true)));
   const std::string text = base::checksum_text(sum);
   statement.bind(1, row);
   statement.bind(2, std::int64_t{kRunRank});

@@ -75,8 +75,7 @@ MetaValues meta_of(const model::RunInfo& info) {
 }
 
 base::Result<void> write_meta(Database& database, const MetaValues& values) {
-  TRY_ASSIGN(auto statement,
-             database.prepare("insert into meta(row_id,rank,key,value) values(?,?,?,?)"));
+  TRY_ASSIGN(auto statement, database.prepare(insert_sql("meta")));
   std::int64_t row = first_row_id(kRunRank);
   for (const auto& [key, value] : values) {
     statement.bind(1, ++row);
@@ -92,7 +91,7 @@ base::Result<void> write_meta(Database& database, const MetaValues& values) {
 base::Result<void> write_settings(Database& database, const model::RunInfo& info) {
   const job::Settings& settings = info.settings;
   const job::Settings defaults;
-  TRY_ASSIGN(auto statement, database.prepare("insert into setting(key,value) values(?,?)"));
+  TRY_ASSIGN(auto statement, database.prepare(insert_sql("setting")));
   for (const job::Knob& knob : job::knobs()) {
     const std::string value = job::value_text(settings, knob);
     if (!model::has_settings(info) && value == job::value_text(defaults, knob)) continue;

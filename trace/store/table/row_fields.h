@@ -30,8 +30,7 @@ struct BucketParameter {
 template <>
 struct RowTable<model::InternedString> {
   static constexpr const char* kName = "string";
-  template <typename Io, typename Row>
-  static void fields(Io& io, Row& row) {
+  static void fields(auto& io, auto& row) {
     io.integer("rank", row.rank);
     io.integer("id", row.id);
     io.text("text", row.text);
@@ -41,8 +40,7 @@ struct RowTable<model::InternedString> {
 template <>
 struct RowTable<model::Lane> {
   static constexpr const char* kName = "lane";
-  template <typename Io, typename Row>
-  static void fields(Io& io, Row& row) {
+  static void fields(auto& io, auto& row) {
     io.integer("rank", row.rank);
     io.integer("lane", row.id);
     io.enumeration("kind", row.kind, model::LaneKind::kMemory);
@@ -53,8 +51,7 @@ struct RowTable<model::Lane> {
 template <>
 struct RowTable<model::ProcessGroup> {
   static constexpr const char* kName = "process_group";
-  template <typename Io, typename Row>
-  static void fields(Io& io, Row& row) {
+  static void fields(auto& io, auto& row) {
     io.integer("rank", row.rank);
     io.integer("process_group", row.id);
     io.interned("name", row.name);
@@ -66,8 +63,7 @@ struct RowTable<model::ProcessGroup> {
 template <>
 struct RowTable<model::Step> {
   static constexpr const char* kName = "step";
-  template <typename Io, typename Row>
-  static void fields(Io& io, Row& row) {
+  static void fields(auto& io, auto& row) {
     io.integer("rank", row.rank);
     io.integer("step", row.index);
     io.integer("start_ns", row.start_ns);
@@ -78,7 +74,7 @@ struct RowTable<model::Step> {
     io.integer_if(row.tokens >= 0, "tokens", row.tokens, model::kNotKnown);
     io.integer_if(row.samples >= 0, "samples", row.samples, model::kNotKnown);
     io.integer_if(row.model_flops >= 0, "model_flops", row.model_flops, model::kNotKnown);
-    io.boolean("full_detail", row.full_detail);
+    io.integer("full_detail", row.full_detail);
     const bool is_read = !std::isnan(row.loss) || !std::isnan(row.gradient_norm);
     io.integer_if(is_read || row.nonfinite, "nonfinite", row.nonfinite);
   }
@@ -87,8 +83,7 @@ struct RowTable<model::Step> {
 template <>
 struct RowTable<model::Span> {
   static constexpr const char* kName = "span";
-  template <typename Io, typename Row>
-  static void fields(Io& io, Row& row) {
+  static void fields(auto& io, auto& row) {
     io.integer("rank", row.rank);
     io.integer("lane", row.lane);
     io.integer("step", row.step);
@@ -103,8 +98,7 @@ struct RowTable<model::Span> {
 template <>
 struct RowTable<model::Collective> {
   static constexpr const char* kName = "collective";
-  template <typename Io, typename Row>
-  static void fields(Io& io, Row& row) {
+  static void fields(auto& io, auto& row) {
     io.integer("rank", row.rank);
     io.integer("lane", row.lane);
     io.integer("step", row.step);
@@ -128,8 +122,7 @@ struct RowTable<model::Collective> {
 template <>
 struct RowTable<model::PendingCollective> {
   static constexpr const char* kName = "pending";
-  template <typename Io, typename Row>
-  static void fields(Io& io, Row& row) {
+  static void fields(auto& io, auto& row) {
     io.integer("rank", row.rank);
     io.integer("process_group", row.process_group);
     io.integer_if(row.sequence >= 0, "sequence", row.sequence, model::kNotKnown);
@@ -146,8 +139,7 @@ struct RowTable<model::PendingCollective> {
 template <>
 struct RowTable<model::Bucket> {
   static constexpr const char* kName = "bucket";
-  template <typename Io, typename Row>
-  static void fields(Io& io, Row& row) {
+  static void fields(auto& io, auto& row) {
     io.integer("rank", row.rank);
     io.integer("plan", row.plan);
     io.integer("bucket", row.index);
@@ -159,8 +151,7 @@ struct RowTable<model::Bucket> {
 template <>
 struct RowTable<BucketParameter> {
   static constexpr const char* kName = "bucket_parameter";
-  template <typename Io, typename Row>
-  static void fields(Io& io, Row& row) {
+  static void fields(auto& io, auto& row) {
     io.integer("rank", row.rank);
     io.integer("plan", row.plan);
     io.integer("bucket", row.bucket);
@@ -173,8 +164,7 @@ struct RowTable<BucketParameter> {
 template <>
 struct RowTable<model::BucketReady> {
   static constexpr const char* kName = "bucket_ready";
-  template <typename Io, typename Row>
-  static void fields(Io& io, Row& row) {
+  static void fields(auto& io, auto& row) {
     io.integer("rank", row.rank);
     io.integer("step", row.step);
     io.integer("bucket", row.bucket);
@@ -185,8 +175,7 @@ struct RowTable<model::BucketReady> {
 template <>
 struct RowTable<model::Unit> {
   static constexpr const char* kName = "unit";
-  template <typename Io, typename Row>
-  static void fields(Io& io, Row& row) {
+  static void fields(auto& io, auto& row) {
     io.integer("rank", row.rank);
     io.integer("unit", row.index);
     io.interned("name", row.name);
@@ -201,8 +190,7 @@ struct RowTable<model::Unit> {
 template <>
 struct RowTable<model::UnitParameter> {
   static constexpr const char* kName = "unit_parameter";
-  template <typename Io, typename Row>
-  static void fields(Io& io, Row& row) {
+  static void fields(auto& io, auto& row) {
     io.integer("rank", row.rank);
     io.integer("unit", row.unit);
     io.interned("name", row.name);
@@ -213,8 +201,7 @@ struct RowTable<model::UnitParameter> {
 template <>
 struct RowTable<model::UnitReady> {
   static constexpr const char* kName = "unit_ready";
-  template <typename Io, typename Row>
-  static void fields(Io& io, Row& row) {
+  static void fields(auto& io, auto& row) {
     io.integer("rank", row.rank);
     io.integer("step", row.step);
     io.integer("unit", row.unit);
@@ -225,8 +212,7 @@ struct RowTable<model::UnitReady> {
 template <>
 struct RowTable<model::Evaluation> {
   static constexpr const char* kName = "evaluation";
-  template <typename Io, typename Row>
-  static void fields(Io& io, Row& row) {
+  static void fields(auto& io, auto& row) {
     io.integer("rank", row.rank);
     io.integer("step", row.step);
     io.integer("time_ns", row.time_ns);
@@ -250,19 +236,19 @@ inline constexpr std::array<const char*, model::kMemoryCategoryCount> kHighestMe
 template <>
 struct RowTable<model::MemorySample> {
   static constexpr const char* kName = "memory";
-  template <typename Io, typename Row>
-  static void fields(Io& io, Row& row) {
+  static void fields(auto& io, auto& row) {
     io.integer("rank", row.rank);
     io.integer("time_ns", row.time_ns);
     io.integer("step", row.step);
-    io.boolean("is_peak", row.is_peak);
+    io.integer("is_peak", row.is_peak);
+    constexpr bool kIsConst = std::is_const_v<std::remove_reference_t<decltype(row)>>;
     unsigned untold = 0;
     for (std::size_t i = 0; i < kMemoryColumns.size(); ++i) {
       const auto category = static_cast<model::MemoryCategory>(i);
       const bool is_told = io.integer_if(row.knows(category), kMemoryColumns[i], row.bytes[i]);
       if (!is_told) untold |= model::MemorySample::bit(category);
     }
-    if constexpr (!std::is_const_v<Row>) row.untold = static_cast<std::uint8_t>(untold);
+    if constexpr (!kIsConst) row.untold = static_cast<std::uint8_t>(untold);
     const bool knows_highest = row.knows_highest();
     for (std::size_t i = 0; i < kHighestMemoryColumns.size(); ++i) {
       io.integer_if(knows_highest, kHighestMemoryColumns[i], row.highest[i]);
@@ -278,8 +264,7 @@ struct RowTable<model::MemorySample> {
 template <>
 struct RowTable<model::CounterSample> {
   static constexpr const char* kName = "counter";
-  template <typename Io, typename Row>
-  static void fields(Io& io, Row& row) {
+  static void fields(auto& io, auto& row) {
     io.integer("rank", row.rank);
     io.interned("name", row.name);
     io.interned("unit", row.unit);
@@ -291,8 +276,7 @@ struct RowTable<model::CounterSample> {
 template <>
 struct RowTable<model::LogLine> {
   static constexpr const char* kName = "log";
-  template <typename Io, typename Row>
-  static void fields(Io& io, Row& row) {
+  static void fields(auto& io, auto& row) {
     io.integer("rank", row.rank);
     io.integer("time_ns", row.time_ns);
     io.enumeration("level", row.level, model::LogLine::Level::kError);
@@ -303,8 +287,7 @@ struct RowTable<model::LogLine> {
 template <>
 struct RowTable<model::Lost> {
   static constexpr const char* kName = "lost";
-  template <typename Io, typename Row>
-  static void fields(Io& io, Row& row) {
+  static void fields(auto& io, auto& row) {
     io.integer("rank", row.rank);
     io.text("reason", row.reason);
     io.integer("count", row.count);
@@ -314,8 +297,7 @@ struct RowTable<model::Lost> {
 template <>
 struct RowTable<model::Heartbeat> {
   static constexpr const char* kName = "heartbeat";
-  template <typename Io, typename Row>
-  static void fields(Io& io, Row& row) {
+  static void fields(auto& io, auto& row) {
     io.integer("rank", row.rank);
     io.integer("alive_ns", row.alive_ns);
     io.integer("progress_ns", row.progress_ns);
@@ -327,8 +309,7 @@ struct RowTable<model::Heartbeat> {
 template <>
 struct RowTable<model::RecorderCost> {
   static constexpr const char* kName = "recorder_cost";
-  template <typename Io, typename Row>
-  static void fields(Io& io, Row& row) {
+  static void fields(auto& io, auto& row) {
     io.integer("rank", row.rank);
     io.integer_if(row.callback_ns >= 0, "callback_ns", row.callback_ns, model::kNotKnown);
     io.integer("writer_ns", row.writer_ns);
@@ -339,8 +320,7 @@ struct RowTable<model::RecorderCost> {
 template <>
 struct RowTable<model::RankInfo> {
   static constexpr const char* kName = "rank";
-  template <typename Io, typename Row>
-  static void fields(Io& io, Row& row) {
+  static void fields(auto& io, auto& row) {
     io.integer("rank", row.rank);
     io.integer_if(row.local_rank >= 0, "local_rank", row.local_rank, model::kNotKnown);
     io.text("host", row.host);

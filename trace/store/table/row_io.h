@@ -42,49 +42,19 @@ class ColumnLister {
  public:
   std::vector<Column> columns;
 
-  template <typename T>
-  void integer(const char* name, T&) {
-    columns.push_back({name, "INTEGER NOT NULL"});
-  }
-  template <typename T>
-  void boolean(const char* name, T&) {
-    columns.push_back({name, "INTEGER NOT NULL"});
-  }
-  template <typename T>
-  void real(const char* name, T&) {
-    columns.push_back({name, "REAL"});
-  }
-  template <typename T>
-  bool integer_if(bool is_known, const char* name, T&, std::int64_t = 0) {
+  void integer(const char* name, const auto&) { columns.push_back({name, "INTEGER NOT NULL"}); }
+  void real(const char* name, double) { columns.push_back({name, "REAL"}); }
+  bool integer_if(bool is_known, const char* name, const auto&, std::int64_t = 0) {
     columns.push_back({name, "INTEGER"});
     return is_known;
   }
-  template <typename T>
-  void real_if(bool, const char* name, T& value) {
-    real(name, value);
-  }
-  template <typename T>
-  void text(const char* name, T&) {
-    columns.push_back({name, "TEXT NOT NULL"});
-  }
-  template <typename T>
-  void interned(const char* name, T& value) {
-    text(name, value);
-  }
-  template <typename T>
-  void integer_list(const char* name, T& value) {
-    text(name, value);
-  }
-  template <typename T>
-  void enumeration(const char* name, T& value, T) {
-    text(name, value);
-  }
-  template <typename T>
-  void size(const char* name, T& value) {
-    integer(name, value);
-  }
-  template <typename Row>
-  void tag(Row& row) {
+  void real_if(bool, const char* name, double value) { real(name, value); }
+  void text(const char* name, const auto&) { columns.push_back({name, "TEXT NOT NULL"}); }
+  void interned(const char* name, model::StringId id) { text(name, id); }
+  void integer_list(const char* name, const auto& values) { text(name, values); }
+  void enumeration(const char* name, const auto& value, auto) { text(name, value); }
+  void size(const char* name, const auto& values) { integer(name, values); }
+  void tag(const auto& row) {
     text("tag", row);
     text("tag_kind", row);
     integer("tag_index", row);
@@ -105,14 +75,11 @@ class RowBinder {
   RowBinder(Statement& statement, const StringIndex& strings, int first)
       : statement_(statement), strings_(strings), next_(first) {}
 
-  template <typename T>
-  void integer(const char*, T value) {
+  void integer(const char*, auto value) {
     statement_.bind(next_++, static_cast<std::int64_t>(value));
   }
-  void boolean(const char*, bool value) { statement_.bind(next_++, std::int64_t{value}); }
   void real(const char*, double value) { statement_.bind_real(next_++, value); }
-  template <typename T>
-  bool integer_if(bool is_known, const char* name, T value, std::int64_t = 0) {
+  bool integer_if(bool is_known, const char* name, auto value, std::int64_t = 0) {
     is_known ? integer(name, value) : statement_.bind_null(next_++);
     return is_known;
   }
@@ -125,18 +92,13 @@ class RowBinder {
     statement_.bind_text(next_++, strings_.text(id));
   }
   void integer_list(const char*, const std::vector<int>& values);
-  template <typename T>
-  void enumeration(const char*, T value, T) {
+  void enumeration(const char*, auto value, auto) {
     statement_.bind_text(next_++, to_string(value));
   }
-  template <typename T>
-  void size(const char*, const std::vector<T>& values) {
+  void size(const char*, const auto& values) {
     statement_.bind(next_++, static_cast<std::int64_t>(values.size()));
   }
-  template <typename Row>
-  void tag(const Row& row) {
-    bind_tag(row.tag_kind, row.tag_index, row.tag_name);
-  }
+  void tag(const auto& row) { bind_tag(row.tag_kind, row.tag_index, row.tag_name); }
 
  private:
   void bind_tag(model::TagKind kind, int index, model::StringId name);
@@ -157,7 +119,6 @@ class RowScanner {
   void integer(const char*, T& value) {
     value = static_cast<T>(statement_.integer(next_++));
   }
-  void boolean(const char*, bool& value) { value = statement_.integer(next_++) != 0; }
   void real(const char*, double& value) { value = statement_.real(next_++); }
   template <typename T>
   bool integer_if(bool, const char* name, T& value, std::int64_t unknown = 0) {
@@ -178,15 +139,13 @@ class RowScanner {
   void enumeration(const char* name, T& value, T last) {
     value = parse(name, statement_.text(next_++), last);
   }
-  template <typename T>
-  void size(const char* name, std::vector<T>& values) {
+  void size(const char* name, auto& values) {
     constexpr std::int64_t kMost = 1 << 20;
     const std::int64_t count = statement_.integer(next_++);
     if (count < 0 || count > kMost) return complain(name, std::to_string(count));
     values.resize(static_cast<std::size_t>(count));
   }
-  template <typename Row>
-  void tag(Row& row) {
+  void tag(auto& row) {
     const std::string_view text = statement_.text(next_++);
     row.tag_kind = parse("tag_kind", statement_.text(next_++), model::TagKind::kNamed);
     row.tag_index = static_cast<int>(statement_.integer(next_++));

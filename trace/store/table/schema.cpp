@@ -1,5 +1,7 @@
 #include "trace/store/table/schema.h"
 
+#include <algorithm>
+
 #include "trace/base/text.h"
 
 namespace shardlens::trace::store {
@@ -89,13 +91,6 @@ const std::vector<TableSchema>& trace_tables() {
   return *tables;
 }
 
-std::string table_insert_sql(std::string_view name, bool replace) {
-  for (const TableSchema& table : trace_tables()) {
-    if (table.name == name) return insert_sql(name, table.columns, false, replace);
-  }
-  return {};
-}
-
 std::string schema_sql() {
   std::string sql = "pragma application_id=" + std::to_string(kApplicationId) +
                     ";pragma user_version=" + std::to_string(kFormat) + ";";
@@ -115,13 +110,12 @@ std::string column_names(const std::vector<Column>& columns) {
   return base::joined(columns, ",", &Column::name);
 }
 
-std::string insert_sql(std::string_view table, const std::vector<Column>& columns,
-                       bool with_row_id_column, bool replace) {
-  std::string sql = replace ? "insert or replace into " : "insert into ";
-  sql += std::string(table) + "(" + (with_row_id_column ? "row_id," : "") + column_names(columns) +
-         ") values(" + (with_row_id_column ? "?" : "");
-  for (std::size_t i = 0; i < columns.size(); ++i) sql += i || with_row_id_column ? ",?" : "?";
-  return sql + ")";
+std::string insert_sql(std::string_view table, bool replace) {
+  const auto found = std::ranges::find(trace_tables(), table, &TableSchema::name);
+  const auto parameter = [](const Column&) { return std::string_view("?"); };
+  return (replace ? "insert or replace into " : "insert into ") + found->name + "(" +
+         column_names(found->columns) + ") values(" + base::joined(found->columns, ",", parameter) +
+         ")";
 }
 
 }  // namespace shardlens::trace::store

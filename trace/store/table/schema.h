@@ -36,11 +36,8 @@ std::string schema_sql();
 // "CREATE TABLE …" as SQLite keeps it for a table.
 std::string table_sql(const TableSchema& table);
 
-// INSERT of one row with its row id: "insert into step(row_id,rank,…) values(?,…)".
-std::string insert_sql(std::string_view table, const std::vector<Column>& columns, bool with_row_id,
-                       bool replace = false);
-// The same for all columns of a table of trace_tables().
-std::string table_insert_sql(std::string_view table, bool replace = false);
+// INSERT of one row of a table of trace_tables(): "insert into step(row_id,rank,…) values(?,?,…)".
+std::string insert_sql(std::string_view table, bool replace = false);
 // "rank,step,…"
 std::string column_names(const std::vector<Column>& columns);
 // The columns of `batch` between its time and its checksums: "last_string", …

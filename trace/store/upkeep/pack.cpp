@@ -42,13 +42,7 @@ base::Result<void> seal_again(Database& target, Database& source) {
 // Read by a connection of its own: `target` is trusted, and what is read is not.
 base::Result<void> copy_table(Database& target, Database& source, const TableSchema& table,
                               const Redaction* redaction) {
-  std::string parameters;
-  for (const Column& column : table.columns) {
-    parameters += column.name == table.columns.front().name ? "?" : ",?";
-  }
-  TRY_ASSIGN(auto write,
-             target.prepare("insert into " + table.name + "(" + column_names(table.columns) +
-                            ") values(" + parameters + ")"));
+  TRY_ASSIGN(auto write, target.prepare(insert_sql(table.name)));
   const int columns = static_cast<int>(table.columns.size());
   const auto copy_row = [&](const Statement& row) -> base::Result<void> {
     for (int i = 0; i < columns; ++i) write.bind_column(i + 1, row, i);

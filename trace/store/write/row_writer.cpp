@@ -11,11 +11,6 @@ namespace shardlens::trace::store {
 
 namespace {
 
-template <typename Row>
-std::string insert_row_sql() {
-  return insert_sql(RowTable<Row>::kName, columns_of_table<Row>(), true);
-}
-
 constexpr auto kStartsEarlier = [](const model::Event& a, const model::Event& b) {
   return a.start_ns < b.start_ns;
 };
@@ -46,7 +41,7 @@ base::Result<void> RowWriter::prepare() {
   base::Result<void> done;
   for_each_row_list([&](auto list) {
     using Row = decltype(row_type_of(list));
-    auto statement = database_.prepare(insert_row_sql<Row>());
+    auto statement = database_.prepare(insert_sql(RowTable<Row>::kName));
     if (statement) {
       statement->tell_rows(*added_, RowTable<Row>::kName);
       inserts_[next++] = std::move(*statement);
@@ -55,10 +50,10 @@ base::Result<void> RowWriter::prepare() {
     }
   });
   TRY(done);
-  TRY_ASSIGN(bucket_parameter_, database_.prepare(insert_row_sql<BucketParameter>()));
-  TRY_ASSIGN(pending_, database_.prepare(insert_row_sql<model::PendingCollective>()));
-  TRY_ASSIGN(chunk_, database_.prepare(table_insert_sql("chunk")));
-  TRY_ASSIGN(batch_, database_.prepare(table_insert_sql("batch")));
+  TRY_ASSIGN(bucket_parameter_, database_.prepare(insert_sql(RowTable<BucketParameter>::kName)));
+  TRY_ASSIGN(pending_, database_.prepare(insert_sql(RowTable<model::PendingCollective>::kName)));
+  TRY_ASSIGN(chunk_, database_.prepare(insert_sql("chunk")));
+  TRY_ASSIGN(batch_, database_.prepare(insert_sql("batch")));
   bucket_parameter_.tell_rows(*added_, RowTable<BucketParameter>::kName);
   pending_.tell_rows(*replaced_, RowTable<model::PendingCollective>::kName);
   TRY_ASSIGN(chain_, first_of_chain(database_, rank_));
@@ -92,8 +87,7 @@ base::Result<void> RowWriter::insert(Statement& statement, std::int64_t& last_ro
 
 template <typename Row>
 base::Result<void> RowWriter::replace(const Row& row, PresentRow which) {
-  TRY_ASSIGN(auto statement, database_.prepare(insert_sql(RowTable<Row>::kName,
-                                                          columns_of_table<Row>(), false, true)));
+  TRY_ASSIGN(auto statement, database_.prepare(insert_sql(RowTable<Row>::kName, true)));
   statement.tell_rows(*replaced_, RowTable<Row>::kName);
   RowBinder binder(statement, strings_, 1);
   RowTable<Row>::fields(binder, row);

@@ -100,7 +100,6 @@ class TextIo {
   void real_if(bool is_known, const char* name, double value) {
     is_known ? real(name, value) : text(name, "unknown");
   }
-  void boolean(const char*, bool value) { out_ << value << ' '; }
   void real(const char*, double value) { out_ << value << ' '; }
   void text(const char*, const std::string& value) { out_ << '[' << value << "] "; }
   void interned(const char*, model::StringId id) { out_ << '#' << id << ' '; }
