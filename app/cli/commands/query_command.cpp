@@ -136,7 +136,7 @@ std::string tables_text() {
   for (const trace::store::EventTable& table : trace::store::event_tables()) {
     std::vector<std::string_view> names;
     for (const trace::store::EventColumn column : table.columns) {
-      names.push_back(trace::store::to_string(column));
+      names.emplace_back(trace::store::traits_of(column).name);
       columns.insert(column);
     }
     text += "  " + table.name + ": " + table.description + "\n" +
@@ -144,9 +144,10 @@ std::string tables_text() {
   }
   text += "Their columns:\n";
   for (const trace::store::EventColumn column : columns) {
-    std::string name(trace::store::to_string(column));
+    const trace::store::EventColumnTraits& traits = trace::store::traits_of(column);
+    std::string name(traits.name);
     name.resize(12, ' ');
-    text += "  " + name + std::string(trace::store::describe(column)) + "\n";
+    text += "  " + name + std::string(traits.description) + "\n";
   }
   return text +
          "Conditions on rank, lane, step, name, start_ns and end_ns are quick: only blocks that\n"

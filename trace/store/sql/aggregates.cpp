@@ -1,4 +1,3 @@
-#include "trace/store/sql/aggregates.h"
 
 #include <sqlite3.h>
 
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "trace/base/median.h"
+#include "trace/store/sql/extensions.h"
 
 namespace shardlens::trace::store {
 

@@ -4,11 +4,6 @@
 
 namespace shardlens::trace::store {
 
-namespace {
-// Some 30 MB. Who asks in order of time finds them open.
-constexpr std::size_t kMostOpenChunks = 64;
-}  // namespace
-
 base::Result<void> CorrelationIndex::build() {
   if (is_built_) return {};
   TRY_ASSIGN(const auto* chunks, source_.chunks(kind_));
@@ -26,23 +21,16 @@ base::Result<void> CorrelationIndex::build() {
   return {};
 }
 
-base::Result<CorrelationIndex::OpenChunk*> CorrelationIndex::open(const ChunkEntry& place) {
-  auto found = open_.find(&place);
-  if (found == open_.end()) {
-    OpenChunk chunk;
-    TRY_ASSIGN(chunk.events, source_.decode(place));
-    for (std::uint32_t row = 0; row < chunk.events.size(); ++row) {
-      chunk.rows.emplace_back(chunk.events[row].correlation, row);
-    }
-    std::ranges::sort(chunk.rows);
-    if (open_.size() >= kMostOpenChunks) {
-      open_.erase(
-          std::ranges::min_element(open_, {}, [](const auto& entry) { return entry.second.used; }));
-    }
-    found = open_.emplace(&place, std::move(chunk)).first;
+base::Result<const CorrelationIndex::OpenChunk*> CorrelationIndex::open(const ChunkEntry& place) {
+  if (const OpenChunk* const kept = open_.use(&place)) return kept;
+  OpenChunk chunk;
+  TRY_ASSIGN(chunk.events, source_.decode(place));
+  for (std::uint32_t row = 0; row < chunk.events.size(); ++row) {
+    chunk.rows.emplace_back(chunk.events[row].correlation, row);
   }
-  found->second.used = ++uses_;
-  return &found->second;
+  std::ranges::sort(chunk.rows);
+  open_.keep(&place, std::move(chunk));
+  return open_.use(&place);
 }
 
 base::Result<void> CorrelationIndex::find(int rank, std::int64_t correlation,

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "trace/store/chunk/recently_used.h"
 #include "trace/store/sql/event_source.h"
 
 namespace shardlens::trace::store {
@@ -32,17 +33,18 @@ class CorrelationIndex {
   struct OpenChunk {
     std::vector<model::Event> events;
     std::vector<std::pair<std::uint64_t, std::uint32_t>> rows;  // by correlation
-    std::uint64_t used = 0;
   };
+  // Some 30 MB. Who asks in order of time finds them open.
+  static constexpr std::size_t kMostOpenChunks = 64;
+
   base::Result<void> build();
-  base::Result<OpenChunk*> open(const ChunkEntry& place);
+  base::Result<const OpenChunk*> open(const ChunkEntry& place);
 
   EventSource& source_;
   model::EventKind kind_;
   bool is_built_ = false;
   std::map<int, std::vector<Span>> spans_;  // by rank
-  std::map<const ChunkEntry*, OpenChunk> open_;
-  std::uint64_t uses_ = 0;
+  RecentlyUsed<const ChunkEntry*, OpenChunk> open_{kMostOpenChunks};
 };
 
 }  // namespace shardlens::trace::store

@@ -4,39 +4,41 @@
 
 namespace shardlens::trace::store {
 
-std::string_view to_string(EventColumn column) {
-  constexpr std::string_view kNames[] = {
-      "rank",       "lane",        "lane_name",   "step",     "name",    "start_ns",
-      "end_ns",     "duration_ns", "correlation", "bytes",    "depth",   "is_leaf",
-      "is_compute", "address",     "category",    "is_older", "is_freed"};
-  return kNames[static_cast<std::size_t>(column)];
-}
-
-bool is_text(EventColumn column) {
-  return column == EventColumn::kName || column == EventColumn::kLaneName ||
-         column == EventColumn::kCategory;
-}
-
-std::string_view describe(EventColumn column) {
-  constexpr std::string_view kTexts[] = {
-      "global rank",
-      "thread or stream, as in table lane",
-      "the lane's name, say 'stream 7'",
-      "in which it began; -1: outside any, or the step has not ended yet",
-      "of the kernel, call, operator or copy; of an allocation: the operator that asked for it",
-      "nanoseconds since 1970",
-      "nanoseconds since 1970",
-      "end_ns - start_ns",
-      "the same for a launch, its kernel or copy, and the operator that called; null: none",
-      "copied or allocated; negative: freed, in another program's trace; null: not known",
-      "0 for an operator that no other called",
-      "1 for an operator that called no other",
-      "1 where it counts as compute",
-      "in memory; null in another program's trace",
-      "what the memory is for: 'activations', …; '' in another program's trace",
-      "1 where it was there before the step: then start_ns is the step's; null as address",
-      "1 where it was freed in the step; else end_ns is the step's; null as address"};
-  return kTexts[static_cast<std::size_t>(column)];
+const EventColumnTraits& traits_of(EventColumn column) {
+  using enum EventField;
+  static const std::vector<EventColumnTraits> traits{
+      {"rank", "global rank"},
+      {"lane", "thread or stream, as in table lane"},
+      {"lane_name", "the lane's name, say 'stream 7'", {}, true},
+      {"step", "in which it began; -1: outside any, or the step has not ended yet"},
+      {"name",
+       "of the kernel, call, operator or copy; of an allocation: the operator that asked for it",
+       {},
+       true},
+      {"start_ns", "nanoseconds since 1970", {kStart}},
+      {"end_ns", "nanoseconds since 1970", {kStart, kDuration}},
+      {"duration_ns", "end_ns - start_ns", {kDuration}},
+      {"correlation",
+       "the same for a launch, its kernel or copy, and the operator that called; null: none",
+       {kCorrelation}},
+      {"bytes",
+       "copied or allocated; negative: freed, in another program's trace; null: not known",
+       {kValue}},
+      {"depth", "0 for an operator that no other called", {kFlags}},
+      {"is_leaf", "1 for an operator that called no other", {kFlags}},
+      {"is_compute", "1 where it counts as compute", {kFlags}},
+      {"address", "in memory; null in another program's trace", {kFlags, kCorrelation}},
+      {"category",
+       "what the memory is for: 'activations', …; '' in another program's trace",
+       {kFlags},
+       true},
+      {"is_older",
+       "1 where it was there before the step: then start_ns is the step's; null as address",
+       {kFlags}},
+      {"is_freed",
+       "1 where it was freed in the step; else end_ns is the step's; null as address",
+       {kFlags}}};
+  return traits[static_cast<std::size_t>(column)];
 }
 
 const std::vector<EventTable>& event_tables() {
@@ -67,40 +69,20 @@ const std::vector<EventTable>& event_tables() {
   return tables;
 }
 
+TableSchema schema_of(const EventTable& table) {
+  TableSchema schema{table.name, {}};
+  for (const EventColumn column : table.columns) {
+    const EventColumnTraits& traits = traits_of(column);
+    schema.columns.push_back({std::string(traits.name), traits.is_text ? "TEXT" : "INTEGER"});
+  }
+  return schema;
+}
+
 void require_column(EventColumn column, EventScanPlan& plan) {
-  const auto field = [&](EventField which) { plan.fields[static_cast<std::size_t>(which)] = true; };
-  switch (column) {
-    case EventColumn::kRank:
-    case EventColumn::kLane:
-    case EventColumn::kLaneName:
-      return;
-    case EventColumn::kStep:
-      plan.wants_step = true;
-      return;
-    case EventColumn::kName:
-      plan.wants_name = true;
-      return;
-    case EventColumn::kEnd:
-      field(EventField::kDuration);
-      [[fallthrough]];
-    case EventColumn::kStart:
-      return field(EventField::kStart);
-    case EventColumn::kDuration:
-      return field(EventField::kDuration);
-    case EventColumn::kCorrelation:
-      return field(EventField::kCorrelation);
-    case EventColumn::kAddress:
-      field(EventField::kFlags);
-      return field(EventField::kCorrelation);
-    case EventColumn::kBytes:
-      return field(EventField::kValue);
-    case EventColumn::kDepth:
-    case EventColumn::kIsLeaf:
-    case EventColumn::kIsCompute:
-    case EventColumn::kCategory:
-    case EventColumn::kIsOlder:
-    case EventColumn::kIsFreed:
-      return field(EventField::kFlags);
+  plan.wants_step = plan.wants_step || column == EventColumn::kStep;
+  plan.wants_name = plan.wants_name || column == EventColumn::kName;
+  for (const EventField field : traits_of(column).fields) {
+    plan.fields[static_cast<std::size_t>(field)] = true;
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "trace/model/events.h"
 #include "trace/store/sql/event_scan.h"
+#include "trace/store/table/schema.h"
 
 namespace shardlens::trace::store {
 
@@ -31,9 +32,13 @@ enum class EventColumn : std::uint8_t {
   kIsOlder,
   kIsFreed
 };
-std::string_view to_string(EventColumn column);
-bool is_text(EventColumn column);
-std::string_view describe(EventColumn column);  // one line for help texts
+struct EventColumnTraits {
+  std::string_view name;
+  std::string_view description;      // one line for help texts
+  std::vector<EventField> fields{};  // of an event, that it is made of
+  bool is_text = false;              // else an integer
+};
+const EventColumnTraits& traits_of(EventColumn column);
 
 struct EventTable {
   std::string name;
@@ -42,6 +47,8 @@ struct EventTable {
   std::vector<EventColumn> columns;
 };
 const std::vector<EventTable>& event_tables();
+// As SQL declares it.
+TableSchema schema_of(const EventTable& table);
 
 // Adds what a scan must provide for this column.
 void require_column(EventColumn column, EventScanPlan& plan);

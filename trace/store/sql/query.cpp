@@ -7,10 +7,8 @@
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"
 #include "trace/store/run/run_files.h"
-#include "trace/store/sql/aggregates.h"
-#include "trace/store/sql/event_module.h"
 #include "trace/store/sql/event_tables.h"
-#include "trace/store/sql/row_module.h"
+#include "trace/store/sql/extensions.h"
 #include "trace/store/sqlite/stop_reading.h"
 #include "trace/store/table/schema.h"
 
@@ -182,18 +180,14 @@ std::string to_text(const QueryValue& value) {
 
 std::vector<QueryTable> query_tables() {
   std::vector<QueryTable> tables;
-  for (const TableSchema& schema : trace_tables()) {
+  const auto add = [&](const TableSchema& schema) {
     QueryTable& table = tables.emplace_back(QueryTable{schema.name, {}});
     for (const Column& column : schema.columns) {
       if (column.name != "row_id") table.columns.push_back(column.name);
     }
-  }
-  for (const EventTable& events : event_tables()) {
-    QueryTable& table = tables.emplace_back(QueryTable{events.name, {}});
-    for (const EventColumn column : events.columns) {
-      table.columns.emplace_back(to_string(column));
-    }
-  }
+  };
+  for (const TableSchema& schema : trace_tables()) add(schema);
+  for (const EventTable& events : event_tables()) add(schema_of(events));
   return tables;
 }
 

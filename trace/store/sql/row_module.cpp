@@ -1,4 +1,3 @@
-#include "trace/store/sql/row_module.h"
 
 #include <algorithm>
 #include <optional>
@@ -6,6 +5,7 @@
 #include <string>
 
 #include "trace/base/text.h"
+#include "trace/store/sql/extensions.h"
 #include "trace/store/sql/virtual_table.h"
 #include "trace/store/table/schema.h"
 

@@ -31,41 +31,29 @@ struct ExportTable {
   std::string fill;    // INSERT
 };
 
-ExportTable export_table_of(const TableSchema& schema, bool with_paths) {
+// `source`: the table that is read. Without the lanes' names, which table `lane` has: they would be
+// a tenth of the file.
+ExportTable export_table_of(const TableSchema& schema, const std::string& source, bool with_paths) {
   std::string definitions, names;
   for (const Column& column : schema.columns) {
-    if (column.name == "row_id") continue;
+    if (column.name == "row_id" || column.name == "lane_name") continue;
     const char* const comma = names.empty() ? "" : ", ";
     definitions += comma + column.name + " " + column.type.substr(0, column.type.find(' '));
     names += comma + (with_paths ? column.name : redacted_column(schema.name, column));
   }
   return {schema.name, "create table main." + schema.name + "(" + definitions + ")",
-          "insert into main." + schema.name + " select " + names + " from temp." + schema.name};
-}
-
-// Without the lanes' names, which table `lane` has: they would be a tenth of the file.
-ExportTable export_table_of(const EventTable& table, bool with_paths) {
-  std::string definitions, names;
-  for (const EventColumn column : table.columns) {
-    if (column == EventColumn::kLaneName) continue;
-    const char* const comma = names.empty() ? "" : ", ";
-    definitions +=
-        comma + std::string(to_string(column)) + (is_text(column) ? " TEXT" : " INTEGER");
-    const Column described{std::string(to_string(column)), is_text(column) ? "TEXT" : "INTEGER"};
-    names += comma + (with_paths ? described.name : redacted_column(table.name, described));
-  }
-  return {table.name, "create table main." + table.name + "(" + definitions + ")",
-          "insert into main." + table.name + " select " + names + " from " +
-              std::string(kReadPrefix) + table.name};
+          "insert into main." + schema.name + " select " + names + " from " + source};
 }
 
 std::vector<ExportTable> exported_tables(bool with_paths) {
   std::vector<ExportTable> tables;
   for (const TableSchema& schema : trace_tables()) {
-    if (!is_of_storage(schema.name)) tables.push_back(export_table_of(schema, with_paths));
+    if (is_of_storage(schema.name)) continue;
+    tables.push_back(export_table_of(schema, "temp." + schema.name, with_paths));
   }
   for (const EventTable& table : event_tables()) {
-    tables.push_back(export_table_of(table, with_paths));
+    const std::string source = std::string(kReadPrefix) + table.name;
+    tables.push_back(export_table_of(schema_of(table), source, with_paths));
   }
   return tables;
 }

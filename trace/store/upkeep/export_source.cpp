@@ -4,9 +4,8 @@
 #include <utility>
 
 #include "trace/store/run/run_files.h"
-#include "trace/store/sql/event_module.h"
 #include "trace/store/sql/event_tables.h"
-#include "trace/store/sql/row_module.h"
+#include "trace/store/sql/extensions.h"
 
 namespace shardlens::trace::store {
 

@@ -1,5 +1,3 @@
-#include "trace/store/sql/aggregates.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
