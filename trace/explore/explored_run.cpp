@@ -357,7 +357,7 @@ base::Result<bool> ExploredRun::refresh(bool has_ended) {
   }
   more_follows_ = !has_ended;
   const bool calls_are_due = maker_.hurry_calls(has_ended);
-  TRY_ASSIGN(bool news, store_->refresh());
+  bool news = store_->refresh();
   if (news) note_new_chunks();
   // Before anything below can fail: figures that lack the new events must not stay.
   if (news) forget_figures();

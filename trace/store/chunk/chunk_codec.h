@@ -1,17 +1,24 @@
 // Bulk events as compressed columns of varints, starts and correlations as differences, a checksum
-// outside. Any thread.
+// outside.
 // First the length of part 1 as a varint, then two zstd frames: part 1 holds what pictures and
 // statistics want (start, duration, name, flags), part 2 correlation and value. Each begins with
 // the lengths of its columns. The checksum is XXH64.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "trace/base/result.h"
 #include "trace/model/events.h"
+#include "trace/store/chunk/varint.h"
+
+struct ZSTD_CCtx_s;
+struct ZSTD_DCtx_s;
 
 namespace shardlens::trace::store {
 
@@ -34,15 +41,77 @@ struct Chunk {
   std::vector<std::byte> data;
 };
 
+// In the order in which they are stored.
+enum class ChunkColumn : std::uint8_t { kStart, kDuration, kName, kFlags, kCorrelation, kValue };
+inline constexpr int kChunkColumns = 6;
+inline constexpr int kFirstPartColumns = 4;  // up to the flags
+
+// Compresses the columns of chunks, one after the other in the same memory. One thread at a time.
+class ChunkPacker {
+ public:
+  ChunkPacker();
+
+  // The data of a chunk; the first start is stored as its distance from `first_ns`. Valid until
+  // the next call.
+  std::span<const std::byte> pack(std::span<const model::Event> events, std::int64_t first_ns);
+
+ private:
+  using Columns = std::pair<int, int>;  // the first, and the one behind the last
+  std::size_t pack_frame(std::span<const model::Event> events, std::int64_t first_ns,
+                         Columns columns, std::size_t at);
+
+  struct Free {
+    void operator()(ZSTD_CCtx_s* context) const;
+  };
+  // A new one for each chunk would ask the processor what it can do, which a hypervisor answers:
+  // an eighth of all time.
+  std::unique_ptr<ZSTD_CCtx_s, Free> context_;
+  std::vector<std::byte> plain_, packed_;
+};
+
+// Checks and decompresses chunks, one after the other in the same memory. One thread at a time.
+class ChunkOpener {
+ public:
+  // Valid until the next open().
+  struct Columns {
+    std::array<VarintReader, kChunkColumns> columns{};
+    VarintReader& operator[](ChunkColumn column) {
+      return columns[static_cast<std::size_t>(column)];
+    }
+    // Whether what was read of a column was all of it.
+    bool ends(ChunkColumn column) const {
+      const VarintReader& one = columns[static_cast<std::size_t>(column)];
+      return one.ok && one.position == one.end;
+    }
+  };
+
+  // Errors: kDamaged for everything that does not add up. Of the first
+  // part's columns alone the others may be empty.
+  enum class Part : std::uint8_t { kFirst, kAll };
+  base::Result<Columns> open(const ChunkHeader& header, std::span<const std::byte> data, Part part);
+
+ private:
+  using Readers = std::span<VarintReader>;
+  base::Result<void> open_parts(std::span<const std::byte> data, std::size_t count, Part part,
+                                Readers columns);
+  base::Result<void> open_frame(std::span<const std::byte> data, std::size_t count,
+                                std::vector<std::byte>& plain, Readers columns);
+
+  struct Free {
+    void operator()(ZSTD_DCtx_s* context) const;
+  };
+  std::unique_ptr<ZSTD_DCtx_s, Free> context_;  // with the first chunk: many readers never see one
+  std::vector<std::byte> plain_, second_plain_;
+};
+
 // `events`: at most kMostChunkEvents, in order of start (any order is kept, but compresses badly).
-class ChunkPacker;
 Chunk encode_chunk(std::span<const model::Event> events, ChunkPacker& packer);
 // Errors: kDamaged for everything that does not add up.
-class ChunkOpener;
 base::Result<std::vector<model::Event>> decode_chunk(const ChunkHeader& header,
                                                      std::span<const std::byte> data,
                                                      ChunkOpener& opener);
 
 std::int64_t chunk_checksum(const ChunkHeader& header, std::span<const std::byte> data);
+tl::unexpected<base::Error> damaged_chunk(const char* why);
 
 }  // namespace shardlens::trace::store

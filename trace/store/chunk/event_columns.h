@@ -10,7 +10,6 @@
 #include "trace/base/result.h"
 #include "trace/model/events.h"
 #include "trace/store/chunk/chunk_codec.h"
-#include "trace/store/chunk/chunk_opener.h"
 #include "trace/store/chunk/packed_column.h"
 
 namespace shardlens::trace::store {

@@ -37,7 +37,7 @@ class EventStore {
   std::vector<ChunkEntry> chunks_in(int rank, int lane, model::EventKind kind,
                                     std::int64_t start_ns, std::int64_t end_ns) const;
   // What was committed since; true if anything was. For live runs.
-  base::Result<bool> refresh();
+  bool refresh();
 
   // From the cache, or decoded on this thread; values are kept of copies only. Errors: kDamaged,
   // naming the place; the same chunk fails again without being read again.

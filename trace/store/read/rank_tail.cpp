@@ -8,7 +8,6 @@
 #include "trace/base/text.h"
 #include "trace/store/chunk/chunk_codec.h"
 #include "trace/store/chunk/chunk_file.h"
-#include "trace/store/chunk/chunk_opener.h"
 #include "trace/store/sqlite/read_transaction.h"
 #include "trace/store/table/schema.h"
 

@@ -11,8 +11,8 @@
 
 #include "trace/base/result.h"
 #include "trace/model/events.h"
+#include "trace/store/chunk/chunk_codec.h"
 #include "trace/store/chunk/chunk_entry.h"
-#include "trace/store/chunk/chunk_opener.h"
 #include "trace/store/sqlite/sqlite.h"
 
 namespace shardlens::trace::store {

@@ -11,7 +11,7 @@
 #include "trace/base/result.h"
 #include "trace/base/wall_clock.h"
 #include "trace/model/batch.h"
-#include "trace/store/chunk/chunk_packer.h"
+#include "trace/store/chunk/chunk_codec.h"
 #include "trace/store/digest/row_checksums.h"
 #include "trace/store/sqlite/row_digest.h"
 #include "trace/store/sqlite/sqlite.h"

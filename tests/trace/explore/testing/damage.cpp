@@ -9,7 +9,6 @@
 
 #include "tests/trace/store/testing/store_fixture.h"
 #include "trace/store/chunk/chunk_codec.h"
-#include "trace/store/chunk/chunk_packer.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/sqlite/sqlite.h"
 #include "trace/store/table/schema.h"

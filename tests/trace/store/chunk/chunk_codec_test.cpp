@@ -5,8 +5,6 @@
 #include <random>
 
 #include "tests/trace/store/testing/store_fixture.h"
-#include "trace/store/chunk/chunk_opener.h"
-#include "trace/store/chunk/chunk_packer.h"
 
 namespace shardlens::trace::store {
 namespace {

@@ -1,5 +1,3 @@
-#include "trace/store/chunk/idle_connections.h"
-
 #include <gtest/gtest.h>
 
 #include <cstddef>

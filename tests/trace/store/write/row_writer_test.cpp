@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "tests/trace/store/testing/store_fixture.h"
+#include "trace/store/chunk/chunk_codec.h"
 #include "trace/store/chunk/chunk_file.h"
-#include "trace/store/chunk/chunk_opener.h"
 #include "trace/store/run/trace_file.h"
 
 namespace shardlens::trace::store {
