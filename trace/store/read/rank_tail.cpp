@@ -8,7 +8,6 @@
 #include "trace/base/text.h"
 #include "trace/store/chunk/chunk_codec.h"
 #include "trace/store/chunk/chunk_file.h"
-#include "trace/store/sqlite/read_transaction.h"
 #include "trace/store/table/schema.h"
 
 namespace shardlens::trace::store {
@@ -34,9 +33,8 @@ std::size_t mark_of(std::string_view table) {
   return static_cast<std::size_t>(found - names.begin());
 }
 
-tl::unexpected<base::Error> damaged(const Database& database, const std::string& why) {
-  return base::fail(base::ErrorKind::kDamaged, database.file() + " is damaged (" + why +
-                                                   "): fetch it again from where it was recorded");
+tl::unexpected<base::Error> damaged(const Database& database, std::string_view why) {
+  return tl::make_unexpected(damaged_file(database.file(), why));
 }
 
 void bind_all(Statement& statement, std::span<const std::int64_t> values) {

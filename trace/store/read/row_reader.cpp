@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "trace/store/sqlite/read_transaction.h"
 #include "trace/store/table/schema.h"
 
 namespace shardlens::trace::store {

@@ -91,17 +91,13 @@ void give_spread(sqlite3_context* context) {
 
 base::Result<void> create_aggregates(Database& connection) {
   const auto add = [&](const char* name, int arguments, auto step, auto end) {
-    return sqlite3_create_function_v2(connection.get(), name, arguments,
-                                      SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr, nullptr, step,
-                                      end, nullptr);
+    return connection.check(sqlite3_create_function_v2(connection.get(), name, arguments,
+                                                       SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr,
+                                                       nullptr, step, end, nullptr));
   };
-  for (const int code :
-       {add("median", 1, take, give_quantile), add("percentile", 2, take, give_quantile),
-        add("stdev", 1, take_spread, give_spread)}) {
-    if (code == SQLITE_OK) continue;
-    return tl::make_unexpected(sqlite_error(connection.get(), code, connection.file(), "use"));
-  }
-  return {};
+  TRY(add("median", 1, take, give_quantile));
+  TRY(add("percentile", 2, take, give_quantile));
+  return add("stdev", 1, take_spread, give_spread);
 }
 
 }  // namespace shardlens::trace::store

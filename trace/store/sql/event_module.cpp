@@ -340,11 +340,8 @@ base::Result<void> create_event_tables(Database& connection, EventSource& source
     auto data = std::make_unique<EventModuleData>(table, source);
     const auto forget = [](void* module) { delete static_cast<EventModuleData*>(module); };
     // Takes the data, also where it fails.
-    const int code =
-        sqlite3_create_module_v2(connection.get(), name.c_str(), &kModule, data.release(), forget);
-    if (code != SQLITE_OK) {
-      return tl::make_unexpected(sqlite_error(connection.get(), code, connection.file(), "use"));
-    }
+    TRY(connection.check(sqlite3_create_module_v2(connection.get(), name.c_str(), &kModule,
+                                                  data.release(), forget)));
     // Such a table is declared when it is first named, which an authorizer set later would deny.
     TRY(connection.execute("pragma table_info(" + name + ")"));
   }

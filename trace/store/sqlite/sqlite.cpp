@@ -65,17 +65,11 @@ std::int64_t bytes_of(sqlite3* connection) {
 }
 
 base::Error pages_in_a_circle(const std::string& file) {
-  return {base::ErrorKind::kDamaged,
-          file +
-              " is damaged (its pages lead in a circle): fetch it again from "
-              "where it was recorded"};
+  return damaged_file(file, "its pages lead in a circle");
 }
 
 base::Error holds_too_much(const std::string& file) {
-  return {base::ErrorKind::kDamaged,
-          file +
-              " is damaged (its values take more than its bytes can hold): "
-              "fetch it again from where it was recorded"};
+  return damaged_file(file, "its values take more than its bytes can hold");
 }
 
 base::Error reading_takes_too_long(const std::string& file) {
@@ -85,11 +79,17 @@ base::Error reading_takes_too_long(const std::string& file) {
               "made to do so; fetch it again from where it was recorded"};
 }
 
-}  // namespace
-
+// Full disks, file size limits and write errors.
 bool is_full_code(int code) {
   return (code & 0xff) == SQLITE_FULL || code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_FSYNC ||
          code == SQLITE_IOERR_TRUNCATE || code == SQLITE_IOERR_SHMSIZE;
+}
+
+}  // namespace
+
+base::Error damaged_file(const std::string& file, std::string_view why) {
+  return {base::ErrorKind::kDamaged, file + " is damaged (" + std::string(why) +
+                                         "): fetch it again from where it was recorded"};
 }
 
 base::Error foreign_file(const std::string& file) {
@@ -191,35 +191,31 @@ base::Error detail::Connection::error(int code, std::string_view action) const {
   return sqlite_error(handle, code, file, action);
 }
 
-bool detail::Connection::can_hold(std::int64_t rows, std::int64_t bytes_of_values) {
-  const auto fit = [&] {
-    return rows <= bytes / kLeastRowBytes &&
-           bytes_of_values <= kValuesOfAny + bytes * kMostValuesPerByte;
-  };
-  if (fit()) return true;
+template <typename Holds>
+bool detail::Connection::holds(Holds&& is_so) {
+  if (is_so()) return true;
   // Whoever writes it may have made it longer.
   bytes = std::max(bytes, bytes_of(handle));
-  return fit();
+  return is_so();
+}
+
+bool detail::Connection::can_hold(std::int64_t rows, std::int64_t bytes_of_values) {
+  return holds([&] {
+    return rows <= bytes / kLeastRowBytes &&
+           bytes_of_values <= kValuesOfAny + bytes * kMostValuesPerByte;
+  });
 }
 
 bool detail::Connection::takes_too_long(ReadingTime& of) {
-  const auto takes_longer = [&] {
-    const std::int64_t passes = whole == nullptr ? 1 : kMostPasses;
-    return of.exceeds(patience_ns + passes * bytes * kNanosecondsPerByte);
-  };
-  if (!takes_longer()) return false;
-  bytes = std::max(bytes, bytes_of(handle));
-  return takes_longer();
+  const std::int64_t passes = whole == nullptr ? 1 : kMostPasses;
+  return !holds([&] { return !of.exceeds(patience_ns + passes * bytes * kNanosecondsPerByte); });
 }
 
 bool detail::Connection::takes_too_many(std::int64_t looks_so_far) {
-  const auto takes_more = [&] {
-    return looks_so_far >
+  return !holds([&] {
+    return looks_so_far <=
            (kInstructionsOfAny + bytes * kInstructionsPerByte) / kInstructionsPerLook;
-  };
-  if (!takes_more()) return false;
-  bytes = std::max(bytes, bytes_of(handle));
-  return takes_more();
+  });
 }
 
 void detail::Connection::allow_work(std::int64_t ns) {
@@ -344,6 +340,11 @@ base::Result<void> Database::execute(const std::string& sql) {
   const int code = sqlite3_exec(get(), sql.c_str(), nullptr, nullptr, nullptr);
   if (code == SQLITE_OK) return {};
   return tl::make_unexpected(connection_->error(sqlite3_extended_errcode(get()), "use"));
+}
+
+base::Result<void> Database::check(int code) {
+  if (code == SQLITE_OK) return {};
+  return tl::make_unexpected(sqlite_error(get(), code, file(), "use"));
 }
 
 base::Result<Statement> Database::prepare(std::string_view sql) {

@@ -25,13 +25,12 @@ namespace shardlens::trace::store {
 // holds.
 std::string message_of(sqlite3* connection);
 
-// Of a file that is no trace; `file` is the one that the user knows.
+// Of a file that is no trace, or a damaged one; `file` is the one that the user knows.
 base::Error foreign_file(const std::string& file);
+base::Error damaged_file(const std::string& file, std::string_view why);
 // Decides by SQLite's code what kind of failure it was; `action` completes "cannot …".
 base::Error sqlite_error(sqlite3* connection, int code, const std::string& file,
                          std::string_view action);
-// Full disks, file size limits and write errors.
-bool is_full_code(int code);
 
 class RowDigest;
 
@@ -51,6 +50,9 @@ struct Connection {
   enum class End { kNone, kStopped, kEndless, kSlow } end = End::kNone;
 
   base::Error error(int code, std::string_view action) const;
+  // Asks again with the size of now.
+  template <typename Holds>
+  bool holds(Holds&& is_so);
   bool can_hold(std::int64_t rows, std::int64_t bytes_of_values);
   bool takes_too_long(ReadingTime& time);
   bool takes_too_many(std::int64_t looks_so_far);
@@ -143,6 +145,7 @@ class Database {
     return statement.for_each_row(visit);
   }
 
+  base::Result<void> check(int code);  // what a call of SQLite's own returned
   sqlite3* get() const { return handle_.get(); }
   const std::string& file() const { return connection_->file; }
 
@@ -183,6 +186,19 @@ class WholeReading {
   ReadingTime* const outer_;
   const bool outer_is_allowed_work_;
   const std::int64_t outer_patience_ns_;
+};
+
+// What is read while it lives comes from one commit of the writer.
+class ReadTransaction {
+ public:
+  explicit ReadTransaction(Database& database) : database_(database) {}
+  ~ReadTransaction() { static_cast<void>(database_.execute("commit")); }
+  ReadTransaction(const ReadTransaction&) = delete;
+  ReadTransaction& operator=(const ReadTransaction&) = delete;
+  base::Result<void> begin() { return database_.execute("begin"); }
+
+ private:
+  Database& database_;
 };
 
 // SQLite would keep two megabytes of pages, for every rank of a run.

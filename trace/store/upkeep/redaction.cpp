@@ -86,11 +86,9 @@ void call(sqlite3_context* context, int, sqlite3_value** values) {
 
 base::Result<void> add_function(Database& connection, const Redaction& redaction, const char* name,
                                 void (*function)(sqlite3_context*, int, sqlite3_value**)) {
-  const int code = sqlite3_create_function_v2(connection.get(), name, 1, SQLITE_UTF8,
-                                              const_cast<Redaction*>(&redaction), function, nullptr,
-                                              nullptr, nullptr);
-  if (code == SQLITE_OK) return {};
-  return tl::make_unexpected(sqlite_error(connection.get(), code, connection.file(), "use"));
+  return connection.check(sqlite3_create_function_v2(connection.get(), name, 1, SQLITE_UTF8,
+                                                     const_cast<Redaction*>(&redaction), function,
+                                                     nullptr, nullptr, nullptr));
 }
 
 // Values of options and further arguments; not the options' names.
