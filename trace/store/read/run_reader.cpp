@@ -293,8 +293,7 @@ std::int64_t RunReader::bytes_on_disk() const {
   if (state_->packed) return base::file_size_or_zero(state_->path);
   std::int64_t bytes = base::file_size_or_zero(state_->path / kRunFile);
   for (const auto& [rank, source] : state_->sources) {
-    bytes += base::file_size_or_zero(source.path) +
-             base::file_size_or_zero(base::beside(source.path, "-wal"));
+    bytes += bytes_with_wal(source.path);
   }
   return bytes;
 }

@@ -1,7 +1,6 @@
 #include "trace/store/run/run_files.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -98,6 +97,18 @@ base::Result<std::vector<TraceFile>> open_run_files(const fs::path& run,
   }
   if (problem && files.size() == 1) return tl::make_unexpected(*problem);
   return files;
+}
+
+std::vector<fs::path> files_of_run(const fs::path& run) {
+  std::error_code error;
+  if (!fs::is_directory(run, error)) return {run};
+  std::vector<fs::path> files{run / kRunFile};
+  for (const auto& [rank, file] : rank_files(run)) files.push_back(file);
+  return files;
+}
+
+std::int64_t bytes_with_wal(const fs::path& file) {
+  return base::file_size_or_zero(file) + base::file_size_or_zero(base::beside(file, "-wal"));
 }
 
 std::vector<Database*> databases_of(std::vector<TraceFile>& files) {

@@ -1,6 +1,7 @@
 // Which files and ranks a run has, and all of them opened for reading. Any thread.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -18,8 +19,12 @@ namespace shardlens::trace::store {
 std::optional<int> rank_of_file_name(std::string_view name);
 // The rank files that lie in a run's folder now, by rank.
 std::map<int, std::filesystem::path> rank_files(const std::filesystem::path& run_folder);
-// One of them. kForeign: it is of another run, since that was recorded at another time than this
-// one; as far as clocks tell, which may be a minute off.
+// All of a run: its run.sqlite, then the rank files by rank; of a packed file that one.
+std::vector<std::filesystem::path> files_of_run(const std::filesystem::path& run);
+// Of a file and its WAL, as far as they are there.
+std::int64_t bytes_with_wal(const std::filesystem::path& file);
+// One of the rank files. kForeign: it is of another run, since that was recorded at another time
+// than this one; as far as clocks tell, which may be a minute off.
 base::Result<TraceFile> open_rank_file(const std::filesystem::path& run_folder,
                                        const std::filesystem::path& file);
 // The ranks whose rows a trace file holds.

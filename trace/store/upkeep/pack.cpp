@@ -100,10 +100,7 @@ class PackProgress {
  public:
   PackProgress(const fs::path& run_folder, fs::path growing, const PackOptions& options)
       : growing_(std::move(growing)), tell_(options.progress) {
-    bytes_ = base::file_size_or_zero(run_folder / kRunFile);
-    for (const auto& [rank, file] : rank_files(run_folder)) {
-      bytes_ += base::file_size_or_zero(file) + base::file_size_or_zero(base::beside(file, "-wal"));
-    }
+    for (const fs::path& file : files_of_run(run_folder)) bytes_ += bytes_with_wal(file);
   }
 
   bool goes_on() {
@@ -143,14 +140,13 @@ base::Result<void> pack_run(const fs::path& run_folder, const fs::path& output_f
   const Redaction* const leave_out = redaction ? &*redaction : nullptr;
   const auto fill = [&](Database& target) -> base::Result<void> {
     const StopReading stop([&] { return !progress.goes_on(); });
-    TRY(copy_tables(target, run_folder / kRunFile, leave_out));
-    for (const auto& [rank, file] : rank_files(run_folder)) {
+    for (const fs::path& file : files_of_run(run_folder)) {
       TRY(copy_tables(target, file, leave_out));
       if (!progress.goes_on()) break;
     }
     return {};
   };
-  const auto packed = create_trace_file(
+  return create_trace_file(
       output_file,
       [&](Database& target) -> base::Result<void> {
         auto filled = fill(target);
@@ -160,7 +156,6 @@ base::Result<void> pack_run(const fs::path& run_folder, const fs::path& output_f
         return filled;
       },
       options.overwrite);
-  return packed;
 }
 
 }  // namespace shardlens::trace::store

@@ -86,12 +86,7 @@ void FileCheck::add(Damage damage) {
   }
 }
 
-void FileCheck::add(int rank, std::string what) {
-  Damage damage;
-  damage.rank = rank;
-  damage.what = std::move(what);
-  add(std::move(damage));
-}
+void FileCheck::add(int rank, std::string what) { add({.rank = rank, .what = std::move(what)}); }
 
 void FileCheck::cannot_read(const std::string& what, const base::Error& error) {
   if (!stopped_) add(kRunRank, what + " cannot be read: " + error.message);
@@ -272,24 +267,10 @@ void FileCheck::check_losses(int rank) {
   const std::int64_t missing =
       base::saturated_difference(base::saturated_difference(*recorded, kept), lost);
   if (missing <= 0) return;
-  Damage damage;
-  damage.rank = rank;
-  damage.events = missing;
-  damage.what = std::to_string(missing) + " of " + in_digits(*recorded, "recorded event") +
-                " are neither in the file nor counted as lost";
-  add(std::move(damage));
-}
-
-std::vector<fs::path> files_of(const fs::path& run) {
-  std::error_code error;
-  if (!fs::is_directory(run, error)) return {run};
-  std::vector<fs::path> files{run / kRunFile};
-  for (const auto& [rank, file] : rank_files(run)) files.push_back(file);
-  return files;
-}
-
-std::int64_t bytes_with_wal(const fs::path& file) {
-  return base::file_size_or_zero(file) + base::file_size_or_zero(base::beside(file, "-wal"));
+  add({.rank = rank,
+       .events = missing,
+       .what = std::to_string(missing) + " of " + in_digits(*recorded, "recorded event") +
+               " are neither in the file nor counted as lost"});
 }
 
 // A job that ended in order has left a file of every rank.
@@ -310,10 +291,8 @@ void check_ranks(const fs::path& run, const model::RunInfo& info, VerifyReport& 
                            (runs ? " so far" : ": the run failed, and the others left no file"));
     return;
   }
-  Damage damage;
-  damage.file = base::quoted(run);
-  damage.what = there + ": the others' files are missing";
-  report.damage.push_back(std::move(damage));
+  report.damage.push_back(
+      {.file = base::quoted(run), .what = there + ": the others' files are missing"});
 }
 
 // Whether the files of a folder are one run's.
@@ -325,11 +304,8 @@ void check_times(const fs::path& run, VerifyReport& report) {
     const auto file = open_rank_file(run, path);
     if (file || file.error().kind != base::ErrorKind::kForeign) continue;
     if (!TraceFile::open(path)) continue;
-    Damage damage;
-    damage.file = base::quoted(path);
-    damage.rank = rank;
-    damage.what = file.error().message;
-    report.damage.push_back(std::move(damage));
+    report.damage.push_back(
+        {.file = base::quoted(path), .rank = rank, .what = file.error().message});
   }
 }
 
@@ -339,10 +315,7 @@ base::Result<void> check_file(const fs::path& path, VerifyReport& report,
   report.bytes += bytes_with_wal(path);
   auto file = TraceFile::open(path);
   if (!file) {
-    Damage damage;
-    damage.file = base::quoted(path);
-    damage.what = file.error().message;
-    report.damage.push_back(std::move(damage));
+    report.damage.push_back({.file = base::quoted(path), .what = file.error().message});
     return {};
   }
   return FileCheck(path, file->database(), report, goes_on).run();
@@ -357,7 +330,7 @@ base::Result<VerifyReport> verify_run(const fs::path& run, const VerifyOptions& 
                                                      ": name a run's folder or a packed file");
   }
   VerifyReport report;
-  const auto files = files_of(run);
+  const auto files = files_of_run(run);
   std::int64_t all = 1;
   for (const fs::path& file : files) all += bytes_with_wal(file);
   std::int64_t done = 0;

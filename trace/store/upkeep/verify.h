@@ -15,13 +15,13 @@ namespace shardlens::trace::store {
 
 // Something that cannot be read, or does not add up.
 struct Damage {
-  std::string file;
-  int rank = -1;     // -1: the whole file
-  int lane = -1;     // of a chunk; else -1
-  std::string kind;  // of a chunk's events; else ""
+  std::string file{};
+  int rank = -1;       // -1: the whole file
+  int lane = -1;       // of a chunk; else -1
+  std::string kind{};  // of a chunk's events; else ""
   std::int64_t first_ns = 0, last_ns = 0;
   std::int64_t events = 0;  // that are lost with it
-  std::string what;
+  std::string what{};
 };
 
 struct VerifiedRank {
