@@ -8,8 +8,10 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -23,38 +25,14 @@ namespace fs = std::filesystem;
 
 std::string_view network_file_system_name(std::int64_t type) {
   // From linux/magic.h and the file systems' own documentation.
-  switch (type & 0xffffffff) {
-    case 0x6969:
-      return "NFS";
-    case 0x517b:
-      return "SMB";
-    case 0xfe534d42:
-      return "SMB";
-    case 0xff534d42:
-      return "CIFS";
-    case 0x0bd00bd0:
-      return "Lustre";
-    case 0x00c36400:
-      return "Ceph";
-    case 0x5346414f:
-      return "AFS";
-    case 0x6b414653:
-      return "AFS";
-    case 0x01021997:
-      return "9P";
-    case 0x19830326:
-      return "BeeGFS";
-    case 0x47504653:
-      return "GPFS";
-    case 0x73757245:
-      return "Coda";
-    case 0x7461636f:
-      return "OCFS2";
-    case 0x01161970:
-      return "GFS2";
-    default:
-      return "";
-  }
+  constexpr std::pair<std::int64_t, std::string_view> kNames[] = {
+      {0x6969, "NFS"},        {0x517b, "SMB"},        {0xfe534d42, "SMB"},  {0xff534d42, "CIFS"},
+      {0x0bd00bd0, "Lustre"}, {0x00c36400, "Ceph"},   {0x5346414f, "AFS"},  {0x6b414653, "AFS"},
+      {0x01021997, "9P"},     {0x19830326, "BeeGFS"}, {0x47504653, "GPFS"}, {0x73757245, "Coda"},
+      {0x7461636f, "OCFS2"},  {0x01161970, "GFS2"}};
+  const auto found =
+      std::ranges::find(kNames, type & 0xffffffff, [](auto& one) { return one.first; });
+  return found == std::end(kNames) ? "" : found->second;
 }
 
 std::string network_file_system_warning(const fs::path& path) {

@@ -1,8 +1,11 @@
 // The phases of a step. Any thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
+
+#include "trace/base/text.h"
 
 namespace shardlens::trace::base {
 
@@ -18,6 +21,10 @@ enum class Phase : std::uint8_t {
 inline constexpr int kPhaseCount = 7;
 
 // Its stored and displayed name.
-std::string_view to_string(Phase phase);
+inline std::string_view to_string(Phase phase) {
+  static constexpr std::array<std::string_view, kPhaseCount> kNames{
+      "data", "forward", "backward", "optimizer", "evaluation", "checkpoint", "other"};
+  return enum_name<Phase::kOther>(kNames, phase);
+}
 
 }  // namespace shardlens::trace::base
