@@ -6,8 +6,8 @@
 #include <mutex>
 #include <optional>
 #include <thread>
-#include <vector>
 
+#include "trace/base/side_by_side.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/run/trace_file.h"
 #include "trace/store/write/row_writer.h"
@@ -47,7 +47,7 @@ class Generation {
   std::int64_t end_ns() const { return end_ns_; }
 
  private:
-  void work();
+  void work(int rank);
   base::Result<void> write_rank(int rank);
   void watch();
 
@@ -55,8 +55,7 @@ class Generation {
   const fs::path folder_;
   const StepShape shape_;
   const std::int64_t steps_;
-  std::atomic<int> next_rank_{0};
-  std::atomic<int> working_{0};
+  std::atomic<bool> has_ended_{false};
   std::atomic<std::int64_t> steps_written_{0};
   std::atomic<std::int64_t> end_ns_{0};
   std::atomic<bool> stop_{false};
@@ -85,20 +84,19 @@ base::Result<void> Generation::write_rank(int rank) {
   return store::checkpoint_trace_file(store::rank_file(folder_, rank));
 }
 
-void Generation::work() {
-  for (int rank = next_rank_++; rank < options_.ranks && !stop_; rank = next_rank_++) {
-    const auto written = write_rank(rank);
-    if (written) continue;
-    const std::lock_guard lock(mutex_);
-    if (!failure_) failure_ = written.error();
-    stop_ = true;
-  }
-  --working_;
+void Generation::work(int rank) {
+  if (stop_) return;
+  const auto written = write_rank(rank);
+  if (written) return;
+  const std::lock_guard lock(mutex_);
+  if (!failure_) failure_ = written.error();
+  stop_ = true;
 }
 
+// Until all ranks are written.
 void Generation::watch() {
   const auto all = static_cast<double>(steps_ * options_.ranks);
-  while (working_ > 0) {
+  while (!has_ended_) {
     std::this_thread::sleep_for(20ms);
     if (!options_.progress) continue;
     if (!options_.progress(static_cast<double>(steps_written_) / all)) stop_ = true;
@@ -106,13 +104,14 @@ void Generation::watch() {
 }
 
 base::Result<void> Generation::run() {
-  const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  const int wanted = options_.threads > 0 ? options_.threads : cores;
-  std::vector<std::jthread> threads;
-  working_ = std::min(wanted, options_.ranks);
-  for (int i = working_; i > 0; --i) threads.emplace_back([this] { work(); });
+  std::jthread writing([this] {
+    base::for_each_side_by_side(base::thread_count(options_.threads),
+                                static_cast<std::size_t>(options_.ranks),
+                                [this](int, std::size_t rank) { work(static_cast<int>(rank)); });
+    has_ended_ = true;
+  });
   watch();
-  threads.clear();
+  writing.join();
   const std::lock_guard lock(mutex_);
   if (failure_) return tl::make_unexpected(*failure_);
   return stop_ ? generation_stopped() : base::Result<void>();
