@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "trace/base/file_system.h"
-#include "trace/base/whole_file.h"
 
 namespace shardlens::trace::test {
 

@@ -18,12 +18,12 @@
 
 #include "app/launch/program_files.h"
 #include "app/launch/rank_environment.h"
+#include "trace/base/file_system.h"
 #include "trace/base/number_text.h"
 #include "trace/base/spawn.h"
 #include "trace/base/text.h"
 #include "trace/base/this_machine.h"
 #include "trace/base/wall_clock.h"
-#include "trace/base/whole_file.h"
 #include "trace/job/settings/schedule.h"
 #include "trace/model/recording_end.h"
 #include "trace/store/run/run_files.h"

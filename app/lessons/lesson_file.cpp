@@ -13,7 +13,6 @@
 #include "trace/base/file_system.h"
 #include "trace/base/printable.h"
 #include "trace/base/text.h"
-#include "trace/base/whole_file.h"
 
 namespace shardlens::app::lessons {
 

@@ -4,9 +4,9 @@
 #include <system_error>
 
 #include "app/session/watch/replay_clock.h"
+#include "trace/base/file_system.h"
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"
-#include "trace/base/whole_file.h"
 
 namespace shardlens::app::window {
 

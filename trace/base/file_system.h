@@ -7,8 +7,10 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "trace/base/result.h"
@@ -97,6 +99,13 @@ inline ErrorKind write_error_kind(int code) {
   const bool is_full = code == ENOSPC || code == EDQUOT || code == EFBIG;
   return is_full ? ErrorKind::kDiskFull : ErrorKind::kIo;
 }
+
+// All that is in a small file; none: it cannot be read.
+std::optional<std::string> whole_text(const std::filesystem::path& file);
+
+// All of `text` or what was there before: it is written beside the file, and takes its place once
+// it is on the disk.
+std::error_code replace_text(const std::filesystem::path& file, std::string_view text);
 
 // Moves `from` to `to` on the same file system; an existing `to` is kUsage.
 Result<void> publish_file(const std::filesystem::path& from, const std::filesystem::path& to);

@@ -1,6 +1,7 @@
 // What travels between recorder, writer, reader and analysis: some rows of every table. Any thread.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -37,5 +38,8 @@ struct Batch {
 
   bool empty() const;
 };
+
+// Of the bulk kinds.
+std::int64_t count_events(const Batch& batch);
 
 }  // namespace shardlens::trace::model

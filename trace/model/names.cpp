@@ -56,4 +56,10 @@ bool Batch::empty() const {
          !pending && !heartbeat && !cost && !rank_info;
 }
 
+std::int64_t count_events(const Batch& batch) {
+  std::size_t events = 0;
+  for (const EventRun& run : batch.events) events += run.events.size();
+  return static_cast<std::int64_t>(events);
+}
+
 }  // namespace shardlens::trace::model

@@ -312,10 +312,7 @@ void SyntheticRank::add_cost(const RankStepTimes& times) {
   cost_.rank = rank_;
   cost_.callback_ns += step_ns / 200;
   cost_.writer_ns += step_ns / 50;
-  for (const model::EventRun& run : batch_.events) {
-    cost_.events += static_cast<std::int64_t>(run.events.size());
-  }
-  cost_.events += static_cast<std::int64_t>(batch_.collectives.size());
+  cost_.events += model::count_events(batch_) + std::ssize(batch_.collectives);
   batch_.cost = cost_;
 }
 

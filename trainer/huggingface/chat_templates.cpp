@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "trace/base/whole_file.h"
+#include "trace/base/file_system.h"
 
 namespace shardlens::trainer::huggingface {
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "trace/base/file_system.h"
-#include "trace/base/whole_file.h"
 #include "trace/job/huggingface/find_model.h"
 #include "trainer/huggingface/chat_templates.h"
 #include "trainer/huggingface/folder_source.h"

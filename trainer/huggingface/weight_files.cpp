@@ -6,7 +6,6 @@
 #include <system_error>
 
 #include "trace/base/file_system.h"
-#include "trace/base/whole_file.h"
 
 namespace shardlens::trainer::huggingface {
 

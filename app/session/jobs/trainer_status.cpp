@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "trace/base/file_system.h"
 #include "trace/base/text.h"
-#include "trace/base/whole_file.h"
 
 namespace shardlens::app::session {
 

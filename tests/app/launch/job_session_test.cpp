@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "tests/files.h"
-#include "trace/base/whole_file.h"
+#include "trace/base/file_system.h"
 #include "trace/job/checkpoint/checkpoint_info.h"
 #include "trace/job/huggingface/find_model.h"
 #include "trace/job/settings/settings.h"

@@ -9,7 +9,6 @@
 
 #include "made_up_sweep.h"
 #include "trace/base/file_system.h"
-#include "trace/base/whole_file.h"
 
 namespace shardlens::app::sweep {
 namespace {

@@ -1,4 +1,3 @@
-#include "trace/base/whole_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

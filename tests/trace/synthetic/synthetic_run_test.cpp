@@ -65,7 +65,7 @@ TEST_F(GeneratedRun, HoldsAsManyEventsAsItSays) {
   const auto ranks = read_all(run.folder);
   ASSERT_EQ(ranks.size(), 3u);
   for (const auto& [rank, batch] : ranks) {
-    events += store::count_events(batch) + std::ssize(batch.collectives);
+    events += model::count_events(batch) + std::ssize(batch.collectives);
     EXPECT_EQ(static_cast<std::int64_t>(batch.steps.size()), run.steps);
   }
   EXPECT_EQ(events, run.events);

@@ -8,7 +8,7 @@
 #include "profiler/pytorch/torch_sources.h"
 #include "tests/trainer/comm/rank_threads.h"
 #include "tests/trainer/huggingface/model_folder.h"
-#include "trace/base/whole_file.h"
+#include "trace/base/file_system.h"
 #include "trainer/huggingface/folder_source.h"
 #include "trainer/huggingface/save_model_folder.h"
 #include "trainer/model/build_model.h"

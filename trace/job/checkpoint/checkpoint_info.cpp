@@ -10,7 +10,6 @@
 #include "trace/base/file_system.h"
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"
-#include "trace/base/whole_file.h"
 #include "trace/job/shape/shape_text.h"
 
 namespace shardlens::trace::job {

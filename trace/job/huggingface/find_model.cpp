@@ -5,7 +5,7 @@
 #include <utility>
 #include <variant>
 
-#include "trace/base/whole_file.h"
+#include "trace/base/file_system.h"
 #include "trace/job/huggingface/model_config.h"
 #include "trace/job/settings/knob_text.h"
 

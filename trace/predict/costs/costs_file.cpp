@@ -8,7 +8,6 @@
 #include "trace/base/file_system.h"
 #include "trace/base/printable.h"
 #include "trace/base/text.h"
-#include "trace/base/whole_file.h"
 #include "trace/job/huggingface/config_keys.h"
 #include "trace/job/library_environment.h"
 

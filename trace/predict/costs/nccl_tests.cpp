@@ -12,7 +12,6 @@
 #include "trace/base/median.h"
 #include "trace/base/printable.h"
 #include "trace/base/text.h"
-#include "trace/base/whole_file.h"
 #include "trace/model/traffic.h"
 
 namespace shardlens::trace::predict {

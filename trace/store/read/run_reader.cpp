@@ -55,13 +55,6 @@ struct RunReader::State {
 
 namespace {
 
-std::int64_t event_count(const model::Batch& batch) {
-  std::int64_t count = 0;
-  for (const model::EventRun& run : batch.events)
-    count += static_cast<std::int64_t>(run.events.size());
-  return count;
-}
-
 base::Result<TraceFile> read_once(TraceFile file) {
   TRY(file.database().execute(kReadOnce));
   return file;
@@ -190,7 +183,7 @@ base::Result<std::vector<model::Batch>> RunReader::poll(std::int64_t until_ns,
         s.problems[rank] = batch.error().message;
         note(batch.error());
       } else if (!batch->empty()) {
-        events += event_count(*batch);
+        events += count_events(*batch);
         batches.push_back(std::move(*batch));
       }
     }

@@ -18,12 +18,6 @@ std::int64_t count_rows(const model::Batch& batch) {
   return static_cast<std::int64_t>(rows);
 }
 
-std::int64_t count_events(const model::Batch& batch) {
-  std::size_t events = 0;
-  for (const model::EventRun& run : batch.events) events += run.events.size();
-  return static_cast<std::int64_t>(events);
-}
-
 model::UnwrittenRecords count_by_kind(const model::Batch& batch) {
   const auto count = [](const auto& rows) { return static_cast<std::int64_t>(rows.size()); };
   model::UnwrittenRecords records;

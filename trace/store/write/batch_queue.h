@@ -13,10 +13,9 @@
 
 namespace shardlens::trace::store {
 
-// Rows and events, without those that replace each other.
+// Without events, and without those that replace each other.
 std::int64_t count_rows(const model::Batch& batch);
-std::int64_t count_events(const model::Batch& batch);
-// The same by kind; what was counted as lost before is no loss of its own.
+// Rows and events by kind; what was counted as lost before is no loss of its own.
 model::UnwrittenRecords count_by_kind(const model::Batch& batch);
 // Moves everything of `from` behind what `to` has.
 void append(model::Batch& to, model::Batch&& from);
