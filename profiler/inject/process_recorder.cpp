@@ -12,7 +12,7 @@
 #include "trace/base/text.h"
 #include "trace/base/this_machine.h"
 #include "trace/job/settings/schedule.h"
-#include "trace/model/recording_end.h"
+#include "trace/model/untold.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::profiler::inject {

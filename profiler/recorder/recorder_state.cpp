@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "trace/base/wall_clock.h"
-#include "trace/model/recording_end.h"
+#include "trace/model/untold.h"
 
 namespace shardlens::profiler::recorder {
 namespace {

@@ -111,6 +111,8 @@ enum class CollectiveFunction : std::uint8_t {
 
 // What a collective was for. Stored as text, "bucket 3", "unit blocks.6 forward gather", "loss", …
 enum class TagKind : std::uint8_t { kNone, kBucket, kUnit, kNamed };
+// What the tag of a unit's gather ends with that was asked for ahead of need.
+inline constexpr std::string_view kPrefetchedEnding = ", prefetched";
 
 // One collective on one rank, written when it has ended.
 struct Collective {

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
+
+#include "trace/base/text.h"
 
 namespace shardlens::trace::model {
 
@@ -28,13 +31,11 @@ bool is_leading_gpu_counter(std::string_view name) {
 }
 
 std::string throttling_text(std::uint32_t limits) {
-  std::string text;
+  std::vector<std::string_view> names;
   for (const auto& [bits, name] : kThrottlingNames) {
-    if ((limits & bits) == 0) continue;
-    if (!text.empty()) text += ", ";
-    text += name;
+    if ((limits & bits) != 0) names.push_back(name);
   }
-  return text;
+  return base::joined(names);
 }
 
 }  // namespace shardlens::trace::model

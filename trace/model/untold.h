@@ -53,6 +53,13 @@ inline constexpr std::string_view kStepsOfOptimizer =
     ", which marks no steps: each ends with its optimizer's";
 inline constexpr std::string_view kOneStep = ", which marks no steps: all of it counts as one";
 
+// Among the strings of the last commit of a rank whose sources had given all that they held before
+// its recorder stopped, so that nothing of what was recorded is missing at its end. One that was
+// killed, or that saved what it could in haste, lacks it.
+inline constexpr std::string_view kClosedInOrder = "shardlens: closed in order";
+// Behind the `sources` of a rank that does not know yet how its recording ends.
+inline constexpr std::string_view kEndNotTold = "; its end: not recorded";
+
 // Whether steps are as the program marked them; if not, sentences on that, else "".
 bool marks_steps(std::string_view sources);
 std::string unmarked_steps(std::string_view sources);

@@ -11,8 +11,8 @@
 
 #include "tests/files.h"
 #include "trace/model/batch.h"
-#include "trace/model/recording_end.h"
 #include "trace/model/strings.h"
+#include "trace/model/untold.h"
 #include "trace/store/read/run_reader.h"
 #include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"

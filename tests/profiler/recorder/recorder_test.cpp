@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tests/profiler/recorded_run.h"
-#include "trace/model/recording_end.h"
+#include "trace/model/untold.h"
 
 namespace shardlens::profiler::recorder {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/trace/advice/advised_run.h"
-#include "trace/model/unit_tag.h"
+#include "trace/model/events.h"
 
 namespace shardlens::trace::advice {
 namespace {

@@ -1,7 +1,7 @@
 #include "trace/advice/sharding/gathers.h"
 
 #include "trace/advice/facts/words.h"
-#include "trace/model/unit_tag.h"
+#include "trace/model/events.h"
 
 namespace shardlens::trace::advice {
 

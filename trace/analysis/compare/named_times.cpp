@@ -6,7 +6,7 @@
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/base/words/quantity.h"
 #include "trace/model/activity.h"
-#include "trace/model/unit_tag.h"
+#include "trace/model/events.h"
 #include "trace/model/untold.h"
 
 namespace shardlens::trace::analysis {

@@ -22,7 +22,6 @@
 #include "trace/analysis/steps/step_table.h"
 #include "trace/job/run_limits.h"
 #include "trace/model/gpu_counters.h"
-#include "trace/model/recording_end.h"
 #include "trace/model/run_info.h"
 #include "trace/model/traffic.h"
 #include "trace/model/untold.h"

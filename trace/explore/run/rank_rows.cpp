@@ -12,7 +12,7 @@
 #include "trace/analysis/figures/throttling.h"
 #include "trace/base/saturated.h"
 #include "trace/model/gpu_counters.h"
-#include "trace/model/recording_end.h"
+#include "trace/model/untold.h"
 #include "trace/timeline/values/drawn_event.h"
 
 namespace shardlens::trace::explore {

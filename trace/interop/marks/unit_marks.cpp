@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "trace/model/unit_tag.h"
+#include "trace/model/events.h"
 
 namespace shardlens::trace::interop {
 

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "trace/base/median.h"
-#include "trace/model/recording_end.h"
 #include "trace/model/untold.h"
 #include "trace/predict/record/time_window.h"
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "trace/model/unit_tag.h"
+#include "trace/model/events.h"
 
 namespace shardlens::trace::predict {
 

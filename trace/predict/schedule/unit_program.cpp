@@ -8,7 +8,7 @@
 #include <ranges>
 #include <utility>
 
-#include "trace/model/unit_tag.h"
+#include "trace/model/events.h"
 
 namespace shardlens::trace::predict {
 

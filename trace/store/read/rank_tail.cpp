@@ -89,9 +89,7 @@ base::Result<std::int64_t> RankTail::last_chunk_of_poll(Database& database) cons
   TRY_ASSIGN(auto statement, database.prepare_once(
                                  "select row_id,count from chunk where row_id > ?1 and row_id < ?2 "
                                  "order by row_id limit ?3"));
-  statement->bind(1, marks_[kChunkMark]);
-  statement->bind(2, first_row_id(rank_ + 1));
-  statement->bind(3, kMostChunks);
+  bind_all(*statement, std::array{marks_[kChunkMark], first_row_id(rank_ + 1), kMostChunks});
   std::int64_t last = marks_[kChunkMark];
   for (std::int64_t events = 0;;) {
     TRY_ASSIGN(const bool more, statement->step());
@@ -109,9 +107,7 @@ base::Result<RankTail::Target> RankTail::find_target(Database& database,
   TRY_ASSIGN(auto statement,
              database.prepare_once(sql + " from batch where row_id > ?1 and row_id < ?2 "
                                          "order by row_id limit ?3"));
-  statement->bind(1, last_batch_);
-  statement->bind(2, first_row_id(rank_ + 1));
-  statement->bind(3, kMostCommits);
+  bind_all(*statement, std::array{last_batch_, first_row_id(rank_ + 1), kMostCommits});
   TRY_ASSIGN(const std::int64_t last_chunk, last_chunk_of_poll(database));
   Target target{marks_, last_batch_};
   std::int64_t taken = 0;
@@ -130,8 +126,7 @@ base::Result<RankTail::Target> RankTail::find_target(Database& database,
   }
   TRY_ASSIGN(auto later, database.prepare_once(
                              "select 1 from batch where row_id > ?1 and row_id < ?2 limit 1"));
-  later->bind(1, target.batch);
-  later->bind(2, first_row_id(rank_ + 1));
+  bind_all(*later, std::array{target.batch, first_row_id(rank_ + 1)});
   TRY_ASSIGN(const bool more, later->step());
   target.is_last = !more;
   return target;
@@ -249,9 +244,7 @@ base::Result<std::optional<TableMarks>> RankTail::marks_of(Database& database,
                                                    " from batch where row_id > ?1 and row_id < ?2 "
                                                    "and " +
                                                    condition));
-  statement->bind(1, first_row_id(rank_));
-  statement->bind(2, first_row_id(rank_ + 1));
-  statement->bind(3, value);
+  bind_all(*statement, std::array{first_row_id(rank_), first_row_id(rank_ + 1), value});
   TRY_ASSIGN(const bool found, statement->step());
   if (!found) return std::optional<TableMarks>();
   TableMarks marks{};
@@ -278,9 +271,8 @@ base::Result<RankTail::Bounds> RankTail::bounds_of(Database& database, std::int6
   TRY_ASSIGN(auto statement, database.prepare_once("select row_id from step where row_id > ?1 and "
                                                    "row_id < ?2 and start_ns >= ?3 "
                                                    "order by row_id limit 1"));
-  statement->bind(1, bounds.after[step_mark]);
-  statement->bind(2, first_row_id(rank_ + 1));
-  statement->bind(3, end_ns + kLongestDelayNs);
+  bind_all(*statement,
+           std::array{bounds.after[step_mark], first_row_id(rank_ + 1), end_ns + kLongestDelayNs});
   TRY_ASSIGN(const bool found, statement->step());
   if (!found) return bounds;
   TRY_ASSIGN(const auto later, marks_of(database,

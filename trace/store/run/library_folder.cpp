@@ -157,10 +157,6 @@ fs::path run_called(const Library& library, std::string_view name) {
   return {};
 }
 
-}  // namespace
-
-namespace {
-
 base::Result<void> check_name(const std::string& name) {
   if (name == base::printable_line(name)) return {};
   return base::fail(base::ErrorKind::kUsage,

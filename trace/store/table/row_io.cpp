@@ -19,11 +19,7 @@ model::StringId StringIndex::id(std::string_view text) const {
 }
 
 void RowBinder::integer_list(const char*, const std::vector<int>& values) {
-  scratch_.clear();
-  for (const int value : values) {
-    if (!scratch_.empty()) scratch_ += ',';
-    scratch_ += std::to_string(value);
-  }
+  scratch_ = base::joined(values, ",");
   statement_.bind_text(next_++, scratch_);
 }
 

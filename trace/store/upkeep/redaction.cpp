@@ -5,7 +5,7 @@
 #include <set>
 
 #include "trace/model/packed.h"
-#include "trace/model/recording_end.h"
+#include "trace/model/untold.h"
 
 namespace shardlens::trace::store {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "profiler/pytorch/torch_sources.h"
-#include "trace/model/unit_tag.h"
+#include "trace/model/events.h"
 #include "trainer/strategy/initial_values.h"
 #include "trainer/tensor/tensor_memory.h"
 

@@ -12,7 +12,7 @@
 #include "tests/trace/analysis/synthetic_run.h"
 #include "trace/analysis/collectives/exposed_time.h"
 #include "trace/analysis/steps/rank_activity.h"
-#include "trace/model/recording_end.h"
+#include "trace/model/untold.h"
 
 namespace shardlens::trace::analysis {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "tests/trace/analysis/synthetic_run.h"
 #include "trace/analysis/run/run_analysis.h"
-#include "trace/model/recording_end.h"
+#include "trace/model/untold.h"
 
 namespace shardlens::trace::analysis {
 namespace {

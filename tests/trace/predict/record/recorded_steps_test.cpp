@@ -6,7 +6,7 @@
 #include <iterator>
 #include <tuple>
 
-#include "trace/model/recording_end.h"
+#include "trace/model/untold.h"
 
 namespace shardlens::trace::predict {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/trace/store/testing/store_fixture.h"
-#include "trace/model/recording_end.h"
+#include "trace/model/untold.h"
 #include "trace/store/read/run_reader.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/run/trace_file.h"
