@@ -81,7 +81,7 @@ class RowInserts {
     for (const Row& row : rows) {
       statement.bind(1, ++row_id);
       trace::store::RowBinder binder(statement, strings_, 2);
-      trace::store::RowTable<Row>::fields(binder, row);
+      trace::store::row_fields(binder, row);
       TRY(statement.run());
     }
     ms += thread_cpu_ms() - before;

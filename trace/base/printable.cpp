@@ -45,38 +45,36 @@ bool is_deceptive(char32_t code) {
   return control || separator || direction;
 }
 
-// Calls `keep(sequence)` or `replace(code)` for all of `text`; a byte that is no UTF-8 is U+FFFD.
-template <typename Keep, typename Replace>
-void for_each_character(std::string_view text, Keep keep, Replace replace) {
+// `replaced(code)` in place of every deceptive character; a byte that is no UTF-8 is U+FFFD.
+template <typename Replaced>
+std::string rewritten(std::string_view text, Replaced replaced) {
+  std::string result;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t length = sequence_length(text, at);
     const std::string_view sequence = text.substr(at, length);
     at += length == 0 ? 1 : length;
     const char32_t code = length == 0 ? 0xfffd : code_point(sequence);
     if (length == 0 || is_deceptive(code)) {
-      replace(code);
+      result += replaced(code);
     } else {
-      keep(sequence);
+      result += sequence;
     }
   }
-}
-
-std::string replaced(std::string_view text, bool keeps_lines) {
-  std::string result;
-  for_each_character(
-      text, [&](std::string_view sequence) { result += sequence; },
-      [&](char32_t code) {
-        const bool layout = code == U'\n' || code == U'\t';
-        result += keeps_lines && layout ? std::string(1, static_cast<char>(code)) : "\uFFFD";
-      });
   return result;
 }
 
+std::string not_printable(char32_t) { return "\uFFFD"; }
+
 }  // namespace
 
-std::string printable(std::string_view text) { return replaced(text, true); }
+std::string printable(std::string_view text) {
+  return rewritten(text, [](char32_t code) {
+    const bool is_layout = code == U'\n' || code == U'\t';
+    return is_layout ? std::string(1, static_cast<char>(code)) : not_printable(code);
+  });
+}
 
-std::string printable_line(std::string_view text) { return replaced(text, false); }
+std::string printable_line(std::string_view text) { return rewritten(text, not_printable); }
 
 bool is_utf8(std::string_view text) {
   for (std::size_t at = 0, length = 0; at < text.size(); at += length) {
@@ -87,18 +85,12 @@ bool is_utf8(std::string_view text) {
 }
 
 std::string printable_json(std::string_view document) {
-  std::string result;
-  for_each_character(
-      document, [&](std::string_view sequence) { result += sequence; },
-      [&](char32_t code) {
-        if (code == U'\n' || code == U'\t' ||
-            code == U'\r') {  // between values: strings have them escaped
-          result += static_cast<char>(code);
-          return;
-        }
-        result += formatted("\\u%04x", static_cast<unsigned>(code));
-      });
-  return result;
+  return rewritten(document, [](char32_t code) {
+    // Between values: strings have them escaped.
+    const bool is_layout = code == U'\n' || code == U'\t' || code == U'\r';
+    return is_layout ? std::string(1, static_cast<char>(code))
+                     : formatted("\\u%04x", static_cast<unsigned>(code));
+  });
 }
 
 }  // namespace shardlens::trace::base

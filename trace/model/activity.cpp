@@ -56,22 +56,11 @@ base::Intervals phase_intervals(base::Interval step, const std::vector<PhaseInte
 }
 
 base::TimeClass phase_class(base::Phase phase) {
-  switch (phase) {
-    case base::Phase::kData:
-      return base::TimeClass::kData;
-    case base::Phase::kForward:
-      return base::TimeClass::kForward;
-    case base::Phase::kBackward:
-      return base::TimeClass::kBackward;
-    case base::Phase::kOptimizer:
-      return base::TimeClass::kOptimizerPhase;
-    case base::Phase::kEvaluation:
-      return base::TimeClass::kEvaluation;
-    case base::Phase::kCheckpoint:
-    case base::Phase::kOther:
-      return base::TimeClass::kOtherPhase;
-  }
-  return base::TimeClass::kOtherPhase;
+  using enum base::TimeClass;
+  constexpr std::array<base::TimeClass, base::kPhaseCount> kClasses{
+      kData, kForward, kBackward, kOptimizerPhase, kEvaluation, kOtherPhase, kOtherPhase};
+  const auto place = static_cast<std::size_t>(phase);
+  return place < kClasses.size() ? kClasses[place] : kOtherPhase;
 }
 
 }  // namespace shardlens::trace::model

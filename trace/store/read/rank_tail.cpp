@@ -62,7 +62,7 @@ base::Result<void> RankTail::select(Database& database, const std::string& condi
   bind_all(*statement, values);
   return statement->for_each_row([&](const Statement& row) -> base::Result<void> {
     RowScanner scanner(row, strings_, 0);
-    RowTable<Row>::fields(scanner, rows.emplace_back());
+    row_fields(scanner, rows.emplace_back());
     if (!scanner.problem().empty()) return damaged(database, scanner.problem());
     return {};
   });
@@ -78,7 +78,7 @@ base::Result<std::optional<Row>> RankTail::select_one(Database& database) const 
   if (!found) return std::optional<Row>();
   Row row;
   RowScanner scanner(*statement, strings_, 0);
-  RowTable<Row>::fields(scanner, row);
+  row_fields(scanner, row);
   if (!scanner.problem().empty()) return damaged(database, scanner.problem());
   return std::optional<Row>(std::move(row));
 }

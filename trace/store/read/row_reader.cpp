@@ -25,7 +25,7 @@ base::Result<void> RowReader::read(Database& database, std::vector<Row>& rows,
   return statement.for_each_row([&](const Statement& from) {
     Row row;
     RowScanner scanner(from, strings_, 1);
-    RowTable<Row>::fields(scanner, row);
+    row_fields(scanner, row);
     last_id = from.integer(0);
     --left_;
     // The others are still worth showing, and no later call asks for this one again.
@@ -89,7 +89,7 @@ base::Result<RowPart> RowReader::read_some(Database& database, std::int64_t most
   TRY_ASSIGN(const bool found, info.step());
   if (!found) return part;
   RowScanner scanner(info, strings_, 0);
-  RowTable<model::RankInfo>::fields(scanner, part.rows.rank_info.emplace());
+  row_fields(scanner, part.rows.rank_info.emplace());
   return part;
 }
 

@@ -11,11 +11,18 @@
 
 namespace shardlens::trace::store {
 
-// fields(io, row) hands every member to `io` with its column's name. `io` is one of row_io.h. What
+// fields(io, row) hands every member but the rank to `io` with its column's name. `io` is one of
+// row_io.h. What
 // may be unknown has integer_if(is it known, name, member, what that holds otherwise), which
 // returns whether it is, or real_if, and is NULL in the file then.
 template <typename Row>
 struct RowTable;
+
+// All of them: every row tells its rank first.
+void row_fields(auto& io, auto& row) {
+  io.integer("rank", row.rank);
+  RowTable<std::remove_cvref_t<decltype(row)>>::fields(io, row);
+}
 
 // A bucket's parameters have a table of their own.
 struct BucketParameter {
@@ -31,7 +38,6 @@ template <>
 struct RowTable<model::InternedString> {
   static constexpr const char* kName = "string";
   static void fields(auto& io, auto& row) {
-    io.integer("rank", row.rank);
     io.integer("id", row.id);
     io.text("text", row.text);
   }
@@ -41,7 +47,6 @@ template <>
 struct RowTable<model::Lane> {
   static constexpr const char* kName = "lane";
   static void fields(auto& io, auto& row) {
-    io.integer("rank", row.rank);
     io.integer("lane", row.id);
     io.enumeration("kind", row.kind, model::LaneKind::kMemory);
     io.interned("name", row.name);
@@ -52,7 +57,6 @@ template <>
 struct RowTable<model::ProcessGroup> {
   static constexpr const char* kName = "process_group";
   static void fields(auto& io, auto& row) {
-    io.integer("rank", row.rank);
     io.integer("process_group", row.id);
     io.interned("name", row.name);
     io.interned("backend", row.backend);
@@ -64,7 +68,6 @@ template <>
 struct RowTable<model::Step> {
   static constexpr const char* kName = "step";
   static void fields(auto& io, auto& row) {
-    io.integer("rank", row.rank);
     io.integer("step", row.index);
     io.integer("start_ns", row.start_ns);
     io.integer("end_ns", row.end_ns);
@@ -84,7 +87,6 @@ template <>
 struct RowTable<model::Span> {
   static constexpr const char* kName = "span";
   static void fields(auto& io, auto& row) {
-    io.integer("rank", row.rank);
     io.integer("lane", row.lane);
     io.integer("step", row.step);
     io.enumeration("phase", row.phase, base::Phase::kOther);
@@ -99,7 +101,6 @@ template <>
 struct RowTable<model::Collective> {
   static constexpr const char* kName = "collective";
   static void fields(auto& io, auto& row) {
-    io.integer("rank", row.rank);
     io.integer("lane", row.lane);
     io.integer("step", row.step);
     io.integer("process_group", row.process_group);
@@ -123,7 +124,6 @@ template <>
 struct RowTable<model::PendingCollective> {
   static constexpr const char* kName = "pending";
   static void fields(auto& io, auto& row) {
-    io.integer("rank", row.rank);
     io.integer("process_group", row.process_group);
     io.integer_if(row.sequence >= 0, "sequence", row.sequence, model::kNotKnown);
     io.enumeration("function", row.function, model::CollectiveFunction::kOther);
@@ -140,7 +140,6 @@ template <>
 struct RowTable<model::Bucket> {
   static constexpr const char* kName = "bucket";
   static void fields(auto& io, auto& row) {
-    io.integer("rank", row.rank);
     io.integer("plan", row.plan);
     io.integer("bucket", row.index);
     io.integer("bytes", row.bytes);
@@ -152,7 +151,6 @@ template <>
 struct RowTable<BucketParameter> {
   static constexpr const char* kName = "bucket_parameter";
   static void fields(auto& io, auto& row) {
-    io.integer("rank", row.rank);
     io.integer("plan", row.plan);
     io.integer("bucket", row.bucket);
     io.integer("position", row.position);
@@ -165,7 +163,6 @@ template <>
 struct RowTable<model::BucketReady> {
   static constexpr const char* kName = "bucket_ready";
   static void fields(auto& io, auto& row) {
-    io.integer("rank", row.rank);
     io.integer("step", row.step);
     io.integer("bucket", row.bucket);
     io.integer("time_ns", row.time_ns);
@@ -176,7 +173,6 @@ template <>
 struct RowTable<model::Unit> {
   static constexpr const char* kName = "unit";
   static void fields(auto& io, auto& row) {
-    io.integer("rank", row.rank);
     io.integer("unit", row.index);
     io.interned("name", row.name);
     io.integer("bytes", row.bytes);
@@ -191,7 +187,6 @@ template <>
 struct RowTable<model::UnitParameter> {
   static constexpr const char* kName = "unit_parameter";
   static void fields(auto& io, auto& row) {
-    io.integer("rank", row.rank);
     io.integer("unit", row.unit);
     io.interned("name", row.name);
     io.integer("bytes", row.bytes);
@@ -202,7 +197,6 @@ template <>
 struct RowTable<model::UnitReady> {
   static constexpr const char* kName = "unit_ready";
   static void fields(auto& io, auto& row) {
-    io.integer("rank", row.rank);
     io.integer("step", row.step);
     io.integer("unit", row.unit);
     io.integer("time_ns", row.time_ns);
@@ -213,7 +207,6 @@ template <>
 struct RowTable<model::Evaluation> {
   static constexpr const char* kName = "evaluation";
   static void fields(auto& io, auto& row) {
-    io.integer("rank", row.rank);
     io.integer("step", row.step);
     io.integer("time_ns", row.time_ns);
     io.real("loss", row.loss);
@@ -237,7 +230,6 @@ template <>
 struct RowTable<model::MemorySample> {
   static constexpr const char* kName = "memory";
   static void fields(auto& io, auto& row) {
-    io.integer("rank", row.rank);
     io.integer("time_ns", row.time_ns);
     io.integer("step", row.step);
     io.integer("is_peak", row.is_peak);
@@ -265,7 +257,6 @@ template <>
 struct RowTable<model::CounterSample> {
   static constexpr const char* kName = "counter";
   static void fields(auto& io, auto& row) {
-    io.integer("rank", row.rank);
     io.interned("name", row.name);
     io.interned("unit", row.unit);
     io.integer("time_ns", row.time_ns);
@@ -277,7 +268,6 @@ template <>
 struct RowTable<model::LogLine> {
   static constexpr const char* kName = "log";
   static void fields(auto& io, auto& row) {
-    io.integer("rank", row.rank);
     io.integer("time_ns", row.time_ns);
     io.enumeration("level", row.level, model::LogLine::Level::kError);
     io.text("text", row.text);
@@ -288,7 +278,6 @@ template <>
 struct RowTable<model::Lost> {
   static constexpr const char* kName = "lost";
   static void fields(auto& io, auto& row) {
-    io.integer("rank", row.rank);
     io.text("reason", row.reason);
     io.integer("count", row.count);
   }
@@ -298,7 +287,6 @@ template <>
 struct RowTable<model::Heartbeat> {
   static constexpr const char* kName = "heartbeat";
   static void fields(auto& io, auto& row) {
-    io.integer("rank", row.rank);
     io.integer("alive_ns", row.alive_ns);
     io.integer("progress_ns", row.progress_ns);
     io.integer("step", row.step);
@@ -310,7 +298,6 @@ template <>
 struct RowTable<model::RecorderCost> {
   static constexpr const char* kName = "recorder_cost";
   static void fields(auto& io, auto& row) {
-    io.integer("rank", row.rank);
     io.integer_if(row.callback_ns >= 0, "callback_ns", row.callback_ns, model::kNotKnown);
     io.integer("writer_ns", row.writer_ns);
     io.integer("events", row.events);
@@ -321,7 +308,6 @@ template <>
 struct RowTable<model::RankInfo> {
   static constexpr const char* kName = "rank";
   static void fields(auto& io, auto& row) {
-    io.integer("rank", row.rank);
     io.integer_if(row.local_rank >= 0, "local_rank", row.local_rank, model::kNotKnown);
     io.text("host", row.host);
     io.integer_if(row.process_id > 0, "process_id", row.process_id);

@@ -65,7 +65,7 @@ template <typename Row>
 std::vector<Column> columns_of_table() {
   ColumnLister lister;
   Row row;
-  RowTable<Row>::fields(lister, row);
+  row_fields(lister, row);
   return lister.columns;
 }
 

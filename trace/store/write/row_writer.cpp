@@ -81,7 +81,7 @@ base::Result<void> RowWriter::insert(Statement& statement, std::int64_t& last_ro
                                      const Row& row) {
   statement.bind(1, ++last_row_id);
   RowBinder binder(statement, strings_, 2);
-  RowTable<Row>::fields(binder, row);
+  row_fields(binder, row);
   return statement.run();
 }
 
@@ -90,7 +90,7 @@ base::Result<void> RowWriter::replace(const Row& row, PresentRow which) {
   TRY_ASSIGN(auto statement, database_.prepare(insert_sql(RowTable<Row>::kName, true)));
   statement.tell_rows(*replaced_, RowTable<Row>::kName);
   RowBinder binder(statement, strings_, 1);
-  RowTable<Row>::fields(binder, row);
+  row_fields(binder, row);
   TRY(statement.run());
   present_[static_cast<std::size_t>(which)] = replaced_->take();
   return {};

@@ -48,7 +48,6 @@ struct TraceWriter::State {
   void count_lost(const char* reason, std::int64_t count);
   void count_unwritten(const model::Batch& batch);
   void set_failure(const base::Error& error);
-  std::string failure_message() const;
 
   // ---- the writer's thread
   void work();
@@ -104,11 +103,6 @@ void TraceWriter::State::set_failure(const base::Error& error) {
   const std::lock_guard lock(mutex);
   if (!failure) failure = error;
   failed = true;
-}
-
-std::string TraceWriter::State::failure_message() const {
-  const std::lock_guard lock(mutex);
-  return failure ? failure->message : std::string();
 }
 
 std::vector<model::Lost> TraceWriter::State::unwritten_losses() {
@@ -258,6 +252,9 @@ model::UnwrittenRecords TraceWriter::unwritten() const {
   return state_->unwritten;
 }
 std::int64_t TraceWriter::cpu_ns() const { return state_->cpu_ns; }
-std::string TraceWriter::failure() const { return state_->failure_message(); }
+std::string TraceWriter::failure() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->failure ? state_->failure->message : std::string();
+}
 
 }  // namespace shardlens::trace::store

@@ -128,7 +128,7 @@ template <typename Row>
 void print(std::ostream& out, const Row& row) {
   out << store::RowTable<Row>::kName << ": ";
   TextIo io(out);
-  store::RowTable<Row>::fields(io, row);
+  store::row_fields(io, row);
   out << '\n';
 }
 
