@@ -76,22 +76,21 @@ std::uint64_t next_of_chain(std::uint64_t before, std::uint64_t rows,
   return checksum_of_numbers(numbers);
 }
 
+base::Result<void> set_run_value(Database& database, std::string_view key, std::string_view value) {
+  TRY_ASSIGN(auto statement,
+             database.prepare("insert or replace into meta(row_id,rank,key,value) values(coalesce("
+                              "(select row_id from meta where rank=?1 and key=?2),"
+                              "(select max(row_id)+1 from meta where rank=?1),?4),?1,?2,?3)"));
+  statement.bind(1, std::int64_t{kRunRank});
+  statement.bind_text(2, key);
+  statement.bind_text(3, value);
+  statement.bind(4, first_row_id(kRunRank) + 1);
+  return statement.run();
+}
+
 base::Result<void> seal_run(Database& database) {
   TRY_ASSIGN(const std::uint64_t sum, sum_of_run(database));
-  TRY_ASSIGN(
-      const std::int64_t last,
-      database.integer("select max(row_id) from meta where rank = " + std::to_string(kRunRank)));
-  TRY_ASSIGN(const std::int64_t row,
-             database.integer("select row_id from meta where rank = " + std::to_string(kRunRank) +
-                                  " and key = '" + kSealKey + "'",
-                              last + 1));
-  TRY_ASSIGN(auto statement, database.prepare(insert_sql("meta", true)));
-  const std::string text = base::checksum_text(sum);
-  statement.bind(1, row);
-  statement.bind(2, std::int64_t{kRunRank});
-  statement.bind_text(3, kSealKey);
-  statement.bind_text(4, text);
-  return statement.run();
+  return set_run_value(database, kSealKey, base::checksum_text(sum));
 }
 
 base::Result<RunSeal> read_run_seal(Database& database) {

@@ -35,6 +35,8 @@ base::Result<std::uint64_t> first_of_chain(Database& database, int rank);
 std::uint64_t next_of_chain(std::uint64_t before, std::uint64_t rows,
                             std::span<const std::int64_t> values);
 
+// What `meta` says of the whole run: adds a value, or replaces the one that this key has.
+base::Result<void> set_run_value(Database& database, std::string_view key, std::string_view value);
 // Of run.sqlite: writes the checksum over name, status, settings and the rest, at the end of every
 // transaction that changes them.
 base::Result<void> seal_run(Database& database);

@@ -75,15 +75,7 @@ MetaValues meta_of(const model::RunInfo& info) {
 }
 
 base::Result<void> write_meta(Database& database, const MetaValues& values) {
-  TRY_ASSIGN(auto statement, database.prepare(insert_sql("meta")));
-  std::int64_t row = first_row_id(kRunRank);
-  for (const auto& [key, value] : values) {
-    statement.bind(1, ++row);
-    statement.bind(2, std::int64_t{kRunRank});
-    statement.bind_text(3, key);
-    statement.bind_text(4, value);
-    TRY(statement.run());
-  }
+  for (const auto& [key, value] : values) TRY(set_run_value(database, key, value));
   return {};
 }
 
@@ -187,21 +179,7 @@ base::Result<void> change_meta(const fs::path& file,
   TRY(database.execute("begin immediate"));
   TRY_ASSIGN(const RunSeal seal, read_run_seal(database));
   TRY_ASSIGN(const MetaValues values, wanted(database));
-  TRY_ASSIGN(auto last, database.integer("select max(row_id) from meta where rank=-1",
-                                         first_row_id(kRunRank)));
-  TRY_ASSIGN(auto change, database.prepare("update meta set value=?1 where rank=-1 and key=?2"));
-  TRY_ASSIGN(auto add,
-             database.prepare("insert into meta(value,key,rank,row_id) values(?1,?2,-1,?3)"));
-  for (const auto& [key, value] : values) {
-    change.bind_text(1, value);
-    change.bind_text(2, key);
-    TRY(change.run());
-    if (sqlite3_changes(database.get()) > 0) continue;
-    add.bind_text(1, value);
-    add.bind_text(2, key);
-    add.bind(3, ++last);
-    TRY(add.run());
-  }
+  TRY(write_meta(database, values));
   if (seal.is_whole()) TRY(seal_run(database));
   return database.execute("commit");
 }
