@@ -10,7 +10,7 @@
 #include "bench/fuzz/subject.h"
 #include "trace/explore/run_explorer.h"
 #include "trace/store/chunk/chunk_codec.h"
-#include "trace/store/digest/row_check.h"
+#include "trace/store/digest/row_checksums.h"
 #include "trace/store/run/kept_file.h"
 #include "trace/store/run/library_file.h"
 #include "trace/store/run/run_folder.h"

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,13 +21,8 @@ inline constexpr std::array<const char*, 4> kPresentTables{"rank", "heartbeat", 
                                                            "pending"};
 using PresentSums = std::array<std::uint64_t, kPresentTables.size()>;
 
-// The columns of a table that a digest knows: "row_id", "rank", ….
-std::vector<std::string> digested_columns(std::string_view table);
 // Which rows of a table belong to a rank: "where …".
 std::string rows_of_rank(std::string_view table, int rank);
-// The sum over the rows of a table as the file has them; `condition`: "where …".
-base::Result<std::uint64_t> sum_of_rows(Database& database, std::string_view table,
-                                        const std::string& condition);
 
 std::uint64_t present_checksum(std::span<const std::uint64_t> sums);
 // What a rank's chain begins with: the sum over what `meta` has of it.
@@ -48,5 +44,37 @@ struct RunSeal {
   bool is_whole() const { return !kept.empty() && kept == found; }
 };
 base::Result<RunSeal> read_run_seal(Database& database);
+
+// Whether the rows of a rank are those that were committed, commit by commit.
+class RowCheck {
+ public:
+  // `database` outlives this.
+  RowCheck(Database& database, int rank) : database_(database), rank_(rank) {}
+
+  // Calls found(what) for every commit whose rows, or whose own row, were changed. Errors: of
+  // SQLite.
+  base::Result<void> run(const std::function<void(std::string)>& found);
+  // Writes the checksums that the rows have now.
+  base::Result<void> seal();
+
+ private:
+  struct Commit {
+    std::vector<std::int64_t> values;  // of its row
+    std::uint64_t chain = 0;           // as its row says
+    std::uint64_t rows = 0;            // sum over its rows, as they are
+  };
+  using Visit =
+      std::function<base::Result<void>(const Commit& before, const Commit&, std::uint64_t)>;
+
+  base::Result<void> add_sums(std::size_t mark);
+  base::Result<void> visit_commits(const Visit& visit);
+  base::Result<std::uint64_t> present_now();
+  std::string of_rank() const;
+  std::string rows_between(const Commit& before, const Commit& commit) const;
+
+  Database& database_;
+  int rank_;
+  std::vector<std::uint64_t> sums_;  // by commit
+};
 
 }  // namespace shardlens::trace::store

@@ -1,18 +1,121 @@
-// The events of one kind that a query asks for, one after the other: chunk by chunk, each freed
-// before the next; all together where the query wants them by name; or looked up by their
-// correlation. One thread.
+// The events of one kind that a query asks for, one after the other. One thread.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
-#include "trace/store/sql/correlation_index.h"
+#include "trace/store/chunk/packed_column.h"
+#include "trace/store/chunk/recently_used.h"
 #include "trace/store/sql/event_filter.h"
 #include "trace/store/sql/event_source.h"
-#include "trace/store/sql/grouped_events.h"
 
 namespace shardlens::trace::store {
+
+// The numbers of an event, beside its name.
+enum class EventField : std::uint8_t { kStart, kDuration, kFlags, kCorrelation, kValue };
+inline constexpr int kEventFieldCount = 5;
+using EventFields = std::array<bool, kEventFieldCount>;
+
+std::int64_t field_of(const model::Event& event, EventField field);
+
+struct EventOrder {
+  enum class Key : std::uint8_t { kRank, kLane, kName } key = Key::kName;
+  bool descending = false;
+};
+
+// Events of many chunks in an order that begins with rank, lane or name, as GROUP BY wants them:
+// each chunk is decoded once and kept as the columns that are asked for, its events side by side
+// by name. Memory grows with the events, 0 to 40 bytes each.
+class GroupedEvents {
+ public:
+  explicit GroupedEvents(EventFields fields) : fields_(fields) {}
+
+  // Those of `events` that `filter` holds for.
+  void add(const ChunkEntry& place, const RankNames& names, const RankFilter& filter,
+           const std::vector<model::Event>& events);
+  void arrange(const std::vector<EventOrder>& order);
+
+  // One event after the other, once arranged.
+  bool at_end() const { return run_ == runs_.size(); }
+  void next() {
+    if (++row_ == runs_[run_].end) step_to(run_ + 1);
+  }
+  const ChunkEntry& place() const { return *chunks_[runs_[run_].chunk].place; }
+  const RankNames& names() const { return *chunks_[runs_[run_].chunk].names; }
+  model::StringId name() const { return runs_[run_].name; }
+  std::int64_t value(EventField field) const {
+    return chunks_[runs_[run_].chunk].columns[static_cast<std::size_t>(field)].at(row_);
+  }
+
+ private:
+  struct KeptChunk {
+    const ChunkEntry* place = nullptr;
+    const RankNames* names = nullptr;
+    std::array<PackedColumn, kEventFieldCount> columns;
+  };
+  // Events of one chunk with one name.
+  struct Run {
+    std::uint32_t chunk = 0;
+    model::StringId name = 0;
+    std::uint32_t begin = 0, end = 0;
+    std::uint32_t name_position = 0;  // of its text among all, sorted
+  };
+
+  void step_to(std::size_t run) {
+    run_ = run;
+    if (!at_end()) row_ = runs_[run_].begin;
+  }
+  std::vector<const model::Event*> side_by_side(const std::vector<model::Event>& events,
+                                                const RankFilter& filter, std::size_t strings);
+  void number_names();
+
+  EventFields fields_;
+  std::vector<KeptChunk> chunks_;
+  std::vector<Run> runs_;
+  std::vector<std::uint32_t> slots_;  // by name; all 0 between chunks
+  std::size_t run_ = 0;
+  std::uint32_t row_ = 0;
+};
+
+// Finds events by their correlation, so that launches, kernels and operators can be joined without
+// a scan per row. Built when it is first asked: every chunk is decoded once, of which only the
+// range of its numbers is kept; chunks that are looked into stay decoded, the latest few.
+class CorrelationIndex {
+ public:
+  CorrelationIndex(EventSource& source, model::EventKind kind) : source_(source), kind_(kind) {}
+
+  struct Hit {
+    const ChunkEntry* place = nullptr;
+    model::Event event;
+  };
+  // Appends the events of a rank with this correlation, which is not 0, in order of recording.
+  base::Result<void> find(int rank, std::int64_t correlation, std::vector<Hit>& hits);
+
+ private:
+  struct Span {
+    const ChunkEntry* place = nullptr;
+    std::uint64_t least = UINT64_MAX, most = 0;
+  };
+  struct OpenChunk {
+    std::vector<model::Event> events;
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> rows;  // by correlation
+  };
+  // Some 30 MB. Who asks in order of time finds them open.
+  static constexpr std::size_t kMostOpenChunks = 64;
+
+  base::Result<void> build();
+  base::Result<const OpenChunk*> open(const ChunkEntry& place);
+
+  EventSource& source_;
+  model::EventKind kind_;
+  bool is_built_ = false;
+  std::map<int, std::vector<Span>> spans_;  // by rank
+  RecentlyUsed<const ChunkEntry*, OpenChunk> open_{kMostOpenChunks};
+};
 
 struct EventScanPlan {
   EventFilter filter;
@@ -22,6 +125,8 @@ struct EventScanPlan {
   bool wants_step = false;
 };
 
+// Chunk by chunk, each freed before the next; all together where the query wants them by name; or
+// looked up by their correlation.
 class EventScan {
  public:
   // `index`: of the same source and kind; it outlives this.

@@ -19,7 +19,7 @@ class RowDigest {
   RowDigest(const RowDigest&) = delete;
   RowDigest& operator=(const RowDigest&) = delete;
 
-  // The values of a row, by digested_columns().
+  // The values of a row, as row_checksums.cpp lists them.
   void add_integer(std::int64_t value) { add(kInteger, value); }
   void add_real(double value);  // not NaN, which is kept as NULL
   void add_text(std::string_view value);

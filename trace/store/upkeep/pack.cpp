@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "trace/base/text.h"
-#include "trace/store/digest/row_check.h"
+#include "trace/store/digest/row_checksums.h"
 #include "trace/store/run/output_file.h"
 #include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"

@@ -9,7 +9,6 @@
 #include "trace/base/saturated.h"
 #include "trace/store/chunk/chunk_codec.h"
 #include "trace/store/chunk/chunk_file.h"
-#include "trace/store/digest/row_check.h"
 #include "trace/store/digest/row_checksums.h"
 #include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"

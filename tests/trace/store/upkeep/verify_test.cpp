@@ -10,7 +10,7 @@
 
 #include "tests/trace/store/testing/store_fixture.h"
 #include "trace/store/chunk/chunk_codec.h"
-#include "trace/store/digest/row_check.h"
+#include "trace/store/digest/row_checksums.h"
 #include "trace/store/read/run_reader.h"
 #include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"
