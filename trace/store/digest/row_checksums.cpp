@@ -104,13 +104,9 @@ base::Result<void> seal_run(Database& database) {
 }
 
 base::Result<RunSeal> read_run_seal(Database& database) {
-  TRY_ASSIGN(auto statement,
-             database.prepare("select value from meta where rank = " + std::to_string(kRunRank) +
-                              " and key = '" + kSealKey + "'"));
-  TRY_ASSIGN(const bool is_there, statement.step());
   RunSeal seal;
-  if (is_there) seal.kept = statement.text(0);
-  statement.reset();
+  TRY_ASSIGN(seal.kept, database.text("select value from meta " + rows_of_rank("meta", kRunRank) +
+                                      " and key = '" + kSealKey + "'"));
   TRY_ASSIGN(const auto rows, database.integer("select (select count(*) from meta " +
                                                rows_of_rank("meta", kRunRank) +
                                                ") + (select count(*) from setting)"));

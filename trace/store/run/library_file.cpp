@@ -124,10 +124,7 @@ base::Result<RunNumbers> number_runs(const fs::path& runs_dir,
 base::Result<std::string> pinned_baseline(const fs::path& runs_dir) {
   if (!has_library(runs_dir)) return std::string();
   TRY_ASSIGN(auto database, open_library(runs_dir));
-  TRY_ASSIGN(auto statement,
-             database.prepare("select value from remembered where key='pinned_baseline'"));
-  TRY_ASSIGN(const bool found, statement.step());
-  return std::string(found ? statement.text(0) : "");
+  return database.text("select value from remembered where key='pinned_baseline'");
 }
 
 base::Result<void> pin_baseline(const fs::path& runs_dir, const std::string& file_name) {

@@ -23,9 +23,7 @@ struct Recording {
 
 base::Result<Recording> recording_of(Database& database) {
   Recording recording;
-  TRY_ASSIGN(auto host, database.prepare("select host from rank"));
-  TRY_ASSIGN(const bool has_host, host.step());
-  if (has_host) recording.host = host.text(0);
+  TRY_ASSIGN(recording.host, database.text("select host from rank"));
   TRY_ASSIGN(recording.start_ns,
              database.integer("select start_ns from step order by row_id limit 1"));
   TRY_ASSIGN(recording.end_ns,

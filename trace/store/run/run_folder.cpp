@@ -101,15 +101,6 @@ base::Result<MetaValues> read_pairs(Database& database, std::string_view sql) {
   return values;
 }
 
-model::RunStatus status_from(std::string_view text) {
-  for (const model::RunStatus status :
-       {model::RunStatus::kRunning, model::RunStatus::kDone, model::RunStatus::kStopped,
-        model::RunStatus::kIncomplete}) {
-    if (model::to_string(status) == text) return status;
-  }
-  return model::RunStatus::kFailed;
-}
-
 std::optional<double> time_from(const MetaValues& meta, const char* key) {
   const auto found = meta.find(key);
   if (found == meta.end()) return std::nullopt;
@@ -131,7 +122,8 @@ model::RunInfo info_from(MetaValues& meta) {
   };
   model::RunInfo info;
   info.name = base::printable_line(meta["name"]);  // as create_run has it
-  info.status = status_from(meta["status"]);
+  info.status = base::enum_from_text(meta["status"], model::RunStatus::kIncomplete)
+                    .value_or(model::RunStatus::kFailed);
   info.reason = meta["reason"];
   info.start_ns = number("start_ns");
   info.end_ns = number("end_ns");

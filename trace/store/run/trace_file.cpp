@@ -174,17 +174,13 @@ base::Result<void> check_schema(Database& database) {
 }
 
 // Before anything of the file is used: whether it is one that we could have made.
-base::Result<Database> open_untrusted(const std::string& location, int flags,
-                                      const std::string& file) {
-  TRY_ASSIGN(Database database, Database::open(location, flags, file));
+// The location says whether it may be written to, as a recovered copy has to be.
+base::Result<Database> open_at(const std::string& uri, const fs::path& file) {
+  TRY_ASSIGN(Database database,
+             Database::open(uri, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, base::quoted(file)));
   TRY(database.distrust());
   TRY(check_schema(database));
   return database;
-}
-
-base::Result<Database> open_at(const std::string& uri, const fs::path& file) {
-  // The location says whether it may be written to, as a recovered copy has to be.
-  return open_untrusted(uri, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, base::quoted(file));
 }
 
 base::Result<void> copy_if_there(const fs::path& from, const fs::path& to) {
@@ -285,7 +281,7 @@ base::Result<Database> TraceFile::connect() const { return open_at(uri_, file_);
 
 base::Result<Database> open_for_writing(const fs::path& file) {
   TRY(trace_file_uses_wal(file));
-  return open_untrusted(file.string(), SQLITE_OPEN_READWRITE, base::quoted(file));
+  return open_at(uri_of(file, ""), file);
 }
 
 base::Result<void> checkpoint_trace_file(const fs::path& file) {

@@ -375,6 +375,12 @@ base::Result<std::int64_t> Database::integer(std::string_view sql, std::int64_t 
   return row && !statement.is_null(0) ? statement.integer(0) : fallback;
 }
 
+base::Result<std::string> Database::text(std::string_view sql) {
+  TRY_ASSIGN(auto statement, prepare(sql));
+  TRY_ASSIGN(const bool row, statement.step());
+  return std::string(row ? statement.text(0) : "");
+}
+
 WholeReading::WholeReading(Database& database, ReadingTime& time, Bound bound,
                            std::optional<std::chrono::nanoseconds> patience)
     : connection_(*database.connection_),

@@ -138,6 +138,7 @@ class Database {
   void drop_statements() { kept_.clear(); }
   // The first column of the first row; `fallback` if there is none.
   base::Result<std::int64_t> integer(std::string_view sql, std::int64_t fallback = 0);
+  base::Result<std::string> text(std::string_view sql);  // likewise; "" if there is none
   // As Statement's, of all rows that `sql` selects.
   template <typename Visit>
   base::Result<void> for_each_row(std::string_view sql, Visit&& visit) {
