@@ -25,19 +25,15 @@ static_assert(std::is_trivially_copyable_v<ToldOutcome>);
 }  // namespace
 
 UnwrittenRecords& UnwrittenRecords::operator+=(const UnwrittenRecords& more) {
-  steps += more.steps;
-  spans += more.spans;
-  events += more.events;
-  others += more.others;
+  for (const auto& [noun, count] : kRecordKinds) this->*count += more.*count;
   return *this;
 }
 
 std::string to_text(const UnwrittenRecords& records) {
   std::vector<std::string> parts;
-  if (records.steps > 0) parts.push_back(base::counted(records.steps, "step"));
-  if (records.spans > 0) parts.push_back(base::counted(records.spans, "phase"));
-  if (records.events > 0) parts.push_back(base::counted(records.events, "event"));
-  if (records.others > 0) parts.push_back(base::counted(records.others, "other record"));
+  for (const auto& [noun, count] : kRecordKinds) {
+    if (records.*count > 0) parts.push_back(base::counted(records.*count, noun));
+  }
   return base::listed(parts);
 }
 

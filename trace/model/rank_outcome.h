@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "trace/model/run_info.h"
 
@@ -27,6 +28,12 @@ struct UnwrittenRecords {
   std::int64_t total() const { return steps + spans + events + others; }
   UnwrittenRecords& operator+=(const UnwrittenRecords& more);
 };
+// What one of each is called.
+inline constexpr std::pair<std::string_view, std::int64_t UnwrittenRecords::*> kRecordKinds[] = {
+    {"step", &UnwrittenRecords::steps},
+    {"phase", &UnwrittenRecords::spans},
+    {"event", &UnwrittenRecords::events},
+    {"other record", &UnwrittenRecords::others}};
 
 // "12 steps, 72 phases and 1,012,345 events"; "" for none.
 std::string to_text(const UnwrittenRecords& records);

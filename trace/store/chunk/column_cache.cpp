@@ -8,14 +8,14 @@ ColumnCache::Value ColumnCache::get(const ChunkKey& key, const std::function<Val
   auto& slot = entries_[key];
   if (slot) {
     const std::shared_ptr<Entry> entry = slot;
-    decoded_.wait(lock, [&] { return entry->value.has_value(); });
-    return *entry->value;
+    decoded_.wait(lock, [&] { return entry->has_value(); });
+    return **entry;
   }
   const auto entry = slot = std::make_shared<Entry>();
   lock.unlock();
   Value value = decode();
   lock.lock();
-  entry->value = value;
+  *entry = value;
   keep(key, value);
   decoded_.notify_all();
   return value;
@@ -42,7 +42,7 @@ std::vector<std::shared_ptr<const EventColumns>> ColumnCache::find(std::span<con
 void ColumnCache::forget_failures(int file) {
   const std::lock_guard lock(mutex_);
   std::erase_if(entries_, [&](const auto& one) {
-    const auto& value = one.second->value;
+    const Entry& value = *one.second;
     return one.first.file == file && value && !*value;
   });
 }

@@ -34,9 +34,7 @@ class ColumnCache {
   std::size_t bytes() const;
 
  private:
-  struct Entry {
-    std::optional<Value> value;  // none while it is being decoded
-  };
+  using Entry = std::optional<Value>;  // none while it is being decoded
   void keep(const ChunkKey& key, const Value& value);
 
   mutable std::mutex mutex_;

@@ -171,11 +171,6 @@ base::Result<void> check_not_recorded(const fs::path& run, const std::string& na
                                                  "another name");
 }
 
-base::Result<void> check_may_be_replaced(const fs::path& run, const std::string& name) {
-  TRY(check_not_recorded(run, name));
-  return check_may_be_deleted(run);
-}
-
 bool is_free(const fs::path& folder) {
   std::error_code error;
   return !fs::exists(fs::symlink_status(folder, error)) ||
@@ -204,7 +199,10 @@ base::Result<std::vector<model::RunInfo>> runs_to_replace(const fs::path& runs_d
                       "a run named '" + name + "' exists in " + base::quoted(runs_dir) +
                           ": choose another name, or give --overwrite to replace it");
   }
-  for (const model::RunInfo& run : old) TRY(check_may_be_replaced(run.folder, name));
+  for (const model::RunInfo& run : old) {
+    TRY(check_not_recorded(run.folder, name));
+    TRY(check_may_be_deleted(run.folder));
+  }
   return old;
 }
 

@@ -25,13 +25,6 @@ constexpr int kCheckpointPages = 500;
 constexpr const char* kQueueFull = "writer queue full";
 constexpr const char* kSizeLimit = "size limit";
 
-// What a disk that is full has cost, by kind.
-constexpr std::pair<const char*, std::int64_t model::UnwrittenRecords::*> kNotWritten[] = {
-    {"write failed: steps", &model::UnwrittenRecords::steps},
-    {"write failed: phases", &model::UnwrittenRecords::spans},
-    {"write failed: events", &model::UnwrittenRecords::events},
-    {"write failed: other records", &model::UnwrittenRecords::others}};
-
 }  // namespace
 
 struct TraceWriter::State {
@@ -45,7 +38,7 @@ struct TraceWriter::State {
         room_for_end(file.parent_path()) {}
 
   // ---- any thread
-  void count_lost(const char* reason, std::int64_t count);
+  void count_lost(std::string_view reason, std::int64_t count);
   void count_unwritten(const model::Batch& batch);
   void set_failure(const base::Error& error);
 
@@ -83,16 +76,18 @@ struct TraceWriter::State {
   std::jthread thread;
 };
 
-void TraceWriter::State::count_lost(const char* reason, std::int64_t count) {
+void TraceWriter::State::count_lost(std::string_view reason, std::int64_t count) {
   if (count == 0) return;
   lost_total += count;
   const std::lock_guard lock(mutex);
-  new_losses[reason] += count;
+  new_losses[std::string(reason)] += count;
 }
 
 void TraceWriter::State::count_unwritten(const model::Batch& batch) {
   const model::UnwrittenRecords records = count_by_kind(batch);
-  for (const auto& [reason, member] : kNotWritten) count_lost(reason, records.*member);
+  for (const auto& [noun, count] : model::kRecordKinds) {
+    count_lost("write failed: " + std::string(noun) + "s", records.*count);
+  }
   const std::lock_guard lock(mutex);
   unwritten += records;
   // Losses that were counted before stay what they are.
