@@ -18,10 +18,10 @@
 #include "app/launch/log_tail.h"
 #include "app/launch/rank_exit.h"
 #include "app/launch/rank_process.h"
+#include "trace/base/file_system.h"
 #include "trace/base/result.h"
 #include "trace/job/settings/settings.h"
 #include "trace/model/run_info.h"
-#include "trace/store/run/reserved_room.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::launch {
@@ -121,7 +121,7 @@ class JobSession final : public RunningJob {
   const JobOptions options_;
   const std::int64_t steps_before_;  // of the checkpoint that the ranks go on from
   const std::filesystem::path store_file_;
-  trace::store::ReservedRoom room_for_end_;  // to say how the run ended although the disk is full
+  trace::base::ReservedRoom room_for_end_;  // to say how the run ended although the disk is full
   int wake_descriptor_ = -1;
   std::atomic<bool> stop_requested_ = false;
   std::atomic<bool> kill_requested_ = false;

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "trace/base/file_system.h"
 #include "trace/base/result.h"
 #include "trace/model/run_info.h"
-#include "trace/store/run/reserved_room.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::app::launch {
@@ -73,7 +73,7 @@ class RecordedProgram {
 
   trace::model::RunInfo run_;
   trace::store::ClaimedRun made_;
-  trace::store::ReservedRoom room_for_end_;  // to say how it ended although the disk is full
+  trace::base::ReservedRoom room_for_end_;  // to say how it ended although the disk is full
   pid_t process_;
   bool has_ended_ = false;
   int exit_code_ = 0;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
@@ -120,6 +121,15 @@ TemporaryFolder::~TemporaryFolder() {
   if (!path_.empty()) fs::remove_all(path_, ignored);
 }
 
+ReservedRoom::ReservedRoom(const fs::path& folder) {
+  constexpr rlim_t kBytes = 256 << 10;
+  rlimit limit{};
+  // A larger file would raise SIGXFSZ, which a program that is recorded may not ignore.
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < kBytes) return;
+  file_ = Descriptor(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (file_.is_open() && fallocate(file_.get(), 0, 0, kBytes) != 0) release();
+}
+
 std::int64_t file_size_or_zero(const fs::path& file) {
   std::error_code error;
   const auto size = fs::file_size(file, error);
@@ -162,6 +172,32 @@ Result<void> publish_file(const fs::path& from, const fs::path& to) {
   }
   if (code == EEXIST) return fail(ErrorKind::kUsage, quoted(to) + " exists already");
   return fail(ErrorKind::kIo, "cannot create " + quoted(to) + ": " + std::strerror(code));
+}
+
+Result<void> check_output(const fs::path& output, bool overwrite, std::string_view example) {
+  std::error_code error;
+  if (!fs::exists(fs::symlink_status(output, error))) return {};
+  if (fs::is_directory(output, error)) {
+    return fail(ErrorKind::kUsage,
+                quoted(output) + " is a folder: name a file, such as " + std::string(example));
+  }
+  if (overwrite) return {};
+  return fail(ErrorKind::kUsage,
+              quoted(output) + " exists already: choose another name, or give --overwrite");
+}
+
+Result<void> publish_output(const fs::path& unfinished, const fs::path& output, bool overwrite) {
+  if (!overwrite) return publish_file(unfinished, output);
+  std::error_code error;
+  fs::rename(unfinished, output, error);
+  if (error) return cannot_write(output, error.value());
+  return {};
+}
+
+tl::unexpected<Error> cannot_write(const fs::path& output, int code) {
+  return fail(
+      write_error_kind(code),
+      quoted(output) + " cannot be written. Is there space, and may you write to that folder?");
 }
 
 std::optional<std::string> whole_text(const fs::path& file) {

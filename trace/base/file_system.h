@@ -75,6 +75,20 @@ class FolderLock {
   Descriptor folder_;
 };
 
+// Room on a disk that is kept free for what must be said when the disk is full: a file without a
+// name, which nobody can leave behind. One thread at a time.
+class ReservedRoom {
+ public:
+  // On the disk of `folder`, as much as a few transactions of some ten pages and their journal
+  // need. None where its file system cannot do that, or has no such room.
+  explicit ReservedRoom(const std::filesystem::path& folder);
+
+  void release() { file_.close(); }
+
+ private:
+  Descriptor file_;
+};
+
 // 0 for a file that is not there.
 std::int64_t file_size_or_zero(const std::filesystem::path& file);
 
@@ -109,6 +123,17 @@ std::error_code replace_text(const std::filesystem::path& file, std::string_view
 
 // Moves `from` to `to` on the same file system; an existing `to` is kUsage.
 Result<void> publish_file(const std::filesystem::path& from, const std::filesystem::path& to);
+
+// Where a file for the user goes: refuses a folder, and a file that is there unless it may be
+// replaced. `example`: a good name.
+Result<void> check_output(const std::filesystem::path& output, bool overwrite,
+                          std::string_view example);
+
+// Moves what is whole to its place; an `output` that came meanwhile is replaced only if it may be.
+Result<void> publish_output(const std::filesystem::path& unfinished,
+                            const std::filesystem::path& output, bool overwrite);
+// `code`: errno of the system call that failed.
+tl::unexpected<Error> cannot_write(const std::filesystem::path& output, int code);
 
 // For a message, on one line.
 std::string quoted(const std::filesystem::path& path);

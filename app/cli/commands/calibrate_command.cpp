@@ -17,7 +17,6 @@
 #include "trace/base/file_system.h"
 #include "trace/predict/costs/costs_library.h"
 #include "trace/predict/costs/nccl_tests.h"
-#include "trace/store/run/output_file.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -158,7 +157,7 @@ Result<void> keep(const CalibrateArguments& arguments, report::CostsReport& repo
 Result<int> calibrate(const CalibrateArguments& arguments) {
   launch::StopSignals signals;
   if (!arguments.output.empty()) {
-    TRY(trace::store::check_output(arguments.output, arguments.overwrite, "costs.json"));
+    TRY(trace::base::check_output(arguments.output, arguments.overwrite, "costs.json"));
   }
   TRY_ASSIGN(auto costs,
              arguments.table.empty() ? measure(arguments, signals) : read_in(arguments));

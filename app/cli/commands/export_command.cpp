@@ -18,7 +18,6 @@
 #include "trace/frameworks/write/framework_export.h"
 #include "trace/interop/chrome/chrome_export.h"
 #include "trace/model/run_info.h"
-#include "trace/store/run/output_file.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/run/trace_file.h"
 #include "trace/store/sql/query.h"
@@ -158,11 +157,11 @@ Result<std::vector<const trace::job::Knob*>> set_anew(const std::vector<std::str
 Result<void> write_text(const ExportArguments& arguments, const std::string& text,
                         std::string_view usual_name) {
   const std::filesystem::path& file = arguments.output;
-  TRY(trace::store::check_output(file, arguments.overwrite, std::string(usual_name)));
+  TRY(trace::base::check_output(file, arguments.overwrite, std::string(usual_name)));
   const std::filesystem::path unfinished = trace::store::temporary_name(file);
   std::error_code error = trace::base::replace_text(unfinished, text);
-  if (error) return trace::store::cannot_write(file, error.value());
-  auto published = trace::store::publish_output(unfinished, file, arguments.overwrite);
+  if (error) return trace::base::cannot_write(file, error.value());
+  auto published = trace::base::publish_output(unfinished, file, arguments.overwrite);
   if (!published) std::filesystem::remove(unfinished, error);
   return published;
 }

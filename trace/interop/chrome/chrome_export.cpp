@@ -12,7 +12,6 @@
 #include "trace/base/intervals.h"
 #include "trace/base/text.h"
 #include "trace/interop/chrome/chrome_tables.h"
-#include "trace/store/run/output_file.h"
 #include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/sqlite/stop_reading.h"
@@ -28,10 +27,10 @@ namespace {
 class JsonFile {
  public:
   static base::Result<JsonFile> create(fs::path path, const ChromeExportOptions& options) {
-    TRY(store::check_output(path, options.overwrite, "run.json.gz"));
+    TRY(base::check_output(path, options.overwrite, "run.json.gz"));
     if (options.begun) options.begun(store::temporary_name(path));
     JsonFile file(std::move(path), options.overwrite);
-    if (!file.stream_) return store::cannot_write(file.path_, errno);
+    if (!file.stream_) return base::cannot_write(file.path_, errno);
     return file;
   }
   JsonFile(JsonFile&&) = default;
@@ -46,16 +45,16 @@ class JsonFile {
   base::Result<void> write(std::string_view text) {
     const bool is_written =
         text.empty() || gzwrite(stream_.get(), text.data(), static_cast<unsigned>(text.size())) > 0;
-    if (!is_written) return store::cannot_write(path_, errno);
+    if (!is_written) return base::cannot_write(path_, errno);
     return {};
   }
   base::Result<void> close() {
-    if (gzclose(stream_.release()) != Z_OK) return store::cannot_write(path_, errno);
+    if (gzclose(stream_.release()) != Z_OK) return base::cannot_write(path_, errno);
     return {};
   }
   const fs::path& path() const { return path_; }
   base::Result<void> publish() {
-    TRY(store::publish_output(unfinished_, path_, overwrite_));
+    TRY(base::publish_output(unfinished_, path_, overwrite_));
     unfinished_.clear();
     return {};
   }

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "trace/store/run/output_file.h"
+#include "trace/base/file_system.h"
 #include "trace/store/run/run_files.h"
 #include "trace/store/run/trace_file.h"
 #include "trace/store/sql/event_tables.h"
@@ -89,7 +89,7 @@ base::Result<void> fill_tables(Database& target, bool with_paths, ExportSource& 
 base::Result<ExportedRows> export_rows(const fs::path& run, const fs::path& output,
                                        const ExportOptions& options) {
   TRY_ASSIGN(auto files, open_run_files(run));
-  TRY(check_output(output, options.overwrite, "run.sqlite"));
+  TRY(base::check_output(output, options.overwrite, "run.sqlite"));
   ExportSource source(std::move(files), options.progress);
   ExportedRows exported;
   const auto fill = [&](Database& target) -> base::Result<void> {

@@ -4,9 +4,9 @@
 #include <optional>
 #include <system_error>
 
+#include "trace/base/file_system.h"
 #include "trace/base/text.h"
 #include "trace/store/digest/row_checksums.h"
-#include "trace/store/run/output_file.h"
 #include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/run/trace_file.h"
@@ -92,7 +92,7 @@ base::Result<void> check_names(const fs::path& run_folder, const fs::path& outpu
                       base::quoted(run_folder) + " is one file already: copy it instead");
   }
   TRY(read_run_info(run_folder));
-  return check_output(output_file, overwrite, "run" + std::string(kPackedSuffix));
+  return base::check_output(output_file, overwrite, "run" + std::string(kPackedSuffix));
 }
 
 // How far the packing has come, by the size of the file that grows.

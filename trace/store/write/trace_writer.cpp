@@ -5,8 +5,8 @@
 #include <mutex>
 #include <thread>
 
+#include "trace/base/file_system.h"
 #include "trace/base/wall_clock.h"
-#include "trace/store/run/reserved_room.h"
 #include "trace/store/run/trace_file.h"
 #include "trace/store/write/batch_queue.h"
 #include "trace/store/write/row_writer.h"
@@ -69,7 +69,7 @@ struct TraceWriter::State {
   model::UnwrittenRecords unwritten;               // guarded by mutex
 
   // For the reason and the count of losses when the disk gets full, and when the file is closed.
-  ReservedRoom room_for_failure, room_for_end;
+  base::ReservedRoom room_for_failure, room_for_end;
   int wal_pages = 0;
   Clock::time_point next_last_words{};
   model::Batch present;  // what a failed writer still tries to tell
