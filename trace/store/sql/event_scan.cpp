@@ -170,18 +170,19 @@ base::Result<const CorrelationIndex::OpenChunk*> CorrelationIndex::open(const Ch
   return open_.use(&place);
 }
 
-base::Result<void> CorrelationIndex::find(int rank, std::int64_t correlation,
+base::Result<void> CorrelationIndex::find(const IntegerRange& ranks, std::int64_t correlation,
                                           std::vector<Hit>& hits) {
   TRY(build());
   const auto wanted = static_cast<std::uint64_t>(correlation);
-  const auto spans = spans_.find(rank);
-  if (spans == spans_.end()) return {};
-  for (const Span& span : spans->second) {
-    if (wanted < span.least || wanted > span.most) continue;
-    TRY_ASSIGN(const OpenChunk* const chunk, open(*span.place));
-    auto row = std::ranges::lower_bound(chunk->rows, std::pair(wanted, std::uint32_t{0}));
-    for (; row != chunk->rows.end() && row->first == wanted; ++row) {
-      hits.push_back({span.place, chunk->events[row->second]});
+  for (const auto& [rank, spans] : spans_) {
+    if (!ranks.holds(rank)) continue;
+    for (const Span& span : spans) {
+      if (wanted < span.least || wanted > span.most) continue;
+      TRY_ASSIGN(const OpenChunk* const chunk, open(*span.place));
+      auto row = std::ranges::lower_bound(chunk->rows, std::pair(wanted, std::uint32_t{0}));
+      for (; row != chunk->rows.end() && row->first == wanted; ++row) {
+        hits.push_back({span.place, chunk->events[row->second]});
+      }
     }
   }
   return {};
@@ -269,10 +270,7 @@ base::Result<void> EventScan::look_up() {
   hits_.clear();
   const EventFilter& filter = plan_.filter;
   if (filter.nothing) return {};
-  TRY_ASSIGN(const auto* ranks, source_->ranks(kind_));
-  for (const int rank : *ranks) {
-    if (filter.rank.holds(rank)) TRY(index_->find(rank, *filter.correlation, hits_));
-  }
+  TRY(index_->find(filter.rank, *filter.correlation, hits_));
   return enter_hit();
 }
 

@@ -139,8 +139,9 @@ class CorrelationIndex {
     const ChunkEntry* place = nullptr;
     model::Event event;
   };
-  // Appends the events of a rank with this correlation, which is not 0, in order of recording.
-  base::Result<void> find(int rank, std::int64_t correlation, std::vector<Hit>& hits);
+  // Appends the events of these ranks with this correlation, which is not 0, in order of recording.
+  base::Result<void> find(const IntegerRange& ranks, std::int64_t correlation,
+                          std::vector<Hit>& hits);
 
  private:
   struct Span {

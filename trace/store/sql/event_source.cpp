@@ -30,22 +30,18 @@ std::int64_t RankNames::step_at(std::int64_t time_ns) const {
   return time_ns < step.end_ns ? step.index : -1;
 }
 
-void EventSource::add_chunk(const ChunkEntry& place, model::EventKind kind) {
-  chunks_[static_cast<std::size_t>(kind)].push_back(place);
-  auto& ranks = ranks_[static_cast<std::size_t>(kind)];
-  if (std::ranges::find(ranks, place.rank) == ranks.end()) ranks.push_back(place.rank);
-}
-
 base::Result<void> EventSource::read_headers() {
   if (headers_read_) return {};
   for (int file = 0; file < std::ssize(files_); ++file) {
     const auto add = [&](const Statement& row) {
       ChunkEntry place = chunk_entry(row);
       place.file = file;
-      if (place.makes_sense) return add_chunk(place, place.kind);
+      if (place.makes_sense) {
+        chunks_[static_cast<std::size_t>(place.kind)].push_back(place);
+        return;
+      }
       place.header.count = 0;
-      for (int any = 0; any < model::kEventKindCount; ++any)
-        add_chunk(place, static_cast<model::EventKind>(any));
+      for (auto& of_kind : chunks_) of_kind.push_back(place);
     };
     TRY(files_[static_cast<std::size_t>(file)]->for_each_row(
         std::string(kSelectChunks) + " from chunk order by row_id", add));
@@ -57,11 +53,6 @@ base::Result<void> EventSource::read_headers() {
 base::Result<const std::vector<ChunkEntry>*> EventSource::chunks(model::EventKind kind) {
   TRY(read_headers());
   return &chunks_[static_cast<std::size_t>(kind)];
-}
-
-base::Result<const std::vector<int>*> EventSource::ranks(model::EventKind kind) {
-  TRY(read_headers());
-  return &ranks_[static_cast<std::size_t>(kind)];
 }
 
 base::Result<RankNames> EventSource::read_names(Database& file, int rank) {

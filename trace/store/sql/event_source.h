@@ -43,8 +43,6 @@ class EventSource {
   // does not come in. What one held whose row makes no sense is not known: it stands among those of
   // every kind, and a query that would need it fails, no other.
   base::Result<const std::vector<ChunkEntry>*> chunks(model::EventKind kind);
-  // That have chunks of this kind.
-  base::Result<const std::vector<int>*> ranks(model::EventKind kind);
   base::Result<const RankNames*> names(const ChunkEntry& place);
   base::Result<std::vector<model::Event>> decode(const ChunkEntry& place);
   // For who needs no more than the header.
@@ -57,13 +55,11 @@ class EventSource {
     return *files_[static_cast<std::size_t>(place.file)];
   }
   base::Result<void> read_headers();
-  void add_chunk(const ChunkEntry& place, model::EventKind kind);
   base::Result<RankNames> read_names(Database& file, int rank);
 
   std::vector<Database*> files_;
   bool headers_read_ = false;
   std::array<std::vector<ChunkEntry>, model::kEventKindCount> chunks_;
-  std::array<std::vector<int>, model::kEventKindCount> ranks_;
   std::map<int, RankNames> names_;
   std::map<int, Statement> blobs_;  // by file
   ChunkOpener opener_;
