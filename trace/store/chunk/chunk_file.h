@@ -14,7 +14,7 @@
 
 #include "trace/base/result.h"
 #include "trace/model/events.h"
-#include "trace/store/chunk/chunk_entry.h"
+#include "trace/store/chunk/chunk_codec.h"
 #include "trace/store/run/trace_file.h"
 #include "trace/store/sqlite/reading_time.h"
 #include "trace/store/sqlite/sqlite.h"

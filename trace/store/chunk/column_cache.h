@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "trace/base/result.h"
-#include "trace/store/chunk/chunk_entry.h"
+#include "trace/store/chunk/chunk_codec.h"
 #include "trace/store/chunk/event_columns.h"
 #include "trace/store/chunk/recently_used.h"
 

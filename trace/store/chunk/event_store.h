@@ -12,7 +12,7 @@
 
 #include "trace/base/result.h"
 #include "trace/model/events.h"
-#include "trace/store/chunk/chunk_entry.h"
+#include "trace/store/chunk/chunk_codec.h"
 #include "trace/store/chunk/event_columns.h"
 #include "trace/store/chunk/global_names.h"
 

@@ -12,7 +12,6 @@
 #include "trace/base/result.h"
 #include "trace/model/events.h"
 #include "trace/store/chunk/chunk_codec.h"
-#include "trace/store/chunk/chunk_entry.h"
 #include "trace/store/sqlite/sqlite.h"
 
 namespace shardlens::trace::store {

@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "tests/trace/store/testing/known_events.h"
-#include "trace/store/chunk/chunk_entry.h"
+#include "trace/store/chunk/chunk_codec.h"
 #include "trace/store/chunk/chunk_file.h"
 
 namespace shardlens::trace::store {
