@@ -222,11 +222,10 @@ base::Result<void> EventScan::choose_places() {
   return {};
 }
 
-base::Result<const RankFilter*> EventScan::filter_of(const ChunkEntry& place,
-                                                     const RankNames& names) {
+const RankFilter& EventScan::filter_of(const ChunkEntry& place, const RankNames& names) {
   const auto found = filters_.find(place.rank);
-  if (found != filters_.end()) return &found->second;
-  return &filters_.emplace(place.rank, RankFilter(plan_.filter, names)).first->second;
+  if (found != filters_.end()) return found->second;
+  return filters_.emplace(place.rank, RankFilter(plan_.filter, names)).first->second;
 }
 
 base::Result<void> EventScan::group() {
@@ -235,10 +234,10 @@ base::Result<void> EventScan::group() {
   grouped_.emplace(fields);
   for (const ChunkEntry* place : places_) {
     TRY_ASSIGN(const RankNames* const names, source_->names(*place));
-    TRY_ASSIGN(const RankFilter* const filter, filter_of(*place, *names));
-    if (!filter->may_hold(*place)) continue;
+    const RankFilter& filter = filter_of(*place, *names);
+    if (!filter.may_hold(*place)) continue;
     TRY_ASSIGN(const auto events, source_->decode(*place));
-    grouped_->add(*place, *names, *filter, events);
+    grouped_->add(*place, *names, filter, events);
   }
   grouped_->arrange(plan_.order);
   return {};
@@ -253,7 +252,7 @@ base::Result<void> EventScan::enter_chunk() {
     row_ = 0;
     row_count_ = static_cast<std::size_t>(at.header.count);
     if (!headers_suffice_) {
-      TRY_ASSIGN(filter_, filter_of(at, *names_));
+      filter_ = &filter_of(at, *names_);
       if (!filter_->may_hold(at)) continue;
       events_.clear();
       TRY_ASSIGN(events_, source_->decode(at));
@@ -279,9 +278,9 @@ base::Result<void> EventScan::enter_hit() {
   for (; row_ < hits_.size(); ++row_) {
     const CorrelationIndex::Hit& hit = hits_[row_];
     TRY_ASSIGN(names_, source_->names(*hit.place));
-    TRY_ASSIGN(const RankFilter* const filter, filter_of(*hit.place, *names_));
-    if (plan_.filter.may_hold(*hit.place) && filter->may_hold(*hit.place) &&
-        filter->holds(hit.event)) {
+    const RankFilter& filter = filter_of(*hit.place, *names_);
+    if (plan_.filter.may_hold(*hit.place) && filter.may_hold(*hit.place) &&
+        filter.holds(hit.event)) {
       return {};
     }
   }

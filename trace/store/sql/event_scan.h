@@ -202,7 +202,7 @@ class EventScan {
 
  private:
   base::Result<void> choose_places();
-  base::Result<const RankFilter*> filter_of(const ChunkEntry& place, const RankNames& names);
+  const RankFilter& filter_of(const ChunkEntry& place, const RankNames& names);
   base::Result<void> group();
   base::Result<void> enter_chunk();
   base::Result<void> look_up();
