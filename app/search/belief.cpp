@@ -27,12 +27,12 @@ struct MeasuredPoint {
   std::vector<const sweep::SlotResult*> sources;  // its measured runs
 };
 
-std::vector<MeasuredPoint> measured_points(const SearchJob& job,
+std::vector<MeasuredPoint> measured_points(const sweep::SweepPlan& plan,
                                            const sweep::SweepResults& results) {
-  std::vector<MeasuredPoint> points(job.plan->points.settings.size());
+  std::vector<MeasuredPoint> points(plan.points.settings.size());
   for (const auto& [slot, result] : results) {
     MeasuredPoint& point = points[slot.point];
-    const auto cost = result.measure ? cost_of(*result.measure, job.goal) : std::nullopt;
+    const auto cost = result.measure ? cost_of(*result.measure, plan.search->goal) : std::nullopt;
     if (!cost) {
       point.has_failed = true;
       continue;
@@ -51,14 +51,14 @@ std::size_t differing_knobs(const sweep::SweepPoints& points, std::size_t a, std
 }
 
 // Costs of those that were measured and differ from `point` in the fewest knobs.
-std::vector<double> costs_of_most_alike(const SearchJob& job,
+std::vector<double> costs_of_most_alike(const sweep::SweepPlan& plan,
                                         const std::vector<MeasuredPoint>& measured,
                                         std::size_t point) {
-  std::size_t fewest = job.plan->points.varied.size() + 1;
+  std::size_t fewest = plan.points.varied.size() + 1;
   std::vector<double> costs;
   for (std::size_t other = 0; other < measured.size(); ++other) {
     if (measured[other].runs == 0 || other == point) continue;
-    const std::size_t differing = differing_knobs(job.plan->points, point, other);
+    const std::size_t differing = differing_knobs(plan.points, point, other);
     if (differing > fewest) continue;
     if (differing < fewest) costs.clear();
     fewest = differing;
@@ -103,7 +103,7 @@ const Told& middle_of(std::vector<Told>& told) {
 
 // Of `point`, from all runs of others.
 Belief predicted(const std::vector<MeasuredPoint>& measured, std::size_t point,
-                 const ForecastFrom& forecast, const SearchJob& job) {
+                 const ForecastFrom& forecast, const sweep::SweepPlan& plan) {
   Belief belief;
   bool needs_no_more = false;
   std::vector<Told> told;
@@ -119,7 +119,7 @@ Belief predicted(const std::vector<MeasuredPoint>& measured, std::size_t point,
   }
   belief.fits = belief.fits || needs_no_more;
   if (told.empty()) {
-    compare_with_alike(costs_of_most_alike(job, measured, point), belief);
+    compare_with_alike(costs_of_most_alike(plan, measured, point), belief);
     return belief;
   }
   const Told& middle = middle_of(told);
@@ -157,23 +157,18 @@ double chance_of(const Belief& point, const Belief& best, double noise) {
   return std::erfc(-z / std::numbers::sqrt2) / 2;
 }
 
-double noise_between_runs(const SearchJob& job, const sweep::SweepResults& results) {
-  const double usual = job.goal == Goal::kMemory ? kUsualMemoryNoise : kUsualNoise;
-  const auto spread = spread_between_runs(job, results);
+double noise_between_runs(const sweep::SweepPlan& plan, const sweep::SweepResults& results) {
+  const double usual = plan.search->goal == Goal::kMemory ? kUsualMemoryNoise : kUsualNoise;
+  const auto spread = spread_between_runs(plan, results);
   const double freedom = std::max<double>(spread.degrees_of_freedom, 0);
   if (freedom < 1) return usual;
   return std::sqrt((kUsualFreedom * usual * usual + freedom * spread.deviation * spread.deviation) /
                    (kUsualFreedom + freedom));
 }
 
-// Points run one by one, as results decide, so that there is no drift of rounds to take out.
-trace::analysis::RoundNoise noise_of(const SearchJob& job, const sweep::SweepResults& results) {
-  std::vector<trace::analysis::RoundValue> values;
-  for (const auto& [slot, result] : results) {
-    const auto cost = result.measure ? cost_of(*result.measure, job.goal) : std::nullopt;
-    if (cost) values.push_back({slot.point, static_cast<std::size_t>(slot.round), *cost});
-  }
-  return trace::analysis::RoundNoise(std::move(values), trace::analysis::Rounds::kNone);
+trace::analysis::RoundNoise noise_of(const sweep::SweepPlan& plan,
+                                     const sweep::SweepResults& results) {
+  return sweep::noise_of(plan, results, plan.search->goal, sweep::kMostRepeats);
 }
 
 void tell_noise(const trace::analysis::RoundNoise& noise, std::vector<Belief>& beliefs) {
@@ -194,18 +189,18 @@ std::optional<sweep::PredictedCost> kept_prediction(const sweep::SweepResults& r
 
 }  // namespace
 
-trace::analysis::RelativeSpread spread_between_runs(const SearchJob& job,
+trace::analysis::RelativeSpread spread_between_runs(const sweep::SweepPlan& plan,
                                                     const sweep::SweepResults& results) {
-  return noise_of(job, results).between_runs();
+  return noise_of(plan, results).between_runs();
 }
 
-std::vector<Belief> beliefs_of(const SearchJob& job, const sweep::SweepResults& results,
+std::vector<Belief> beliefs_of(const sweep::SweepPlan& plan, const sweep::SweepResults& results,
                                const ForecastFrom& forecast) {
-  const auto measured = measured_points(job, results);
-  const double noise = noise_between_runs(job, results);
+  const auto measured = measured_points(plan, results);
+  const double noise = noise_between_runs(plan, results);
   std::vector<Belief> beliefs;
   for (std::size_t i = 0; i < measured.size(); ++i) {
-    beliefs.push_back(predicted(measured, i, forecast, job));
+    beliefs.push_back(predicted(measured, i, forecast, plan));
   }
   const double off_by = unexplained(measured, beliefs, noise);
   for (std::size_t i = 0; i < measured.size(); ++i) {
@@ -224,7 +219,7 @@ std::vector<Belief> beliefs_of(const SearchJob& job, const sweep::SweepResults& 
   }
   const auto best = best_of(beliefs);
   if (!best) return beliefs;
-  tell_noise(noise_of(job, results), beliefs);
+  tell_noise(noise_of(plan, results), beliefs);
   for (Belief& belief : beliefs) {
     const bool is_open = belief.runs == 0 && !belief.has_failed && belief.fits;
     if (is_open) belief.chance = chance_of(belief, beliefs[*best], noise);
@@ -232,10 +227,10 @@ std::vector<Belief> beliefs_of(const SearchJob& job, const sweep::SweepResults& 
   return beliefs;
 }
 
-std::vector<std::optional<bool>> behind(const SearchJob& job, const sweep::SweepResults& results,
-                                        std::size_t best) {
-  const auto noise = noise_of(job, results);
-  std::vector<std::optional<bool>> behind(job.plan->points.settings.size());
+std::vector<std::optional<bool>> behind(const sweep::SweepPlan& plan,
+                                        const sweep::SweepResults& results, std::size_t best) {
+  const auto noise = noise_of(plan, results);
+  std::vector<std::optional<bool>> behind(plan.points.settings.size());
   std::vector<std::size_t> others;
   for (std::size_t i = 0; i < behind.size(); ++i) {
     if (i != best && noise.level(i)) others.push_back(i);

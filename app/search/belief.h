@@ -15,12 +15,6 @@ namespace shardlens::app::search {
 
 inline constexpr double kChanceWorthARun = 0.05;  // to win beyond noise
 
-struct SearchJob {
-  const sweep::SweepPlan* plan = nullptr;
-  Goal goal = Goal::kStepTime;
-  std::size_t base = 0;  // the point that it starts from
-};
-
 // What is known of a point so far.
 struct Belief {
   int runs = 0;                // that were measured
@@ -48,21 +42,21 @@ struct Belief {
   double expected(double best_cost) const { return cost ? *cost : alike.value_or(best_cost); }
   double own_deviation() const { return cost ? deviation : alike_deviation; }
 };
-// By point. Where several runs tell of it, the median counts; predictions that were off by more
-// than they said make all of them less sure.
-std::vector<Belief> beliefs_of(const SearchJob& job, const sweep::SweepResults& results,
+// By point of a plan that has a search, as all that follows. Where several runs tell of it, the
+// median counts; predictions that were off by more than they said make all of them less sure.
+std::vector<Belief> beliefs_of(const sweep::SweepPlan& plan, const sweep::SweepResults& results,
                                const ForecastFrom& forecast);
 // All points, the best first, as best_of() has it: those that were measured by their cost, then
 // those that failed, then those that were not run by what is predicted of them.
 std::vector<std::size_t> best_first(const std::vector<Belief>& beliefs);
 // Between runs of the same point, pooled over points, as a share of their cost.
-trace::analysis::RelativeSpread spread_between_runs(const SearchJob& job,
+trace::analysis::RelativeSpread spread_between_runs(const sweep::SweepPlan& plan,
                                                     const sweep::SweepResults& results);
 
 // By point, whether it costs more than `best` beyond noise. None: it is that point, was not
 // measured, or the noise is not known.
-std::vector<std::optional<bool>> behind(const SearchJob& job, const sweep::SweepResults& results,
-                                        std::size_t best);
+std::vector<std::optional<bool>> behind(const sweep::SweepPlan& plan,
+                                        const sweep::SweepResults& results, std::size_t best);
 
 // The lowest mean of those that were measured and did not fail.
 std::optional<std::size_t> best_of(const std::vector<Belief>& beliefs);

@@ -45,13 +45,6 @@ Forecast of_time(const sweep::RunMeasure& run, Goal goal,
 
 }  // namespace
 
-std::optional<double> cost_of(const sweep::RunMeasure& run, Goal goal) {
-  if (goal == Goal::kMemory) return run.peak_memory_bytes;
-  if (goal == Goal::kStepTime) return run.step_ns;
-  if (!run.tokens_per_s || *run.tokens_per_s <= 0) return std::nullopt;
-  return 1e9 / *run.tokens_per_s;
-}
-
 Forecast RunForecasts::operator()(const SourceRun& run, std::size_t point) {
   const auto [known, is_new] = known_.try_emplace({run.result->folder, point});
   if (is_new) known->second = forecast(run, point);

@@ -15,15 +15,13 @@
 
 namespace shardlens::app::search {
 
+using sweep::cost_of;
 using sweep::Goal;
 using sweep::kGoals;
 using sweep::to_string;
 
 // Standard deviations to either end of a 95 % interval, of a normal.
 inline constexpr double kDeviationsOf95 = 1.96;
-
-// Nanoseconds per step or per token of all ranks, or bytes. None: the run does not know it.
-std::optional<double> cost_of(const sweep::RunMeasure& run, Goal goal);
 
 struct Forecast {
   std::optional<double> cost;  // none: `refused` says why

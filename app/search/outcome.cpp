@@ -16,12 +16,12 @@ struct Mean {
   int runs = 0;
 };
 
-Mean mean_cost(const SearchJob& job, const sweep::SweepResults& results, std::size_t point,
+Mean mean_cost(const sweep::SweepPlan& plan, const sweep::SweepResults& results, std::size_t point,
                int first_round) {
   Mean mean;
   for (const auto& [slot, result] : results) {
     if (slot.point != point || slot.round < first_round || !result.measure) continue;
-    const auto cost = cost_of(*result.measure, job.goal);
+    const auto cost = cost_of(*result.measure, plan.search->goal);
     if (!cost) continue;
     mean.cost = (mean.cost * mean.runs + *cost) / (mean.runs + 1);
     ++mean.runs;
@@ -30,39 +30,39 @@ Mean mean_cost(const SearchJob& job, const sweep::SweepResults& results, std::si
 }
 
 // Each of them had its chance to look better than the start (Bonferroni).
-int confirmed_points(const SearchJob& job, const std::vector<Belief>& beliefs) {
+int confirmed_points(const sweep::SweepPlan& plan, const std::vector<Belief>& beliefs) {
   int count = 0;
   for (std::size_t i = 0; i < beliefs.size(); ++i) {
-    count += i != job.base && beliefs[i].runs > 1 ? 1 : 0;
+    count += i != sweep::kSearchStart && beliefs[i].runs > 1 ? 1 : 0;
   }
   return count;
 }
 
 }  // namespace
 
-std::optional<Outcome> outcome_of(const SearchJob& job, const sweep::SweepResults& results,
+std::optional<Outcome> outcome_of(const sweep::SweepPlan& plan, const sweep::SweepResults& results,
                                   const std::vector<Belief>& beliefs) {
   const auto best = best_of(beliefs);
-  const Mean base = mean_cost(job, results, job.base, 0);
+  const Mean base = mean_cost(plan, results, sweep::kSearchStart, 0);
   if (!best || base.runs == 0) return std::nullopt;
   Outcome outcome;
   outcome.best = *best;
   outcome.base_cost = base.cost;
   outcome.base_runs = base.runs;
-  Mean found = *best == job.base ? Mean{} : mean_cost(job, results, *best, 1);
+  Mean found = *best == sweep::kSearchStart ? Mean{} : mean_cost(plan, results, *best, 1);
   outcome.leaves_choice_out = found.runs > 0;
-  if (found.runs == 0) found = mean_cost(job, results, *best, 0);
+  if (found.runs == 0) found = mean_cost(plan, results, *best, 0);
   for (std::size_t i = 0; i < beliefs.size(); ++i) {
-    if (i != job.base && beliefs[i].runs > 0) ++outcome.others;
+    if (i != sweep::kSearchStart && beliefs[i].runs > 0) ++outcome.others;
   }
   outcome.best_cost = found.cost;
   outcome.best_runs = found.runs;
-  if (*best == job.base) return outcome;
+  if (*best == sweep::kSearchStart) return outcome;
   outcome.change = found.cost / base.cost - 1;
-  const auto spread = spread_between_runs(job, results);
+  const auto spread = spread_between_runs(plan, results);
   if (spread.degrees_of_freedom < 1) return outcome;
   const double error = spread.deviation * std::sqrt(1.0 / found.runs + 1.0 / base.runs);
-  const double miss = kMiss / std::max(confirmed_points(job, beliefs), 1);
+  const double miss = kMiss / std::max(confirmed_points(plan, beliefs), 1);
   outcome.half_width = trace::analysis::student_t_quantile(miss, spread.degrees_of_freedom) *
                        error * (1 + *outcome.change);
   return outcome;

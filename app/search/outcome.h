@@ -9,8 +9,6 @@
 
 namespace shardlens::app::search {
 
-inline constexpr std::size_t kStart = sweep::kSearchStart;
-
 struct Outcome {
   std::size_t best = 0;                        // may be the start
   std::optional<double> base_cost, best_cost;  // means over the runs that `change` is of
@@ -27,12 +25,12 @@ struct Outcome {
   // What is left of the change without the run by which the best was chosen may be none.
   bool is_better() const { return change && *change < 0; }
   // To be taken over.
-  std::size_t chosen() const { return is_better() ? best : kStart; }
+  std::size_t chosen() const { return is_better() ? best : sweep::kSearchStart; }
   bool is_sure() const { return change && half_width && *change + *half_width < 0; }
 };
 
 // None: the start could not be measured.
-std::optional<Outcome> outcome_of(const SearchJob& job, const sweep::SweepResults& results,
+std::optional<Outcome> outcome_of(const sweep::SweepPlan& plan, const sweep::SweepResults& results,
                                   const std::vector<Belief>& beliefs);
 
 }  // namespace shardlens::app::search

@@ -40,11 +40,11 @@ std::optional<int> free_round(const sweep::SweepResults& results, std::size_t po
 }
 
 // The best and the start in turns until each has run so often, so that drift meets both.
-std::optional<Choice> confirmation(const SearchJob& job, const sweep::SweepResults& results,
+std::optional<Choice> confirmation(const sweep::SweepPlan& plan, const sweep::SweepResults& results,
                                    const std::vector<Belief>& beliefs, std::size_t best) {
-  if (best == job.base) return std::nullopt;
-  const bool base_is_behind = beliefs[job.base].runs < beliefs[best].runs;
-  const std::size_t point = base_is_behind ? job.base : best;
+  if (best == sweep::kSearchStart) return std::nullopt;
+  const bool base_is_behind = beliefs[sweep::kSearchStart].runs < beliefs[best].runs;
+  const std::size_t point = base_is_behind ? sweep::kSearchStart : best;
   if (beliefs[point].runs >= kRounds || beliefs[point].has_failed) return std::nullopt;
   const auto round = free_round(results, point);
   if (!round) return std::nullopt;
@@ -59,16 +59,16 @@ int runs_to_confirm_another(const Belief& base) {
 
 // The start once more, as soon as another point has run: it will be needed to tell the gain, tells
 // what runs of the same settings differ by, and all predictions hang on it.
-std::optional<Choice> second_start(const SearchJob& job, const sweep::SweepResults& results,
+std::optional<Choice> second_start(const sweep::SweepPlan& plan, const sweep::SweepResults& results,
                                    const std::vector<Belief>& beliefs) {
   const bool has_tried = std::ranges::any_of(beliefs, [&](const Belief& belief) {
-    return belief.runs > 0 && &belief != &beliefs[job.base];
+    return belief.runs > 0 && &belief != &beliefs[sweep::kSearchStart];
   });
-  const Belief& base = beliefs[job.base];
+  const Belief& base = beliefs[sweep::kSearchStart];
   if (!has_tried || base.runs != 1 || base.has_failed) return std::nullopt;
-  const auto round = free_round(results, job.base);
+  const auto round = free_round(results, sweep::kSearchStart);
   if (!round) return std::nullopt;
-  return Choice{{job.base, *round}, Why::kConfirms, std::nullopt};
+  return Choice{{sweep::kSearchStart, *round}, Why::kConfirms, std::nullopt};
 }
 
 double mean_seconds(const sweep::SweepResults& results) {
@@ -84,11 +84,11 @@ double mean_seconds(const sweep::SweepResults& results) {
 
 }  // namespace
 
-Decision decide(const SearchJob& job, const sweep::SweepResults& results,
+Decision decide(const sweep::SweepPlan& plan, const sweep::SweepResults& results,
                 const std::vector<Belief>& beliefs, double seconds_left) {
-  const Belief& base = beliefs[job.base];
+  const Belief& base = beliefs[sweep::kSearchStart];
   if (base.runs == 0 && base.has_failed) return {std::nullopt, Ending::kNoResult};
-  if (base.runs == 0) return {Choice{{job.base, 0}, Why::kStart, std::nullopt}, {}};
+  if (base.runs == 0) return {Choice{{sweep::kSearchStart, 0}, Why::kStart, std::nullopt}, {}};
   // It was measured, but failed when it ran again before anything else had.
   const auto found = best_of(beliefs);
   if (!found) return {std::nullopt, Ending::kNoResult};
@@ -97,11 +97,11 @@ Decision decide(const SearchJob& job, const sweep::SweepResults& results,
   auto choice = most_promising(beliefs, best);
   // A point that wins is confirmed in the end, and to confirm the best so far takes no more runs.
   if (choice && seconds_left >= seconds * (1 + runs_to_confirm_another(base))) {
-    const auto again = second_start(job, results, beliefs);
+    const auto again = second_start(plan, results, beliefs);
     return {again ? again : choice, {}};
   }
   const bool had_no_time = choice.has_value();
-  choice = confirmation(job, results, beliefs, best);
+  choice = confirmation(plan, results, beliefs, best);
   if (choice && seconds_left >= seconds) return {choice, {}};
   return {std::nullopt, choice || had_no_time ? Ending::kNoTime : Ending::kSettled};
 }

@@ -37,7 +37,7 @@ struct Decision {
   Ending ending = Ending::kSettled;
 };
 // `seconds_left`: of the budget.
-Decision decide(const SearchJob& job, const sweep::SweepResults& results,
+Decision decide(const sweep::SweepPlan& plan, const sweep::SweepResults& results,
                 const std::vector<Belief>& beliefs, double seconds_left);
 
 }  // namespace shardlens::app::search

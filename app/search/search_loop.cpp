@@ -1,6 +1,7 @@
 #include "app/search/search_loop.h"
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -11,11 +12,8 @@ using trace::base::Result;
 Standing standing_of(const sweep::SweepPlan& plan, const sweep::SweepResults& results,
                      RunForecasts& forecasts) {
   Standing standing;
-  standing.job = {&plan, plan.search->goal, kStart};
-  standing.beliefs =
-      beliefs_of(standing.job, results,
-                 [&](const SourceRun& run, std::size_t point) { return forecasts(run, point); });
-  standing.outcome = outcome_of(standing.job, results, standing.beliefs);
+  standing.beliefs = beliefs_of(plan, results, std::ref(forecasts));
+  standing.outcome = outcome_of(plan, results, standing.beliefs);
   return standing;
 }
 
@@ -32,10 +30,10 @@ Result<bool> SearchLoop::run(const SearchDriver& driver, const Choice& choice) {
   TRY_ASSIGN(auto request, grid_.request_for(choice.slot));
   const auto& results = grid_.results();
   const auto start = std::ranges::find_if(results, [](const auto& run) {
-    return run.first.point == kStart && run.second.measure.has_value();
+    return run.first.point == sweep::kSearchStart && run.second.measure.has_value();
   });
   if (start != results.end()) {
-    request.predicted = forecasts_.step({kStart, &start->second}, choice.slot.point);
+    request.predicted = forecasts_.step({sweep::kSearchStart, &start->second}, choice.slot.point);
   }
   TRY_ASSIGN(const auto ended, driver.run(choice, request));
   TRY_ASSIGN(const bool counts, grid_.take(choice.slot, ended, choice.predicted));
@@ -50,7 +48,7 @@ Result<std::optional<Ending>> SearchLoop::run_to_end(const SearchDriver& driver)
   const double budget = grid_.plan().search->budget_seconds;
   while (!driver.wants_to_stop()) {
     const Standing now = standing();
-    const auto decision = decide(now.job, grid_.results(), now.beliefs, budget - seconds());
+    const auto decision = decide(grid_.plan(), grid_.results(), now.beliefs, budget - seconds());
     if (!decision.choice) {
       TRY(grid_.keep_ending(std::string(to_string(decision.ending))));
       return decision.ending;

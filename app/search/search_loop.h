@@ -27,7 +27,6 @@ struct SearchDriver {
 
 // Where a search of `grid`, whose plan has one, stands.
 struct Standing {
-  SearchJob job{};
   std::vector<Belief> beliefs{};
   std::optional<Outcome> outcome{};  // none: the start could not be measured
 };

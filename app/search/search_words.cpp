@@ -18,7 +18,7 @@ double scale_of(const std::string& unit, double base) {
 }
 
 std::string failure_of_start(const sweep::SweepResults& results) {
-  const auto first = results.find({kStart, 0});
+  const auto first = results.find({sweep::kSearchStart, 0});
   return first == results.end() ? "" : first->second.failure;
 }
 

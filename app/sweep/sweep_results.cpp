@@ -27,7 +27,7 @@ std::string percent_of(double relative) { return trace::base::format_percent(rel
 // The bounds need what scatters within rounds, which one round does not tell.
 void stop_what_cannot_win(const SweepPlan& plan, const SweepResults& results, int rounds,
                           std::vector<PointState>& states) {
-  const auto noise = noise_of(plan, results, rounds);
+  const auto noise = noise_of(plan, results, goal_of(plan, results), rounds);
   const auto best = best_of(plan, noise, states, results);
   if (!best) return;
   for (std::size_t point = 0; point < states.size(); ++point) {
@@ -158,7 +158,7 @@ WorkLeft work_left(const SweepPlan& plan, const SweepResults& results) {
   return left;
 }
 
-SweepGoal goal_of(const SweepPlan& plan, const SweepResults& results) {
+Goal goal_of(const SweepPlan& plan, const SweepResults& results) {
   const auto work_of = [](const trace::job::Settings& settings) {
     trace::model::RunInfo info;
     info.settings = settings;
@@ -174,22 +174,23 @@ SweepGoal goal_of(const SweepPlan& plan, const SweepResults& results) {
   });
   // A search says what it is for, whatever work its points do.
   const bool is_of_tokens = plan.search ? plan.search->goal == Goal::kTokenRate : !is_same;
-  return is_of_tokens && has_tokens ? SweepGoal::kTokenRate : SweepGoal::kStepTime;
+  return is_of_tokens && has_tokens ? Goal::kTokenRate : Goal::kStepTime;
 }
 
-double cost_of(const RunMeasure& run, SweepGoal goal) {
-  return goal == SweepGoal::kStepTime ? run.step_ns : 1e9 / *run.tokens_per_s;
+std::optional<double> cost_of(const RunMeasure& run, Goal goal) {
+  if (goal == Goal::kMemory) return run.peak_memory_bytes;
+  if (goal == Goal::kStepTime) return run.step_ns;
+  if (!run.tokens_per_s || *run.tokens_per_s <= 0) return std::nullopt;
+  return 1e9 / *run.tokens_per_s;
 }
 
-trace::analysis::RoundNoise noise_of(const SweepPlan& plan, const SweepResults& results,
+trace::analysis::RoundNoise noise_of(const SweepPlan& plan, const SweepResults& results, Goal goal,
                                      int rounds) {
-  const SweepGoal goal = goal_of(plan, results);
   std::vector<trace::analysis::RoundValue> values;
   for (const auto& [slot, result] : results) {
     if (slot.round >= rounds || !result.measure) continue;
-    values.push_back({.point = slot.point,
-                      .round = static_cast<std::size_t>(slot.round),
-                      .value = cost_of(*result.measure, goal)});
+    const auto cost = cost_of(*result.measure, goal);
+    if (cost) values.push_back({slot.point, static_cast<std::size_t>(slot.round), *cost});
   }
   return trace::analysis::RoundNoise(
       std::move(values),

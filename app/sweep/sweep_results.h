@@ -63,14 +63,15 @@ struct WorkLeft {
 };
 WorkLeft work_left(const SweepPlan& plan, const SweepResults& results);
 
-// Times of steps are comparable only where each does the same work; else those per token are.
-enum class SweepGoal : std::uint8_t { kStepTime, kTokenRate };
-SweepGoal goal_of(const SweepPlan& plan, const SweepResults& results);
-// What is to be small: nanoseconds per step, or per token.
-double cost_of(const RunMeasure& run, SweepGoal goal);
+// Times of steps are comparable only where each does the same work; else those per token are. Also
+// of a search for memory one of these two.
+Goal goal_of(const SweepPlan& plan, const SweepResults& results);
+// What is to be small: nanoseconds per step or per token of all ranks, or bytes. None: the run does
+// not know it.
+std::optional<double> cost_of(const RunMeasure& run, Goal goal);
 
 // The costs of the first so many rounds. A search has none: what it runs together, results decide.
-trace::analysis::RoundNoise noise_of(const SweepPlan& plan, const SweepResults& results,
+trace::analysis::RoundNoise noise_of(const SweepPlan& plan, const SweepResults& results, Goal goal,
                                      int rounds);
 // The lowest level of those that are not out and failed in no round of the plan; none: no such
 // point was measured.

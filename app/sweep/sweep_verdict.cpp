@@ -37,10 +37,10 @@ std::optional<double> geometric_mean_of(const std::vector<const RunMeasure*>& ru
 }
 
 // `level`: of its cost, the drift of rounds taken out.
-void add_costs(const std::vector<const RunMeasure*>& runs, SweepGoal goal, double level,
+void add_costs(const std::vector<const RunMeasure*>& runs, Goal goal, double level,
                PointVerdict& verdict) {
-  const auto cost =
-      geometric_mean_of(runs, [goal](const RunMeasure& run) { return cost_of(run, goal); });
+  const auto cost = geometric_mean_of(
+      runs, [goal](const RunMeasure& run) { return cost_of(run, goal).value_or(0); });
   const double drift = level / *cost;
   verdict.step_ns = geometric_mean_of(runs, [](const RunMeasure& run) { return run.step_ns; });
   *verdict.step_ns *= drift;
@@ -49,8 +49,8 @@ void add_costs(const std::vector<const RunMeasure*>& runs, SweepGoal goal, doubl
   if (verdict.tokens_per_s) *verdict.tokens_per_s /= drift;
 }
 
-void add_figures(const SweepResults& results, SweepGoal goal, const RoundNoise& noise,
-                 std::size_t point, PointVerdict& verdict) {
+void add_figures(const SweepResults& results, Goal goal, const RoundNoise& noise, std::size_t point,
+                 PointVerdict& verdict) {
   std::vector<const RunMeasure*> runs;
   for (const auto& [slot, result] : results) {
     if (slot.point != point || !result.measure) continue;
@@ -117,8 +117,8 @@ Standing standing_of(const PointState& state, const PointVerdict& verdict, bool 
   return verdict.bounds->low > 0 ? Standing::kSlower : Standing::kWithinNoise;
 }
 
-std::string cost_text(const PointVerdict& point, SweepGoal goal) {
-  if (goal == SweepGoal::kTokenRate) {
+std::string cost_text(const PointVerdict& point, Goal goal) {
+  if (goal == Goal::kTokenRate) {
     return trace::base::format_rate(*point.tokens_per_s, "tokens/s").text();
   }
   return trace::timeline::mean_duration_text(*point.step_ns, point.half_width_ns) + " per step";
@@ -193,8 +193,8 @@ std::string why_best(const SweepPlan& plan, const SweepVerdict& verdict, const O
                      " cannot be told from it beyond noise";
   if (others.slower.empty()) {
     text = "No point can be called fastest: the differences are within noise. ";
-    text += (verdict.goal == SweepGoal::kTokenRate ? "Highest was " : "Lowest was ") + best + ": " +
-            cost;
+    text +=
+        (verdict.goal == Goal::kTokenRate ? "Highest was " : "Lowest was ") + best + ": " + cost;
   }
   if (freedom < kFreedomIsFew) text += ". More repeats narrow it down";
   return text;
@@ -246,7 +246,7 @@ SweepVerdict verdict_of(const SweepPlan& plan, const SweepResults& results) {
   SweepVerdict verdict;
   verdict.goal = goal_of(plan, results);
   // Also what earlier commands ran more often than this one asks for.
-  const RoundNoise noise = noise_of(plan, results, kMostRepeats);
+  const RoundNoise noise = noise_of(plan, results, verdict.goal, kMostRepeats);
   const auto states = states_now(plan, results);
   verdict.between_runs = noise.between_runs();
   verdict.best = best_of(plan, noise, states, results);

@@ -26,7 +26,7 @@ struct PointVerdict : ui::state::PointFigures {
 
 struct SweepVerdict {
   std::vector<PointVerdict> points;
-  SweepGoal goal = SweepGoal::kStepTime;
+  Goal goal = Goal::kStepTime;
   std::optional<std::size_t> best;  // none: no point has a result
   std::string why;                  // one or two sentences about the best; "": there is none
   trace::analysis::RelativeSpread between_runs;  // of one run's cost

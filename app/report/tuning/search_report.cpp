@@ -142,7 +142,7 @@ std::string assignments(const SearchReport& report, std::size_t point) {
   const auto& settings = report.plan.points.settings;
   for (const auto* knob : sweep::obeyed_knobs(report.plan.points, point)) {
     const std::string value = trace::job::value_text(settings[point], *knob);
-    if (value == trace::job::value_text(settings[search::kStart], *knob)) continue;
+    if (value == trace::job::value_text(settings[sweep::kSearchStart], *knob)) continue;
     text += std::string(text.empty() ? "" : " ") + "--set " +
             trace::base::in_shell(std::string(knob->name) + "=" + value);
   }
@@ -163,7 +163,7 @@ std::string runs_text(const SearchReport& report, std::size_t point) {
 
 // Of its first run.
 std::string why_text(const SearchReport& report, std::size_t point) {
-  if (point == search::kStart) return std::string(search::why_text(search::Why::kStart));
+  if (point == sweep::kSearchStart) return std::string(search::why_text(search::Why::kStart));
   const auto first = std::ranges::find(report.runs, point,
                                        [](const search::SearchRun& run) { return run.slot.point; });
   const bool is_known = first != report.runs.end() && first->why;
@@ -214,7 +214,7 @@ Json search_json(const SearchReport& report) {
           {"status", report.status},
           {"reason", report.reason},
           {"points", report.plan.points.settings.size()},
-          {"start", side_json(report, search::kStart,
+          {"start", side_json(report, sweep::kSearchStart,
                               outcome ? outcome->base_cost : std::optional<double>())},
           {"best", outcome ? side_json(report, outcome->best, outcome->best_cost) : Json(nullptr)},
           {"gain_ms", gain_json(report)},

@@ -14,9 +14,9 @@
 namespace shardlens::app::report {
 namespace {
 
+using sweep::Goal;
 using sweep::PointVerdict;
 using sweep::Standing;
-using sweep::SweepGoal;
 
 constexpr std::size_t kLongestValue = 40;  // of a knob, in the table
 
@@ -124,7 +124,7 @@ std::vector<std::string> point_cells(const SweepReport& report, std::size_t i,
 }
 
 TextTable points_table(const SweepReport& report) {
-  const bool by_tokens = report.verdict.goal == SweepGoal::kTokenRate;
+  const bool by_tokens = report.verdict.goal == Goal::kTokenRate;
   TextTable table(point_columns(report, by_tokens));
   double longest = 0;
   for (const auto& point : report.verdict.points) {
@@ -189,7 +189,7 @@ Json sweep_json(const SweepReport& report) {
           {"varied", std::move(varied)},
           {"repeat", plan.repeats},
           {"seed", plan.seed},
-          {"judged_by", verdict.goal == SweepGoal::kStepTime ? "step_ms" : "tokens_per_s"},
+          {"judged_by", verdict.goal == Goal::kStepTime ? "step_ms" : "tokens_per_s"},
           {"settings", common_json(plan.points)},
           {"points", std::move(points)},
           {"predicted_from", text_or_null(report.predictions.from)},

@@ -29,7 +29,7 @@ std::string ended_text(const std::string& ended) {
          (is_for_time ? " Search… with the same settings and more time goes on." : "");
 }
 
-ui::state::PointCost searched_cost(const search::SearchJob& job, const sweep::SweepResults& results,
+ui::state::PointCost searched_cost(search::Goal goal, const sweep::SweepResults& results,
                                    const search::Belief& belief, std::size_t point) {
   ui::state::PointCost cost;
   if (belief.runs > 0) cost.measured = belief.cost;
@@ -42,7 +42,7 @@ ui::state::PointCost searched_cost(const search::SearchJob& job, const sweep::Sw
     }
   }
   for (const auto& [slot, result] : results) {
-    const auto one = result.measure ? search::cost_of(*result.measure, job.goal) : std::nullopt;
+    const auto one = result.measure ? search::cost_of(*result.measure, goal) : std::nullopt;
     if (slot.point == point && one) cost.runs.push_back(*one);
   }
   return cost;
@@ -80,7 +80,7 @@ ui::state::ShownSweep shown_sweep(const sweep::SweepPlan& plan, const sweep::Swe
   shown.name = plan.name;
   shown.varied = plan.points.varied;
   shown.repeats = plan.repeats;
-  shown.by_tokens = verdict.goal == sweep::SweepGoal::kTokenRate;
+  shown.by_tokens = verdict.goal == sweep::Goal::kTokenRate;
   shown.best = verdict.best;
   shown.why = verdict.why;
   shown.runs_done = sweep::runs_made(results);
@@ -102,24 +102,24 @@ ui::state::ShownSweep shown_sweep(const sweep::SweepPlan& plan, const sweep::Swe
   return shown;
 }
 
-void show_search(const search::Standing& standing, const sweep::SweepResults& results,
-                 ui::state::ShownSweep& shown) {
-  const auto& [job, beliefs, outcome] = standing;
-  shown.why =
-      outcome || shown.runs_done > 0 ? search::verdict_text(*job.plan, results, outcome) : "";
+void show_search(const sweep::SweepPlan& plan, const search::Standing& standing,
+                 const sweep::SweepResults& results, ui::state::ShownSweep& shown) {
+  const auto& [beliefs, outcome] = standing;
+  const search::Goal goal = plan.search->goal;
+  shown.why = outcome || shown.runs_done > 0 ? search::verdict_text(plan, results, outcome) : "";
   shown.best = outcome ? std::optional(outcome->chosen()) : std::nullopt;
-  shown.by_tokens = job.goal == search::Goal::kTokenRate;
+  shown.by_tokens = goal == search::Goal::kTokenRate;
   shown.best_first = search::best_first(beliefs);
   // The best that is shown may be the start, which is kept while another has the lower mean.
-  const auto behind = shown.best ? search::behind(job, results, *shown.best)
+  const auto behind = shown.best ? search::behind(plan, results, *shown.best)
                                  : std::vector<std::optional<bool>>(beliefs.size());
   for (std::size_t i = 0; i < shown.points.size(); ++i) {
     auto& point = shown.points[i];
-    point.searched = searched_cost(job, results, beliefs[i], i);
-    show_means(job.goal, point);
+    point.searched = searched_cost(goal, results, beliefs[i], i);
+    show_means(goal, point);
     point.standing = standing_in(beliefs[i], shown.best == i, behind[i]);
     if (point.standing != ui::state::SweepStanding::kFailed) {
-      point.reason = search::why_not_text(beliefs[i], job.goal);
+      point.reason = search::why_not_text(beliefs[i], goal);
     }
     point.slower_by.reset();
     if (shown.best && beliefs[i].runs > 0) {

@@ -14,7 +14,7 @@ ui::state::ShownSweep shown_sweep(const sweep::SweepPlan& plan, const sweep::Swe
 
 // What a search has of its own: means, predictions, best and verdict, the order of its points, and
 // why points were not run. What shown_sweep() says of rounds makes way.
-void show_search(const search::Standing& standing, const sweep::SweepResults& results,
-                 ui::state::ShownSweep& shown);
+void show_search(const sweep::SweepPlan& plan, const search::Standing& standing,
+                 const sweep::SweepResults& results, ui::state::ShownSweep& shown);
 
 }  // namespace shardlens::app::session

@@ -64,7 +64,7 @@ ShownSweep SweepSource::read(const std::string& name) {
   auto shown = shown_sweep(
       there->plan(), there->results(),
       is_search ? sweep::SweepPredictions{} : predictor_->predict(there->plan(), there->results()));
-  if (is_search) show_search(standing_of(*there), there->results(), shown);
+  if (is_search) show_search(there->plan(), standing_of(*there), there->results(), shown);
   std::vector<std::vector<std::string>> banners;  // of the runs that count
   for (const auto& [slot, result] : there->results()) {
     const auto known = runs_.find(result.folder);

@@ -23,13 +23,13 @@ SearchReport made_up_report() {
   made.results[{1, 0}].predicted = sweep::PredictedCost{81e6, 2e6};
   made.plan.name = "caps";
   made.plan.search = sweep::SearchPlan{};
-  return {.plan = made.plan,
-          .results = made.results,
-          .standing = {made.job, search::beliefs_of(made.job, made.results, made.forecasts()),
-                       made.outcome()},
-          .runs = {{{0, 0}, search::Why::kStart}, {{1, 0}, search::Why::kPromising}, {{2, 1}, {}}},
-          .status = "done",
-          .reason = "Ended."};
+  return {
+      .plan = made.plan,
+      .results = made.results,
+      .standing = {search::beliefs_of(made.plan, made.results, made.forecasts()), made.outcome()},
+      .runs = {{{0, 0}, search::Why::kStart}, {{1, 0}, search::Why::kPromising}, {{2, 1}, {}}},
+      .status = "done",
+      .reason = "Ended."};
 }
 
 TEST(SearchReport, SaysWhatWasFoundAndHowSureThatIs) {
@@ -144,7 +144,7 @@ TEST(SearchReport, SaysWhyASearchEndedInWordsThatAreTrueAnywhere) {
 TEST(SearchReport, SaysWhyTheStartCouldNotBeMeasured) {
   SearchReport report = made_up_report();
   sweep::SweepResults results;
-  results[{search::kStart, 0}].failure = "rank 1 ran out of memory";
+  results[{sweep::kSearchStart, 0}].failure = "rank 1 ran out of memory";
   const SearchReport failed{.plan = report.plan, .results = results};
   const std::string why = "could not be measured: rank 1 ran out of memory.";
   EXPECT_THAT(search_text(failed), HasSubstr(why));

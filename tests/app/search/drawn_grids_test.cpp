@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "tests/app/search/made_up_search.h"
@@ -83,13 +84,18 @@ Tally search_drawn_grids() {
     const DrawnPredictions predictions(grid, random);
     MadeUpSearch search(grid.costs, seed);
     search.noise = std::uniform_real_distribution<double>(0.005, 0.04)(random);
-    search.job.base = random() % grid.costs.size();
+    // Any point may be the one that it starts from, which is its first.
+    const std::size_t start = random() % grid.costs.size();
+    std::swap(search.costs.front(), search.costs[start]);
+    const auto in_grid = [start](std::size_t point) {
+      return point == 0 ? start : point == start ? 0 : point;
+    };
     search.predictions = [&](const SourceRun& run, std::size_t point) {
-      return predictions(run, point);
+      return predictions({in_grid(run.point), run.result}, in_grid(point));
     };
     search.run_to_end();
     const double best = *std::ranges::min_element(grid.costs);
-    const double cost = grid.costs[search.outcome().best];
+    const double cost = search.costs[search.outcome().best];
     const bool is_found = cost <= best * (1 + 2 * search.noise);
     const bool is_thrifty =
         4 * static_cast<std::size_t>(search.runs) <= kRoundsOfAGrid * grid.costs.size();

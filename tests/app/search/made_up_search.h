@@ -23,7 +23,7 @@ struct MadeUpSearch {
       plan.points.settings.push_back(settings);
     }
     for (std::size_t i = 0; i < costs.size(); ++i) errors.push_back(normal(1));
-    job.plan = &plan;
+    plan.search.emplace();
   }
 
   double normal(double deviation) { return std::normal_distribution<double>(0, deviation)(random); }
@@ -60,7 +60,7 @@ struct MadeUpSearch {
     ++runs;
   }
   Decision next() {
-    return decide(job, results, beliefs_of(job, results, forecasts()), seconds_left);
+    return decide(plan, results, beliefs_of(plan, results, forecasts()), seconds_left);
   }
   Ending run_to_end() {
     while (true) {
@@ -69,7 +69,7 @@ struct MadeUpSearch {
       run(decision.choice->slot);
     }
   }
-  Outcome outcome() { return *outcome_of(job, results, beliefs_of(job, results, forecasts())); }
+  Outcome outcome() { return *outcome_of(plan, results, beliefs_of(plan, results, forecasts())); }
 
   std::vector<double> costs;
   ForecastFrom predictions;  // none: off by `errors`, whatever they are made from
@@ -80,7 +80,6 @@ struct MadeUpSearch {
   double seconds_left = 1e9;
   int runs = 0;
   sweep::SweepPlan plan;
-  SearchJob job;
   sweep::SweepResults results;
   std::mt19937_64 random;
   std::vector<double> errors;  // of predictions, in their deviations

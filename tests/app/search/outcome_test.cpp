@@ -38,7 +38,7 @@ TEST(SearchOutcome, IsNotTakenOverWhereFurtherRunsDoNotConfirmIt) {
   EXPECT_EQ(outcome.best, 1u);
   EXPECT_NEAR(*outcome.change, 0.09, 1e-12);
   EXPECT_FALSE(outcome.is_better());
-  EXPECT_EQ(outcome.chosen(), kStart);
+  EXPECT_EQ(outcome.chosen(), sweep::kSearchStart);
 }
 
 TEST(SearchOutcome, OfOneRunEachIsNotSure) {
@@ -63,8 +63,8 @@ TEST(SearchOutcome, CountsWhatWasMeasuredBesideTheStart) {
 
 TEST(SearchOutcome, IsNoneWithoutAStart) {
   MadeUpSearch search({100, 90});
-  EXPECT_FALSE(outcome_of(search.job, search.results,
-                          beliefs_of(search.job, search.results, search.forecasts())));
+  EXPECT_FALSE(outcome_of(search.plan, search.results,
+                          beliefs_of(search.plan, search.results, search.forecasts())));
 }
 
 }  // namespace

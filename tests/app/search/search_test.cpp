@@ -12,10 +12,9 @@ namespace {
 
 TEST(Search, BeginsWithWhereItStarts) {
   MadeUpSearch search({100, 90, 80});
-  search.job.base = 1;
   const auto decision = search.next();
   ASSERT_TRUE(decision.choice);
-  EXPECT_EQ(decision.choice->slot, (sweep::Slot{1, 0}));
+  EXPECT_EQ(decision.choice->slot, (sweep::Slot{0, 0}));
   EXPECT_EQ(decision.choice->why, Why::kStart);
 }
 
@@ -228,7 +227,7 @@ TEST(Search, OneDisturbedRunDoesNotCountForAll) {
   search.measure({0, 0}, 200);
   search.measure({1, 0}, 95);
   search.measure({2, 0}, 90);
-  const auto beliefs = beliefs_of(search.job, search.results, search.forecasts());
+  const auto beliefs = beliefs_of(search.plan, search.results, search.forecasts());
   EXPECT_NEAR(*beliefs[3].cost, 80, 1);
   EXPECT_LT(beliefs[3].deviation, 0.2 * 80);
 }
@@ -290,7 +289,7 @@ TEST(Search, TrustsLessWhatWasWrong) {
   search.errors = {0, 100, 100};
   search.run({0, 0});
   search.run({1, 0});
-  const auto beliefs = beliefs_of(search.job, search.results, search.forecasts());
+  const auto beliefs = beliefs_of(search.plan, search.results, search.forecasts());
   EXPECT_GT(beliefs[2].deviation, 10 * 0.001 * 80);
 }
 
@@ -301,14 +300,14 @@ TEST(Search, KnowsPointsByTheMeanOfTheirRunsAndHowSureThatIs) {
   search.measure({0, 1}, 101);
   search.measure({1, 0}, 90);
   search.results[{1, 0}].predicted = sweep::PredictedCost{92, 5};
-  const auto beliefs = beliefs_of(search.job, search.results, search.forecasts());
+  const auto beliefs = beliefs_of(search.plan, search.results, search.forecasts());
   EXPECT_DOUBLE_EQ(*beliefs[0].cost, 100);
   EXPECT_DOUBLE_EQ(*beliefs[1].cost, 90);
   EXPECT_EQ(beliefs[1].predicted, (sweep::PredictedCost{92, 5})) << "before it ran";
   // t of 95 % with one degree of freedom is 12.7, the spread √2 %: 18 % of one run.
   EXPECT_NEAR(*beliefs[1].half_width, 90 * 12.706 * 0.0141421, 0.1);
   EXPECT_NEAR(*beliefs[0].half_width, 100 * 12.706 * 0.01, 0.1);
-  const auto is_behind = behind(search.job, search.results, 1);
+  const auto is_behind = behind(search.plan, search.results, 1);
   EXPECT_FALSE(is_behind[1]) << "it is the best";
   EXPECT_EQ(is_behind[0], false) << "that is within noise";
   EXPECT_FALSE(is_behind[2]) << "it was not run";
@@ -322,7 +321,7 @@ TEST(Search, DoesNotKnowAnIntervalThatIsAsWideAsItsMean) {
   search.measure({0, 0}, 523);
   search.measure({0, 1}, 1010);
   search.measure({1, 0}, 891);
-  const auto beliefs = beliefs_of(search.job, search.results, search.forecasts());
+  const auto beliefs = beliefs_of(search.plan, search.results, search.forecasts());
   EXPECT_DOUBLE_EQ(*beliefs[0].cost, 766.5);
   EXPECT_FALSE(beliefs[0].half_width);
   EXPECT_FALSE(beliefs[1].half_width);
@@ -334,7 +333,7 @@ TEST(Search, ListsTheBestFirstAndWhatWasNotRunLast) {
   search.measure({0, 0}, 100);
   search.measure({1, 0}, 90);
   search.fail({4, 0}, "out of memory");
-  const auto beliefs = beliefs_of(search.job, search.results, search.forecasts());
+  const auto beliefs = beliefs_of(search.plan, search.results, search.forecasts());
   EXPECT_EQ(best_first(beliefs), (std::vector<std::size_t>{1, 0, 4, 2, 3}));
 }
 

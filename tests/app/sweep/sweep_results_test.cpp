@@ -27,9 +27,9 @@ TEST(SweepNoise, OfASearchKnowsNoDriftOfRounds) {
   SweepPlan plan = made_up_plan({1, 2}, 2);
   const SweepResults results{
       {{0, 0}, measured(200)}, {{0, 1}, measured(100)}, {{1, 0}, measured(150)}};
-  EXPECT_LT(*noise_of(plan, results, 2).level(1), 140e6);
+  EXPECT_LT(*noise_of(plan, results, Goal::kStepTime, 2).level(1), 140e6);
   plan.search = SearchPlan{};
-  EXPECT_NEAR(*noise_of(plan, results, 2).level(1), 150e6, 1);
+  EXPECT_NEAR(*noise_of(plan, results, Goal::kStepTime, 2).level(1), 150e6, 1);
 }
 
 TEST(SweepOrder, EveryRoundHoldsEveryPointOnce) {
@@ -155,12 +155,12 @@ TEST(SweepStates, TheTrueBestIsStoppedInAtMostOneOfAHundredSweeps) {
 TEST(SweepGoal, IsStepTimeForTheSameWorkAndTokensElse) {
   SweepPlan plan = made_up_plan({1, 2}, 1);
   const SweepResults results{{{0, 0}, measured(100)}, {{1, 0}, measured(150)}};
-  EXPECT_EQ(goal_of(plan, results), SweepGoal::kStepTime);
+  EXPECT_EQ(goal_of(plan, results), Goal::kStepTime);
   plan.points.settings[1].batch_per_rank = 64;
-  EXPECT_EQ(goal_of(plan, results), SweepGoal::kTokenRate);
+  EXPECT_EQ(goal_of(plan, results), Goal::kTokenRate);
   for (const Goal goal : kGoals) {
     plan.search = SearchPlan{.goal = goal};
-    EXPECT_EQ(goal_of(plan, results) == SweepGoal::kTokenRate, goal == Goal::kTokenRate)
+    EXPECT_EQ(goal_of(plan, results) == Goal::kTokenRate, goal == Goal::kTokenRate)
         << to_string(goal);
   }
 }

@@ -12,11 +12,10 @@ using testing::HasSubstr;
 using ui::state::SweepStanding;
 
 ui::state::ShownSweep shown_search(search::MadeUpSearch& made) {
-  made.plan.search = sweep::SearchPlan{.goal = made.job.goal};
-  const auto beliefs = search::beliefs_of(made.job, made.results, made.forecasts());
-  const auto outcome = search::outcome_of(made.job, made.results, beliefs);
+  const auto beliefs = search::beliefs_of(made.plan, made.results, made.forecasts());
+  const auto outcome = search::outcome_of(made.plan, made.results, beliefs);
   auto shown = shown_sweep(made.plan, made.results, {});
-  show_search({made.job, beliefs, outcome}, made.results, shown);
+  show_search(made.plan, {beliefs, outcome}, made.results, shown);
   return shown;
 }
 
@@ -60,7 +59,7 @@ TEST(ShownSearch, HasOnePredictionOfAPoint) {
 TEST(ShownSearch, IsOfWhatItIsFor) {
   constexpr double kMiB = 1 << 20;
   search::MadeUpSearch made({100 * kMiB, 80 * kMiB});
-  made.job.goal = search::Goal::kMemory;
+  made.plan.search->goal = search::Goal::kMemory;
   for (const std::size_t point : {0, 1}) {
     made.measure({point, 0}, 50e6);
     made.results[{point, 0}].measure->peak_memory_bytes = made.costs[point];
@@ -100,7 +99,7 @@ TEST(ShownSearch, ItsFrontIsOfTheTimeThatIsDrawn) {
     measure.peak_tensor_bytes = measure.peak_memory_bytes = batch * (1 << 30);
   }
   const auto front = [&](search::Goal goal) {
-    made.job.goal = goal;
+    made.plan.search->goal = goal;
     std::vector<bool> is_on_front;
     for (const auto& point : shown_search(made).points) is_on_front.push_back(point.is_on_front);
     return is_on_front;
@@ -112,7 +111,6 @@ TEST(ShownSearch, ItsFrontIsOfTheTimeThatIsDrawn) {
 
 TEST(ShownSearch, SaysHowItGoesOnInTheWindow) {
   search::MadeUpSearch made({100e6, 90e6});
-  made.plan.search = sweep::SearchPlan{};
   made.plan.search->ended = "no_time";
   const auto shown = shown_sweep(made.plan, made.results, {});
   EXPECT_THAT(shown.search->ended, HasSubstr("Search… with the same settings and more time"));
