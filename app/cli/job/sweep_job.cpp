@@ -15,7 +15,7 @@
 #include "app/search/search_words.h"
 #include "app/session/runs/run_banners.h"
 #include "app/session/tuning/prediction_source.h"
-#include "app/sweep/sweep_loop.h"
+#include "app/sweep/sweep.h"
 #include "trace/base/number_text.h"
 #include "trace/job/huggingface/find_model.h"
 #include "ui/present/format.h"

@@ -14,7 +14,7 @@
 
 #include "app/search/search_loop.h"
 #include "app/session/jobs/job_queue.h"
-#include "app/sweep/sweep_loop.h"
+#include "app/sweep/sweep.h"
 
 namespace shardlens::app::session {
 
