@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "app/search/outcome.h"
+#include "app/search/search.h"
 #include "app/sweep/sweep.h"
 
 namespace shardlens::app::search {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/search/outcome.h"
+#include "app/search/search.h"
 
 namespace shardlens::app::search {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "app/search/outcome.h"
+#include "app/search/search.h"
 
 namespace shardlens::app::search {
 

@@ -1,7 +1,6 @@
-#include "app/search/outcome.h"
-
 #include <gtest/gtest.h>
 
+#include "app/search/search.h"
 #include "tests/app/search/made_up_search.h"
 
 namespace shardlens::app::search {
