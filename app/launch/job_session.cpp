@@ -11,11 +11,9 @@
 #include <system_error>
 #include <utility>
 
-#include "app/launch/log_tail.h"
 #include "app/launch/program_files.h"
 #include "app/launch/rank_environment.h"
 #include "app/launch/rank_exit.h"
-#include "app/launch/store_file.h"
 #include "trace/base/wall_clock.h"
 #include "trace/job/checkpoint/checkpoint_info.h"
 #include "trace/store/run/run_folder.h"

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "app/launch/job_request.h"
-#include "app/launch/log_tail.h"
 #include "app/launch/rank_exit.h"
 #include "app/launch/rank_process.h"
 #include "trace/base/file_system.h"

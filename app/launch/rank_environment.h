@@ -1,4 +1,5 @@
-// The environment in which a rank starts: torchrun's contract and what is ours. Any thread.
+// The environment in which a rank starts: torchrun's contract and what is ours; the file through
+// which the ranks of a job meet. Any thread.
 #pragma once
 
 #include <filesystem>
@@ -22,5 +23,10 @@ std::vector<std::string> rank_environment(const std::vector<std::string>& inheri
 
 // This process's own.
 std::vector<std::string> own_environment();
+
+// A path that was never used before, which c10d's FileStore needs.
+std::filesystem::path fresh_store_file(const std::filesystem::path& run_folder);
+// Removes those in the runs of a library whose launcher was killed before it could.
+void remove_abandoned_store_files(const std::filesystem::path& runs_dir);
 
 }  // namespace shardlens::app::launch

@@ -1,4 +1,5 @@
-// How ranks ended, and which of them is the reason why a job failed. Any thread.
+// How ranks ended, what they said at last, and which of them is the reason why a job failed. Any
+// thread.
 #pragma once
 
 #include <chrono>
@@ -7,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "trace/analysis/hang/hang_diagnosis.h"
 #include "trace/model/rank_outcome.h"
@@ -55,5 +57,17 @@ trace::analysis::HangDiagnosis diagnose_files(const std::filesystem::path& folde
 // "rank 0 failed: … timed out; rank 1 never arrived". The reason itself where no rank stands out or
 // it says already that this rank stands still.
 std::string with_culprit(std::string reason, const trace::analysis::HangDiagnosis& diagnosis);
+
+// At most `count` lines, the last one last; empty if there is no such file.
+std::vector<std::string> log_tail(const std::filesystem::path& log, std::size_t count);
+
+// What a rank said at last: the text of its last "error: " line, else what LibTorch's watchdog
+// first said of a collective that did not end, else its last line outside of stack traces, which
+// need not say why it ended.
+struct LastWords {
+  std::string text;
+  bool is_error = false;  // one of the first two
+};
+LastWords last_message(const std::filesystem::path& log);
 
 }  // namespace shardlens::app::launch

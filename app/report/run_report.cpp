@@ -3,7 +3,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "app/launch/log_tail.h"
+#include "app/launch/rank_exit.h"
 #include "app/report/report_json.h"
 #include "app/session/runs/library_run.h"
 #include "app/session/runs/run_liveness.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "app/cli/terminal/output.h"
-#include "app/launch/hang_monitor.h"
+#include "app/launch/hang_watch.h"
 #include "app/report/report_json.h"
 #include "app/report/report_text.h"
 #include "trace/analysis/steps/rank_activity.h"

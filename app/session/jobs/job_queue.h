@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "app/launch/hang_monitor.h"
+#include "app/launch/hang_watch.h"
 #include "app/launch/job_session.h"
 #include "app/session/worker/notice.h"
 #include "trace/base/result.h"

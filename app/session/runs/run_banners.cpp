@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "app/launch/hang_watch.h"
-#include "app/launch/log_tail.h"
+#include "app/launch/rank_exit.h"
 #include "trace/job/settings/schedule.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/model/untold.h"

@@ -1,10 +1,9 @@
-#include "app/launch/hang_monitor.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <vector>
 
+#include "app/launch/hang_watch.h"
 #include "tests/files.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/write/row_writer.h"

@@ -1,11 +1,10 @@
-#include "app/launch/log_tail.h"
-
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <string>
 
+#include "app/launch/rank_exit.h"
 #include "tests/files.h"
 
 namespace shardlens::app::launch {

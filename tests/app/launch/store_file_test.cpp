@@ -1,5 +1,3 @@
-#include "app/launch/store_file.h"
-
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -7,6 +5,7 @@
 #include <chrono>
 #include <fstream>
 
+#include "app/launch/rank_environment.h"
 #include "tests/files.h"
 
 namespace shardlens::app::launch {
