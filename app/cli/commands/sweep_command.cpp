@@ -11,8 +11,8 @@
 #include "app/cli/job/sweep_job.h"
 #include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
-#include "app/session/jobs/measured_run.h"
 #include "app/session/runs/listed_runs.h"
+#include "app/session/sweep/sweep_reader.h"
 #include "trace/base/spawn.h"
 #include "trace/store/run/settings_file.h"
 

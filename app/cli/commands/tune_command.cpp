@@ -11,8 +11,8 @@
 #include "app/cli/terminal/output.h"
 #include "app/search/search.h"
 #include "app/search/space.h"
-#include "app/session/jobs/measured_run.h"
 #include "app/session/runs/listed_runs.h"
+#include "app/session/sweep/sweep_reader.h"
 #include "app/session/tuning/prediction_source.h"
 #include "trace/base/spawn.h"
 

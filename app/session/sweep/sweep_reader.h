@@ -1,5 +1,6 @@
 // Reads the library's sweeps for the window, whoever runs them, on a thread of its own. Interface
-// thread only; `on_change` comes from others.
+// thread only, but for the functions and a SweepSource, which wait for the disk; `on_change` comes
+// from others.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@
 
 #include "app/search/search_loop.h"
 #include "app/session/jobs/strategy_planner.h"
+#include "app/session/runs/library_run.h"
 #include "app/session/worker/latest_worker.h"
 #include "app/sweep/sweep.h"
 #include "app/sweep/sweep_prediction.h"
@@ -22,6 +24,20 @@
 #include "ui/state/sweep_view.h"
 
 namespace shardlens::app::session {
+
+// A sweep as the window shows it: all but whether it runs, and its banners.
+ui::state::ShownSweep shown_sweep(const sweep::SweepPlan& plan, const sweep::SweepResults& results,
+                                  const sweep::SweepPredictions& predictions);
+
+// What a search has of its own: means, predictions, best and verdict, the order of its points, and
+// why points were not run. What shown_sweep() says of rounds makes way.
+void show_search(const sweep::SweepPlan& plan, const search::Standing& standing,
+                 const sweep::SweepResults& results, ui::state::ShownSweep& shown);
+
+// A run, as a sweep counts it.
+sweep::WholeRun measured(const LibraryRun& record);
+// By the figures that are kept with it, else by reading all of it.
+trace::base::Result<sweep::WholeRun> measured_run(const std::filesystem::path& run);
 
 struct ReadSweeps {
   std::vector<std::string> names{};                      // the newest first

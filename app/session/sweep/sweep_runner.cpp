@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/search/search_words.h"
-#include "app/session/jobs/measured_run.h"
+#include "app/session/sweep/sweep_reader.h"
 #include "app/session/tuning/prediction_source.h"
 #include "app/sweep/sweep_verdict.h"
 

@@ -4,9 +4,9 @@
 
 #include <iterator>
 
-#include "app/session/jobs/measured_run.h"
 #include "app/session/runs/run_library.h"
 #include "app/session/runs/run_words.h"
+#include "app/session/sweep/sweep_reader.h"
 #include "tests/app/session/eventually.h"
 #include "tests/app/session/synthetic_run.h"
 #include "trace/explore/kept_exploration.h"

@@ -1,8 +1,7 @@
-#include "app/session/sweep/shown_sweep.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "app/session/sweep/sweep_reader.h"
 #include "tests/app/search/made_up_search.h"
 
 namespace shardlens::app::session {

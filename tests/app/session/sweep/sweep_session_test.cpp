@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "app/session/jobs/measured_run.h"
+#include "app/session/sweep/sweep_reader.h"
 #include "tests/app/session/eventually.h"
 #include "tests/app/session/synthetic_run.h"
 #include "trace/base/wall_clock.h"
