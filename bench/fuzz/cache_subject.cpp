@@ -4,7 +4,6 @@
 #include <set>
 
 #include "app/session/runs/figures_cache.h"
-#include "app/session/runs/library_run_cache.h"
 #include "app/session/watch/run_follower.h"
 #include "bench/fuzz/sqlite_damage.h"
 #include "bench/fuzz/subject.h"

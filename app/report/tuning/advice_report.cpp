@@ -1,6 +1,6 @@
 #include "app/report/tuning/advice_report.h"
 
-#include "app/session/tuning/run_advice.h"
+#include "app/session/tuning/prediction_source.h"
 #include "ui/present/tune/advice_text.h"
 
 namespace shardlens::app::report {

@@ -5,7 +5,7 @@
 #include <system_error>
 #include <utility>
 
-#include "app/session/runs/library_run_cache.h"
+#include "app/session/runs/figures_cache.h"
 #include "app/session/worker/read_safely.h"
 #include "trace/base/file_system.h"
 #include "trace/model/acting_settings.h"

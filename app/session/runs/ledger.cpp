@@ -5,13 +5,17 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
+#include <optional>
+#include <utility>
 
 #include "app/session/runs/run_banners.h"
 #include "trace/analysis/run/comparison.h"
 
 namespace shardlens::app::session {
 
+using trace::analysis::RunSummary;
 using trace::model::RunStatus;
+using ui::state::LedgerRow;
 
 namespace {
 
@@ -64,7 +68,7 @@ std::vector<std::string> ordinals_by_age(const std::vector<LibraryRun>& oldest_f
   return ordinals;
 }
 
-void compare_speed(ui::state::LedgerRow& row, const LibraryRun& record, const LibraryRun& baseline,
+void compare_speed(LedgerRow& row, const LibraryRun& record, const LibraryRun& baseline,
                    const trace::analysis::NoiseModel& model) {
   if (!is_measured(record) || !is_measured(baseline) || !same_job(record, baseline)) return;
   const auto &own = record.summary, &other = baseline.summary;
@@ -100,7 +104,7 @@ std::int64_t last_common_step(const std::vector<LibraryRun>& records, const Libr
 }
 
 // At `step`, or at the run's own last step where that is not reached or not comparable.
-void fill_loss(ui::state::LedgerRow& row, const LibraryRun& record, std::int64_t step) {
+void fill_loss(LedgerRow& row, const LibraryRun& record, std::int64_t step) {
   if (!has_valid_loss(record)) return;
   // A step that this run lacks: the one before it.
   const auto after = std::ranges::upper_bound(record.losses, step, {}, &LibraryRun::Loss::step);
@@ -111,8 +115,8 @@ void fill_loss(ui::state::LedgerRow& row, const LibraryRun& record, std::int64_t
   row.common_step = loss.step;
 }
 
-ui::state::LedgerRow row_from(const LibraryRun& record, const std::string& ordinal) {
-  ui::state::LedgerRow row;
+LedgerRow row_from(const LibraryRun& record, const std::string& ordinal) {
+  LedgerRow row;
   row.name = record.info.name;
   row.folder = record.info.folder;
   row.ordinal = ordinal;
@@ -132,6 +136,20 @@ ui::state::LedgerRow row_from(const LibraryRun& record, const std::string& ordin
   row.is_bundled = record.is_bundled;
   row.simulated = is_simulated(record.info);
   return row;
+}
+
+// Its difference to the baseline is of the same mean.
+void take_summary(const RunSummary& now, LedgerRow& row) {
+  const RunSummary before = std::exchange(row.summary, now);
+  if (!row.relative_to_baseline) return;
+  const bool has_rates = before.tokens_per_s > 0 && now.tokens_per_s > 0;
+  double times = 1;
+  if (row.per_token && has_rates) {
+    times = *before.tokens_per_s / *now.tokens_per_s;
+  } else if (!row.per_token && before.step_ns.mean > 0) {
+    times = now.step_ns.mean / before.step_ns.mean;
+  }
+  row.relative_to_baseline = (1 + *row.relative_to_baseline) * times - 1;
 }
 
 }  // namespace
@@ -173,18 +191,18 @@ ui::state::Ledger build_ledger(const std::vector<LibraryRun>& records,
     ledger.rows.push_back(std::move(row));
   }
   std::stable_partition(ledger.rows.begin(), ledger.rows.end(),
-                        [](const ui::state::LedgerRow& row) { return !row.is_bundled; });
+                        [](const LedgerRow& row) { return !row.is_bundled; });
   return ledger;
 }
 
-const ui::state::LedgerRow* row_of(LedgerRows rows, const std::string& folder) {
-  const auto found = std::ranges::find(rows, folder, &ui::state::LedgerRow::folder);
+const LedgerRow* row_of(LedgerRows rows, const std::string& folder) {
+  const auto found = std::ranges::find(rows, folder, &LedgerRow::folder);
   return found == rows.end() ? nullptr : &*found;
 }
 
-const ui::state::LedgerRow* clearest_example(LedgerRows rows) {
-  const ui::state::LedgerRow* clearest = nullptr;
-  for (const ui::state::LedgerRow& row : rows) {
+const LedgerRow* clearest_example(LedgerRows rows) {
+  const LedgerRow* clearest = nullptr;
+  for (const LedgerRow& row : rows) {
     const auto& hidden = row.summary.overlap_fraction;
     if (!row.is_bundled || row.settings.inject != "off" || !hidden) continue;
     if (clearest == nullptr || *hidden > *clearest->summary.overlap_fraction) clearest = &row;
@@ -192,15 +210,33 @@ const ui::state::LedgerRow* clearest_example(LedgerRows rows) {
   return clearest;
 }
 
-const ui::state::LedgerRow* first_to_show(LedgerRows rows) {
+const LedgerRow* first_to_show(LedgerRows rows) {
   const auto own = std::ranges::find_if(
-      rows, [](const ui::state::LedgerRow& row) { return !row.is_bundled && !row.is_imported; });
+      rows, [](const LedgerRow& row) { return !row.is_bundled && !row.is_imported; });
   if (own != rows.end()) return &*own;
   const auto* first = rows.empty() ? nullptr : &rows.front();
   if (first == nullptr || !first->is_bundled) return first;
   // Not the newest example, which may be of a job that somebody disturbed on purpose.
   const auto* clearest = clearest_example(rows);
   return clearest != nullptr ? clearest : first;
+}
+
+LiveLedger::Ledger LiveLedger::with_live(const Ledger& library,
+                                         const std::shared_ptr<const ui::state::RunView>& shown) {
+  if (library == library_ && shown == shown_) return now_;
+  library_ = now_ = library;
+  shown_ = shown;
+  if (!library || !shown || !shown->is_live) return now_;
+  const auto& figures = shown->figures;
+  const auto found = std::ranges::find(library->rows, figures.info.folder, &LedgerRow::folder);
+  const bool is_recorded =
+      found != library->rows.end() && found->status == RunStatus::kRunning && !found->is_being_read;
+  const auto steps = figures.summary.steps_measured;
+  if (!is_recorded || found->summary.steps_measured == steps) return now_;
+  auto ledger = std::make_shared<ui::state::Ledger>(*library);
+  take_summary(figures.summary,
+               ledger->rows[static_cast<std::size_t>(found - library->rows.begin())]);
+  return now_ = std::move(ledger);
 }
 
 }  // namespace shardlens::app::session

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "app/session/runs/figures_cache.h"
-#include "app/session/runs/library_run_cache.h"
 #include "trace/base/file_system.h"
 #include "trace/base/printable.h"
 #include "trace/base/text.h"

@@ -6,6 +6,7 @@
 #include "app/launch/job_request.h"
 #include "app/session/runs/library_run.h"
 #include "app/session/runs/run_liveness.h"
+#include "trace/advice/advisor.h"
 #include "trace/base/wall_clock.h"
 #include "trace/predict/costs/costs_library.h"
 #include "trace/store/run/run_folder.h"
@@ -13,7 +14,9 @@
 
 namespace shardlens::app::session {
 
+using trace::advice::StepSample;
 using trace::base::Result;
+using trace::model::Batch;
 
 namespace {
 
@@ -124,6 +127,32 @@ search::ForecastSources forecast_sources(const Machine& machine) {
               [machine](const Settings& settings) { return peak_bytes_here(settings, machine); },
           .usable_bytes =
               [machine](const Settings& settings) { return usable_bytes_here(settings, machine); }};
+}
+
+namespace {
+
+Result<StepSample> sampled(const trace::analysis::RunFigures& figures) {
+  StepSample sample;
+  TRY_ASSIGN(const auto reader, trace::store::RunReader::open(figures.info.folder));
+  TRY(reader->read_facts([&](const Batch& batch) { sample.learn_facts(batch); }));
+  for (const auto* step : StepSample::choose(figures)) {
+    TRY(reader->read_range(step->start_ns, step->end_ns,
+                           [&](const Batch& batch) { sample.add(*step, batch); }));
+  }
+  return sample;
+}
+
+}  // namespace
+
+ui::state::AdviceView advise_run(const trace::analysis::RunFigures& figures,
+                                 const LearntRun& learnt) {
+  const StepSample sample = sampled(figures).value_or(StepSample{});
+  const trace::advice::RunFacts run(figures, sample, learnt.predictor.get(), learnt.refused);
+  return {.folder = figures.info.folder,
+          .advice = trace::advice::advise(run),
+          .looked_at = trace::advice::looked_at(run),
+          .refused = learnt.refused,
+          .steps = figures.summary.steps_measured};
 }
 
 }  // namespace shardlens::app::session

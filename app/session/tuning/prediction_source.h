@@ -1,5 +1,6 @@
-// Learns from a run's file, and from what is kept beside it, what a prediction needs. Waits for the
-// disk: a worker owns a PredictionSource, any thread may call the functions.
+// Learns from a run's file, and from what is kept beside it, what a prediction and the rules of
+// advice need. Waits for the disk: a worker owns a PredictionSource, any thread may call the
+// functions.
 #pragma once
 
 #include <filesystem>
@@ -16,6 +17,7 @@
 #include "trace/predict/record/recorded_steps.h"
 #include "trace/store/read/run_reader.h"
 #include "trace/tuning/predictor.h"
+#include "ui/state/advice_view.h"
 
 namespace shardlens::app::session {
 
@@ -56,5 +58,10 @@ class PredictionSource {
   std::unique_ptr<trace::store::RunReader> reader_;
   std::optional<trace::predict::RecordedSteps> recorded_;
 };
+
+// What would help a recorded run. `learnt`: of the same run. Of steps that cannot be read nothing
+// is said that would need them.
+ui::state::AdviceView advise_run(const trace::analysis::RunFigures& figures,
+                                 const LearntRun& learnt);
 
 }  // namespace shardlens::app::session

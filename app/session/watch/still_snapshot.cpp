@@ -10,7 +10,7 @@
 #include "app/session/runs/ledger.h"
 #include "app/session/runs/library_run.h"
 #include "app/session/runs/listed_runs.h"
-#include "app/session/tuning/run_advice.h"
+#include "app/session/tuning/prediction_source.h"
 #include "app/session/tuning/run_predictor.h"
 #include "app/session/watch/run_follower.h"
 #include "app/session/watch/step_choice.h"

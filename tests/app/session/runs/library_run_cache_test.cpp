@@ -1,9 +1,8 @@
-#include "app/session/runs/library_run_cache.h"
-
 #include <gtest/gtest.h>
 
 #include <iterator>
 
+#include "app/session/runs/figures_cache.h"
 #include "app/session/runs/run_library.h"
 #include "app/session/runs/run_words.h"
 #include "app/session/sweep/sweep_reader.h"

@@ -1,4 +1,3 @@
-#include "app/session/tuning/measured_now.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-#include "app/session/watch/live_ledger.h"
-
 #include <gtest/gtest.h>
+
+#include "app/session/runs/ledger.h"
 
 namespace shardlens::app::session {
 namespace {
