@@ -14,6 +14,7 @@
 #include "app/launch/program_files.h"
 #include "app/launch/rank_environment.h"
 #include "app/launch/rank_exit.h"
+#include "trace/base/file_system.h"
 #include "trace/base/wall_clock.h"
 #include "trace/job/checkpoint/checkpoint_info.h"
 #include "trace/store/run/run_folder.h"
@@ -46,19 +47,15 @@ std::vector<trace::model::ToldByRank> told_by_ranks(const JobStatus& status) {
 
 // Of ranks that were killed while they saved. None is left that still could.
 void remove_half_saved(const fs::path& run) {
-  std::vector<fs::path> left;
-  std::error_code error;
+  std::error_code ignored;
   for (const fs::path& folder :
        {run, run / trace::job::kCheckpointsFolder, run / trace::job::kBestCheckpointFolder}) {
-    for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-         entry.increment(error)) {
+    for (const fs::path& entry : trace::base::entries_of(folder)) {
       const bool is_half =
-          entry->path().filename().string().find(trace::job::kUnfinishedMark) != std::string::npos;
-      std::error_code ignored;
-      if (is_half && entry->is_directory(ignored)) left.push_back(entry->path());
+          entry.filename().string().find(trace::job::kUnfinishedMark) != std::string::npos;
+      if (is_half && fs::is_directory(entry, ignored)) fs::remove_all(entry, ignored);
     }
   }
-  for (const fs::path& folder : left) fs::remove_all(folder, error);
 }
 
 Result<std::int64_t> steps_before(const trace::job::Settings& settings) {

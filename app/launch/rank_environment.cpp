@@ -1,16 +1,16 @@
 #include "app/launch/rank_environment.h"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "trace/base/file_system.h"
 #include "trace/base/text.h"
+#include "trace/base/this_machine.h"
 #include "trace/job/library_environment.h"
 #include "trace/model/rank_outcome.h"
 
@@ -131,12 +131,12 @@ pid_t owner_of_store(std::string_view name) {
   return is_ours ? trace::base::number_from<pid_t>(parts[1]).value_or(0) : 0;
 }
 
-bool is_abandoned(const fs::directory_entry& file) {
-  const pid_t owner = owner_of_store(file.path().filename().string());
-  if (owner <= 0 || kill(owner, 0) == 0 || errno != ESRCH) return false;
+bool is_abandoned(const fs::path& file) {
+  const pid_t owner = owner_of_store(file.filename().string());
+  if (owner <= 0 || trace::base::has_process(owner)) return false;
   std::error_code error;
-  for (const auto& each : fs::directory_iterator(file.path().parent_path(), error)) {
-    const auto time = each.last_write_time(error);
+  for (const fs::path& each : trace::base::entries_of(file.parent_path())) {
+    const auto time = fs::last_write_time(each, error);
     if (!error && fs::file_time_type::clock::now() - time < kLongAgo) return false;
   }
   return !error;
@@ -151,13 +151,11 @@ fs::path fresh_store_file(const fs::path& run_folder) {
 }
 
 void remove_abandoned_store_files(const fs::path& runs_dir) {
-  std::error_code error, ignored;
-  for (fs::directory_iterator run(runs_dir, error), end; !error && run != end;
-       run.increment(error)) {
-    if (!run->is_directory(ignored) || run->is_symlink(ignored)) continue;
-    for (fs::directory_iterator file(run->path(), ignored); !ignored && file != end;
-         file.increment(ignored)) {
-      if (is_abandoned(*file)) fs::remove(file->path(), ignored);
+  std::error_code ignored;
+  for (const fs::path& run : trace::base::entries_of(runs_dir)) {
+    if (fs::symlink_status(run, ignored).type() != fs::file_type::directory) continue;
+    for (const fs::path& file : trace::base::entries_of(run)) {
+      if (is_abandoned(file)) fs::remove(file, ignored);
     }
   }
 }

@@ -79,13 +79,11 @@ std::string device_of(const fs::path& folder) {
 // Those that were started with the variable `entry`, "NAME=value", be it by others of them.
 std::vector<pid_t> processes_that_have(const std::string& entry) {
   std::vector<pid_t> found;
-  std::error_code error;
-  for (fs::directory_iterator folder("/proc", error), end; !error && folder != end;
-       folder.increment(error)) {
-    const auto process = trace::base::number_from<pid_t>(folder->path().filename().string());
+  for (const fs::path& folder : trace::base::entries_of("/proc")) {
+    const auto process = trace::base::number_from<pid_t>(folder.filename().string());
     if (!process) continue;
     // Of others' processes it cannot be read.
-    const auto variables = trace::base::whole_text(folder->path() / "environ");
+    const auto variables = trace::base::whole_text(folder / "environ");
     if (variables && ('\0' + *variables).find('\0' + entry + '\0') != std::string::npos) {
       found.push_back(*process);
     }
@@ -218,14 +216,14 @@ bool RecordedProgram::poll() {
 std::vector<RecordedProgram::Claim> RecordedProgram::claims() const {
   std::vector<Claim> found;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder(), error)) {
-    const std::string name = entry.path().filename().string();
+  for (const fs::path& file : trace::base::entries_of(folder())) {
+    const std::string name = file.filename().string();
     Claim claim;
     constexpr std::string_view kPrefix = "rank_";
-    if (!name.starts_with(kPrefix) || entry.path().extension() != ".claim") continue;
+    if (!name.starts_with(kPrefix) || file.extension() != ".claim") continue;
     std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), claim.rank);
-    std::ifstream(entry.path()) >> claim.process >> claim.world_size >> claim.unwritten;
-    claim.was_restarted = fs::exists(fs::path(entry.path()).replace_extension(".restarted"), error);
+    std::ifstream(file) >> claim.process >> claim.world_size >> claim.unwritten;
+    claim.was_restarted = fs::exists(fs::path(file).replace_extension(".restarted"), error);
     found.push_back(claim);
   }
   return found;

@@ -62,10 +62,7 @@ Result<std::string> clean(std::string text) {
 
 std::vector<fs::path> lessons_in(const fs::path& folder) {
   std::vector<fs::path> files;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const fs::path& file = entry->path();
+  for (const fs::path& file : trace::base::entries_of(folder)) {
     if (file.extension() == ".md" && file.filename() != "README.md") files.push_back(file);
   }
   std::ranges::sort(files);

@@ -186,10 +186,8 @@ bool has_sweep(const fs::path& runs_dir, const std::string& name) {
 
 std::vector<std::string> sweep_names(const fs::path& runs_dir) {
   std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator entry(runs_dir / kSweepsFolder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    auto name = entry->path().filename().string();
+  for (const fs::path& folder : trace::base::entries_of(runs_dir / kSweepsFolder)) {
+    auto name = folder.filename().string();
     if (has_sweep(runs_dir, name)) names.push_back(std::move(name));
   }
   std::ranges::sort(names);

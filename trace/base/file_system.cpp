@@ -130,6 +130,16 @@ ReservedRoom::ReservedRoom(const fs::path& folder) {
   if (file_.is_open() && fallocate(file_.get(), 0, 0, kBytes) != 0) release();
 }
 
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::vector<fs::path> paths;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    paths.push_back(entry->path());
+  }
+  return paths;
+}
+
 std::int64_t file_size_or_zero(const fs::path& file) {
   std::error_code error;
   const auto size = fs::file_size(file, error);

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "trace/base/result.h"
 
@@ -88,6 +89,9 @@ class ReservedRoom {
  private:
   Descriptor file_;
 };
+
+// The paths of what lies in a folder, in no order, as far as it can be read.
+std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
 
 // 0 for a file that is not there.
 std::int64_t file_size_or_zero(const std::filesystem::path& file);

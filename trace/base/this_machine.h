@@ -2,8 +2,10 @@
 #pragma once
 
 #include <limits.h>
+#include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <fstream>
 #include <string>
@@ -16,6 +18,11 @@ namespace shardlens::trace::base {
 inline std::string host_name() {
   char name[HOST_NAME_MAX + 1] = {};
   return gethostname(name, HOST_NAME_MAX) == 0 ? name : "";
+}
+
+// False: no process of this machine has the number.
+inline bool has_process(std::int64_t number) {
+  return number > 0 && (kill(static_cast<pid_t>(number), 0) == 0 || errno != ESRCH);
 }
 
 // Tells texts of this machine apart without giving them away: 64 bits of the text, of

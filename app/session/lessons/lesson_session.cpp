@@ -27,9 +27,8 @@ std::string nearest_file(std::string_view name, const fs::path& folder,
   constexpr std::string_view kSuffix = trace::store::kPackedSuffix;
   std::vector<std::string> files;  // without their suffix, which makes all alike
   for (const fs::path& place : {folder, places.examples}) {
-    std::error_code error;
-    for (fs::directory_iterator at(place, error), end; !error && at != end; at.increment(error)) {
-      if (at->path().extension() == kSuffix) files.push_back(at->path().stem().string());
+    for (const fs::path& file : trace::base::entries_of(place)) {
+      if (file.extension() == kSuffix) files.push_back(file.stem().string());
     }
   }
   const std::vector<std::string_view> names(files.begin(), files.end());

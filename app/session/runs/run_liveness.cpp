@@ -1,10 +1,8 @@
 #include "app/session/runs/run_liveness.h"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
@@ -47,8 +45,7 @@ std::optional<std::int64_t> process_start_ns(std::int64_t process) {
 
 // The process still runs and is not a later one that was given the same number.
 bool lives(const RunLiveness::Process& process, std::int64_t alive_ns) {
-  if (process.id <= 0) return false;
-  if (kill(static_cast<pid_t>(process.id), 0) != 0 && errno == ESRCH) return false;
+  if (!trace::base::has_process(process.id)) return false;
   const auto start = process_start_ns(process.id);
   return !start || alive_ns == 0 || *start <= alive_ns + kSecond;
 }

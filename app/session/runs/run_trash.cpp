@@ -1,9 +1,7 @@
 #include "app/session/runs/run_trash.h"
 
-#include <signal.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <set>
 #include <string>
 #include <string_view>
@@ -33,7 +31,7 @@ bool is_left_behind(std::string_view name) {
   if (!name.starts_with(host)) return false;
   name.remove_prefix(host.size());
   const auto process = trace::base::number_from<pid_t>(name);
-  return process && *process > 0 && kill(*process, 0) != 0 && errno == ESRCH;
+  return process && *process > 0 && !trace::base::has_process(*process);
 }
 
 // Never through a symbolic link, and nothing that is not ours.
@@ -61,12 +59,10 @@ Result<void> check_may_be_deleted(const fs::path& run, const fs::path& runs_dir)
 RunTrash::RunTrash(fs::path runs_dir)
     : runs_dir_(std::move(runs_dir)),
       folder_(runs_dir_ / kTrash / (host_prefix() + std::to_string(getpid()))) {
+  auto left = trace::base::entries_of(runs_dir_ / kTrash);
+  std::erase_if(left,
+                [](const fs::path& folder) { return !is_left_behind(folder.filename().string()); });
   std::error_code error;
-  std::vector<fs::path> left;
-  for (fs::directory_iterator entry(runs_dir_ / kTrash, error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (is_left_behind(entry->path().filename().string())) left.push_back(entry->path());
-  }
   for (const auto& folder : left) fs::remove_all(folder, error);
   if (!left.empty()) fs::remove(runs_dir_ / kTrash, error);  // unless others are in it
 }
