@@ -98,7 +98,7 @@ Result<std::unique_ptr<JobSession>> JobSession::start(const JobRequest& request,
   TRY_ASSIGN(trace::store::ClaimedRun made, create_folder(request, run));
   std::unique_ptr<JobSession> session(new JobSession(std::move(run), request.is_measured, steps,
                                                      std::move(made), std::move(options)));
-  session->wake_descriptor_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  session->wake_descriptor_ = trace::base::Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   session->thread_ = std::jthread([job = session.get()] { job->supervise(); });
   return session;
 }
@@ -124,7 +124,6 @@ JobSession::JobSession(trace::model::RunInfo run, bool is_measured, std::int64_t
 JobSession::~JobSession() {
   kill_now();
   if (thread_.joinable()) thread_.join();
-  if (wake_descriptor_ >= 0) close(wake_descriptor_);
 }
 
 JobStatus JobSession::poll() const {
@@ -157,7 +156,7 @@ void JobSession::kill_now() {
 }
 
 void JobSession::wake() const {
-  if (wake_descriptor_ >= 0) eventfd_write(wake_descriptor_, 1);
+  if (wake_descriptor_.is_open()) eventfd_write(wake_descriptor_.get(), 1);
 }
 
 // ---- the supervising thread ---------------------------------------------------------------------
@@ -202,8 +201,8 @@ void JobSession::spawn_ranks() {
 }
 
 void JobSession::wait_for_news() {
-  std::vector<pollfd> descriptors = {{wake_descriptor_, POLLIN, 0}};
-  bool all_watched = wake_descriptor_ >= 0;
+  std::vector<pollfd> descriptors = {{wake_descriptor_.get(), POLLIN, 0}};
+  bool all_watched = wake_descriptor_.is_open();
   for (const auto& rank : ranks_) {
     if (!rank.running()) continue;
     all_watched = all_watched && rank.descriptor() >= 0;
@@ -214,7 +213,7 @@ void JobSession::wait_for_news() {
   const int timeout_ms = waiting_for_time || !all_watched ? 20 : 1000;
   ::poll(descriptors.data(), descriptors.size(), timeout_ms);
   eventfd_t ignored = 0;
-  if (wake_descriptor_ >= 0) eventfd_read(wake_descriptor_, &ignored);
+  if (wake_descriptor_.is_open()) eventfd_read(wake_descriptor_.get(), &ignored);
 }
 
 void JobSession::take_exits() {

@@ -15,7 +15,7 @@
 namespace shardlens::app::launch {
 namespace {
 
-// glibc 2.36 declares pidfd_open without C linkage.
+// By number: glibc 2.36 declares pidfd_open without C linkage.
 int open_process_descriptor(pid_t process) {
   return static_cast<int>(syscall(SYS_pidfd_open, process, 0));
 }
@@ -52,45 +52,44 @@ trace::base::Result<RankProcess> RankProcess::spawn(const RankCommand& command) 
   std::vector<std::string> environment = command.environment;
   // In its own group: Ctrl-C is for the launcher, which then stops all ranks after the same step.
   const trace::base::SpawnAttributes attributes(/*in_own_group=*/true);
-  const int outcome = memfd_create("rank outcome", MFD_CLOEXEC);
-  if (outcome >= 0) {
+  trace::base::Descriptor outcome(memfd_create("rank outcome", MFD_CLOEXEC));
+  if (outcome.is_open()) {
     environment.push_back(std::string(trace::model::kOutcomeVariable) + "=" +
                           std::to_string(SpawnFiles::kOutcome));
   }
-  const SpawnFiles files(command.log, outcome);
+  const SpawnFiles files(command.log, outcome.get());
   pid_t process = -1;
   const int error = posix_spawn(&process, command.program.c_str(), files.get(), attributes.get(),
                                 trace::base::pointers_to(arguments).data(),
                                 trace::base::pointers_to(environment).data());
   if (error != 0) {
-    if (outcome >= 0) close(outcome);
     return trace::base::fail(trace::base::ErrorKind::kIo,
                              "Rank " + std::to_string(command.rank) +
                                  " could not be started: " + std::strerror(error) + " (" +
                                  command.program.string() + ", log " + command.log.string() + ").");
   }
   trace::base::limit_open_files_as_before(process);
-  // By number: the declaration of glibc 2.36 cannot be linked from C++.
-  return RankProcess(command.rank, process, open_process_descriptor(process), outcome);
+  return RankProcess(command.rank, process, std::move(outcome));
 }
 
-RankProcess::RankProcess(int rank, pid_t process, int descriptor, int outcome)
-    : rank_(rank), process_(process), descriptor_(descriptor), outcome_(outcome) {}
+RankProcess::RankProcess(int rank, pid_t process, trace::base::Descriptor outcome)
+    : rank_(rank),
+      process_(process),
+      descriptor_(open_process_descriptor(process)),
+      outcome_(std::move(outcome)) {}
 
 RankProcess::RankProcess(RankProcess&& other) noexcept
     : rank_(other.rank_),
       process_(std::exchange(other.process_, -1)),
-      descriptor_(std::exchange(other.descriptor_, -1)),
-      outcome_(std::exchange(other.outcome_, -1)),
-      exit_(other.exit_) {}
+      descriptor_(std::move(other.descriptor_)),
+      outcome_(std::move(other.outcome_)),
+      exit_(std::move(other.exit_)) {}
 
 RankProcess::~RankProcess() {
   if (process_ >= 0 && running()) {
     kill(process_, SIGKILL);
     waitpid(process_, nullptr, 0);
   }
-  if (descriptor_ >= 0) close(descriptor_);
-  if (outcome_ >= 0) close(outcome_);
 }
 
 void RankProcess::send(int signal) {
@@ -115,7 +114,7 @@ bool RankProcess::reap() {
   }
   exit.outcome = told();
   exit_ = exit;
-  if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
+  descriptor_.close();
   return true;
 }
 

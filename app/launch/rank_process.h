@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/launch/rank_exit.h"
+#include "trace/base/file_system.h"
 #include "trace/base/result.h"
 
 namespace shardlens::app::launch {
@@ -31,12 +32,12 @@ class RankProcess {
   ~RankProcess();  // kills it if it still runs, and takes its exit
 
   // Readable once the process has ended; -1 where the kernel has no such descriptors.
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return descriptor_.get(); }
   bool running() const { return !exit_.has_value(); }
   const std::optional<RankExit>& exit() const { return exit_; }
   // What it has told of itself so far.
   std::optional<trace::model::RankOutcome> told() const {
-    return trace::model::read_outcome(outcome_);
+    return trace::model::read_outcome(outcome_.get());
   }
 
   void send(int signal);
@@ -45,12 +46,12 @@ class RankProcess {
   bool reap();
 
  private:
-  RankProcess(int rank, pid_t process, int descriptor, int outcome);
+  RankProcess(int rank, pid_t process, trace::base::Descriptor outcome);
 
   int rank_ = 0;
   pid_t process_ = -1;
-  int descriptor_ = -1;
-  int outcome_ = -1;  // memory, so that no disk is needed
+  trace::base::Descriptor descriptor_;
+  trace::base::Descriptor outcome_;  // memory, so that no disk is needed
   std::optional<RankExit> exit_;
 };
 
