@@ -7,6 +7,8 @@
 #include "trace/base/file_system.h"
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"
+#include "trace/base/whole_file.h"
+#include "ui/state/replay_speed.h"
 
 namespace shardlens::app::window {
 
@@ -37,7 +39,8 @@ void take(Preferences& preferences, std::string_view key, std::string_view value
   if (key == "height") take_number(preferences.height, value, 240, 16384);
   if (key == "maximized") take_flag(preferences.maximized, value);
   if (key == "replay_speed") {
-    take_number(preferences.replay_speed, value, session::kSlowestReplay, session::kFastestReplay);
+    take_number(preferences.replay_speed, value, ui::state::kSlowestReplay,
+                ui::state::kFastestReplay);
   }
   if (key == "theme" && value == "dark") view.theme = ui::state::ThemeKind::kDark;
   if (key == "theme" && value == "light") view.theme = ui::state::ThemeKind::kLight;

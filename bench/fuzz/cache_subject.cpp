@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "app/session/runs/figures_cache.h"
+#include "app/session/runs/library_run.h"
 #include "app/session/watch/run_follower.h"
 #include "bench/fuzz/sqlite_damage.h"
 #include "bench/fuzz/subject.h"

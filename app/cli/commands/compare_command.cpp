@@ -8,7 +8,6 @@
 #include "app/report/comparison_report.h"
 #include "app/report/run_report.h"
 #include "app/session/compare/comparison_reader.h"
-#include "app/session/compare/run_siblings.h"
 #include "app/session/runs/listed_runs.h"
 
 namespace shardlens::app::cli {

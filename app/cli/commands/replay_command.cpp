@@ -5,8 +5,8 @@
 #include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
 #include "app/session/runs/listed_runs.h"
-#include "app/session/watch/replay_clock.h"
 #include "app/window/window_main.h"
+#include "ui/state/replay_speed.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -40,7 +40,7 @@ void add_replay_command(CommandLine& line) {
   command
       ->add_option("--speed", options->speed,
                    "Times the speed of the recording; as last time if not given")
-      ->check(between(session::kSlowestReplay, session::kFastestReplay));
+      ->check(between(ui::state::kSlowestReplay, ui::state::kFastestReplay));
   add_runs_dir(*command, options->runs_dir);
   command->footer(
       "Example:\n"

@@ -6,7 +6,7 @@
 
 #include "app/launch/job_request.h"
 #include "app/search/space.h"
-#include "app/session/compare/run_siblings.h"
+#include "app/session/compare/comparison_reader.h"
 #include "app/session/runs/library_run.h"
 #include "app/session/tuning/prediction_source.h"
 #include "app/sweep/sweep_points.h"

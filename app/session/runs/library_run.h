@@ -1,9 +1,12 @@
-// What the library keeps of a run: enough for its row in the ledger. Plain values, any thread.
+// What the library keeps of a run: enough for its row in the ledger; and what was found out about
+// one, kept beside it, since all of its events are read for that. Any thread.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/session/runs/run_liveness.h"
@@ -13,6 +16,7 @@
 #include "trace/base/result.h"
 #include "trace/model/run_info.h"
 #include "trace/store/read/run_reader.h"
+#include "trace/store/run/kept_file.h"
 
 namespace shardlens::app::session {
 
@@ -50,5 +54,21 @@ trace::base::Result<trace::analysis::RunAnalysis> analyse_run(trace::store::RunR
 trace::base::Result<trace::analysis::RunFigures> read_run_figures(const std::filesystem::path& run);
 // The same.
 trace::base::Result<LibraryRun> read_library_run(const std::filesystem::path& run);
+
+inline constexpr std::string_view kFiguresCacheFile = "figures.cache";
+inline constexpr std::string_view kRecordCacheFile = "ledger.cache";
+
+// The figures of one that has ended, as trace::store::read_kept(). What is known of the run itself
+// (`info`) and the size of its files are not among them: words change without any figure.
+std::optional<trace::analysis::RunFigures> kept_figures(const std::filesystem::path& run,
+                                                        const trace::store::RunStamp& stamp);
+// As trace::store::keep(). Nothing is kept of a run that has not ended or could not be read whole.
+void keep_figures(const std::filesystem::path& run, const trace::store::RunStamp& stamp,
+                  const trace::analysis::RunFigures& figures);
+
+// What the library needs of it, as trace::store::read_kept() and trace::store::keep().
+std::optional<LibraryRun> kept_record(const std::filesystem::path& run,
+                                      const trace::store::RunStamp& stamp);
+void keep_record(const LibraryRun& record, const trace::store::RunStamp& stamp);
 
 }  // namespace shardlens::app::session

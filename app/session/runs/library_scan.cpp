@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/session/runs/figures_cache.h"
+#include "app/session/runs/library_run.h"
 #include "app/session/runs/run_liveness.h"
 #include "app/session/runs/run_words.h"
 #include "app/session/worker/read_safely.h"

@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "app/session/runs/figures_cache.h"
+#include "app/session/runs/library_run.h"
 #include "app/session/runs/run_liveness.h"
 #include "app/session/runs/run_numbers.h"
 #include "trace/base/text.h"

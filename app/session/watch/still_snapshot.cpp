@@ -13,7 +13,6 @@
 #include "app/session/tuning/prediction_source.h"
 #include "app/session/tuning/run_predictor.h"
 #include "app/session/watch/run_follower.h"
-#include "app/session/watch/step_choice.h"
 #include "trace/base/wall_clock.h"
 #include "trace/model/packed.h"
 #include "ui/present/tune/knob_chart.h"

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/session/runs/figures_cache.h"
+#include "app/session/runs/library_run.h"
 #include "tests/app/session/synthetic_run.h"
 #include "trace/base/wall_clock.h"
 

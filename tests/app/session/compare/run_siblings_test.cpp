@@ -1,5 +1,3 @@
-#include "app/session/compare/run_siblings.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/session/compare/comparison_reader.h"
 #include "tests/app/session/synthetic_run.h"
 
 namespace shardlens::app::session {

@@ -1,4 +1,3 @@
-#include "app/session/runs/figures_cache.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 #include <iterator>
 
-#include "app/session/runs/figures_cache.h"
+#include "app/session/runs/library_run.h"
 #include "app/session/runs/run_library.h"
 #include "app/session/runs/run_words.h"
 #include "app/session/sweep/sweep_reader.h"

@@ -1,9 +1,8 @@
-#include "app/session/watch/replay_clock.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
 
+#include "app/session/watch/run_watcher.h"
 #include "tests/trace/units.h"
 
 namespace shardlens::app::session {

@@ -1,6 +1,6 @@
-#include "app/session/watch/step_choice.h"
-
 #include <gtest/gtest.h>
+
+#include "app/session/watch/run_follower.h"
 
 namespace shardlens::app::session {
 namespace {

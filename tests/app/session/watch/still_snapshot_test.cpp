@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "app/session/runs/figures_cache.h"
+#include "app/session/runs/library_run.h"
 #include "tests/app/session/synthetic_run.h"
 #include "trace/predict/plan/gpu_table.h"
 
