@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "trace/analysis/noise/noise_model.h"
+#include "trace/base/median.h"
 
 namespace shardlens::app::search {
 namespace {
@@ -70,7 +71,7 @@ std::vector<double> costs_of_most_alike(const sweep::SweepPlan& plan,
 void compare_with_alike(const std::vector<double>& costs, Belief& belief) {
   if (costs.empty()) return;
   const auto count = static_cast<double>(costs.size());
-  const double mean = std::accumulate(costs.begin(), costs.end(), 0.0) / count;
+  const double mean = trace::base::mean_of(costs);
   double squares = 0;
   for (const double cost : costs) squares += (cost - mean) * (cost - mean);
   belief.alike = mean;
@@ -145,10 +146,9 @@ double unexplained(const std::vector<MeasuredPoint>& measured,
   }
   if (squares.empty()) return 0;
   std::ranges::sort(squares);
-  const std::size_t count = squares.size();
-  const double median = (squares[(count - 1) / 2] + squares[count / 2]) / 2;
+  const double median = trace::base::quantile(squares, 0.5);
   return std::sqrt(
-      std::max(0.0, median / kMedianOfSquares - explained / static_cast<double>(count)));
+      std::max(0.0, median / kMedianOfSquares - explained / static_cast<double>(squares.size())));
 }
 
 double chance_of(const Belief& point, const Belief& best, double noise) {

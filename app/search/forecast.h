@@ -18,6 +18,7 @@ namespace shardlens::app::search {
 using sweep::cost_of;
 using sweep::Goal;
 using sweep::kGoals;
+using sweep::SourceRun;
 using sweep::to_string;
 
 // Standard deviations to either end of a 95 % interval, of a normal.
@@ -32,10 +33,6 @@ struct Forecast {
   std::string refused;
 };
 
-struct SourceRun {  // finished and measured
-  std::size_t point = 0;
-  const sweep::SlotResult* result = nullptr;
-};
 // Of `point`, from a run of another one.
 using ForecastFrom = std::function<Forecast(const SourceRun& run, std::size_t point)>;
 

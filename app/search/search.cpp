@@ -1,11 +1,14 @@
 #include "app/search/search.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <vector>
 
 #include "trace/analysis/noise/student_t.h"
+#include "trace/base/median.h"
+#include "trace/base/text.h"
 
 namespace shardlens::app::search {
 namespace {
@@ -43,7 +46,7 @@ std::optional<int> free_round(const sweep::SweepResults& results, std::size_t po
 }
 
 // The best and the start in turns until each has run so often, so that drift meets both.
-std::optional<Choice> confirmation(const sweep::SweepPlan& plan, const sweep::SweepResults& results,
+std::optional<Choice> confirmation(const sweep::SweepResults& results,
                                    const std::vector<Belief>& beliefs, std::size_t best) {
   if (best == sweep::kSearchStart) return std::nullopt;
   const bool base_is_behind = beliefs[sweep::kSearchStart].runs < beliefs[best].runs;
@@ -62,7 +65,7 @@ int runs_to_confirm_another(const Belief& base) {
 
 // The start once more, as soon as another point has run: it will be needed to tell the gain, tells
 // what runs of the same settings differ by, and all predictions hang on it.
-std::optional<Choice> second_start(const sweep::SweepPlan& plan, const sweep::SweepResults& results,
+std::optional<Choice> second_start(const sweep::SweepResults& results,
                                    const std::vector<Belief>& beliefs) {
   const bool has_tried = std::ranges::any_of(beliefs, [&](const Belief& belief) {
     return belief.runs > 0 && &belief != &beliefs[sweep::kSearchStart];
@@ -74,21 +77,10 @@ std::optional<Choice> second_start(const sweep::SweepPlan& plan, const sweep::Sw
   return Choice{{sweep::kSearchStart, *round}, Why::kConfirms, std::nullopt};
 }
 
-double mean_seconds(const sweep::SweepResults& results) {
-  double sum = 0;
-  int count = 0;
-  for (const auto& [slot, result] : results) {
-    if (!result.measure) continue;
-    sum += result.measure->seconds;
-    ++count;
-  }
-  return count == 0 ? 0 : sum / count;
-}
-
 }  // namespace
 
-Decision decide(const sweep::SweepPlan& plan, const sweep::SweepResults& results,
-                const std::vector<Belief>& beliefs, double seconds_left) {
+Decision decide(const sweep::SweepResults& results, const std::vector<Belief>& beliefs,
+                double seconds_left) {
   const Belief& base = beliefs[sweep::kSearchStart];
   if (base.runs == 0 && base.has_failed) return {std::nullopt, Ending::kNoResult};
   if (base.runs == 0) return {Choice{{sweep::kSearchStart, 0}, Why::kStart, std::nullopt}, {}};
@@ -96,55 +88,30 @@ Decision decide(const sweep::SweepPlan& plan, const sweep::SweepResults& results
   const auto found = best_of(beliefs);
   if (!found) return {std::nullopt, Ending::kNoResult};
   const std::size_t best = *found;
-  const double seconds = mean_seconds(results);
+  const double seconds = sweep::mean_seconds(results).value_or(0);
   auto choice = most_promising(beliefs, best);
   // A point that wins is confirmed in the end, and to confirm the best so far takes no more runs.
   if (choice && seconds_left >= seconds * (1 + runs_to_confirm_another(base))) {
-    const auto again = second_start(plan, results, beliefs);
+    const auto again = second_start(results, beliefs);
     return {again ? again : choice, {}};
   }
   const bool had_no_time = choice.has_value();
-  choice = confirmation(plan, results, beliefs, best);
+  choice = confirmation(results, beliefs, best);
   if (choice && seconds_left >= seconds) return {choice, {}};
   return {std::nullopt, choice || had_no_time ? Ending::kNoTime : Ending::kSettled};
 }
 
 std::string_view to_string(Ending ending) {
-  switch (ending) {
-    case Ending::kSettled:
-      return "settled";
-    case Ending::kNoTime:
-      return "no_time";
-    case Ending::kNoResult:
-      break;
-  }
-  return "no_result";
+  return trace::base::enum_name<Ending::kNoResult>(
+      std::array<std::string_view, 3>{"settled", "no_time", "no_result"}, ending);
 }
 
 namespace {
 
 constexpr double kMiss = 0.05;  // of a 95 % interval
 
-struct Mean {
-  double cost = 0;
-  int runs = 0;
-};
-
-Mean mean_cost(const sweep::SweepPlan& plan, const sweep::SweepResults& results, std::size_t point,
-               int first_round) {
-  Mean mean;
-  for (const auto& [slot, result] : results) {
-    if (slot.point != point || slot.round < first_round || !result.measure) continue;
-    const auto cost = cost_of(*result.measure, plan.search->goal);
-    if (!cost) continue;
-    mean.cost = (mean.cost * mean.runs + *cost) / (mean.runs + 1);
-    ++mean.runs;
-  }
-  return mean;
-}
-
 // Each of them had its chance to look better than the start (Bonferroni).
-int confirmed_points(const sweep::SweepPlan& plan, const std::vector<Belief>& beliefs) {
+int confirmed_points(const std::vector<Belief>& beliefs) {
   int count = 0;
   for (std::size_t i = 0; i < beliefs.size(); ++i) {
     count += i != sweep::kSearchStart && beliefs[i].runs > 1 ? 1 : 0;
@@ -157,26 +124,28 @@ int confirmed_points(const sweep::SweepPlan& plan, const std::vector<Belief>& be
 std::optional<Outcome> outcome_of(const sweep::SweepPlan& plan, const sweep::SweepResults& results,
                                   const std::vector<Belief>& beliefs) {
   const auto best = best_of(beliefs);
-  const Mean base = mean_cost(plan, results, sweep::kSearchStart, 0);
-  if (!best || base.runs == 0) return std::nullopt;
+  const Goal goal = plan.search->goal;
+  const auto base = sweep::costs_of(results, sweep::kSearchStart, goal);
+  if (!best || base.empty()) return std::nullopt;
   Outcome outcome;
   outcome.best = *best;
-  outcome.base_cost = base.cost;
-  outcome.base_runs = base.runs;
-  Mean found = *best == sweep::kSearchStart ? Mean{} : mean_cost(plan, results, *best, 1);
-  outcome.leaves_choice_out = found.runs > 0;
-  if (found.runs == 0) found = mean_cost(plan, results, *best, 0);
+  outcome.base_cost = trace::base::mean_of(base);
+  outcome.base_runs = static_cast<int>(base.size());
+  auto found = sweep::costs_of(results, *best, goal, 1);
+  outcome.leaves_choice_out = *best != sweep::kSearchStart && !found.empty();
+  if (!outcome.leaves_choice_out) found = sweep::costs_of(results, *best, goal);
   for (std::size_t i = 0; i < beliefs.size(); ++i) {
     if (i != sweep::kSearchStart && beliefs[i].runs > 0) ++outcome.others;
   }
-  outcome.best_cost = found.cost;
-  outcome.best_runs = found.runs;
+  outcome.best_cost = trace::base::mean_of(found);
+  outcome.best_runs = static_cast<int>(found.size());
   if (*best == sweep::kSearchStart) return outcome;
-  outcome.change = found.cost / base.cost - 1;
+  outcome.change = *outcome.best_cost / *outcome.base_cost - 1;
   const auto spread = spread_between_runs(plan, results);
   if (spread.degrees_of_freedom < 1) return outcome;
-  const double error = spread.deviation * std::sqrt(1.0 / found.runs + 1.0 / base.runs);
-  const double miss = kMiss / std::max(confirmed_points(plan, beliefs), 1);
+  const double error =
+      spread.deviation * std::sqrt(1.0 / outcome.best_runs + 1.0 / outcome.base_runs);
+  const double miss = kMiss / std::max(confirmed_points(beliefs), 1);
   outcome.half_width = trace::analysis::student_t_quantile(miss, spread.degrees_of_freedom) *
                        error * (1 + *outcome.change);
   return outcome;

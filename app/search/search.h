@@ -39,8 +39,8 @@ struct Decision {
   Ending ending = Ending::kSettled;
 };
 // `seconds_left`: of the budget.
-Decision decide(const sweep::SweepPlan& plan, const sweep::SweepResults& results,
-                const std::vector<Belief>& beliefs, double seconds_left);
+Decision decide(const sweep::SweepResults& results, const std::vector<Belief>& beliefs,
+                double seconds_left);
 
 // What a search found, and how sure that is.
 struct Outcome {

@@ -48,7 +48,7 @@ Result<std::optional<Ending>> SearchLoop::run_to_end(const SearchDriver& driver)
   const double budget = grid_.plan().search->budget_seconds;
   while (!driver.wants_to_stop()) {
     const Standing now = standing();
-    const auto decision = decide(grid_.plan(), grid_.results(), now.beliefs, budget - seconds());
+    const auto decision = decide(grid_.results(), now.beliefs, budget - seconds());
     if (!decision.choice) {
       TRY(grid_.keep_ending(std::string(to_string(decision.ending))));
       return decision.ending;

@@ -194,10 +194,6 @@ std::vector<std::string> sweep_names(const fs::path& runs_dir) {
   return names;
 }
 
-std::string free_name(const SweepPoints& points, const fs::path& runs_dir) {
-  return free_name(default_name(points), points, runs_dir);
-}
-
 std::string free_name(const std::string& wanted, const SweepPoints& points,
                       const fs::path& runs_dir) {
   std::string name = wanted;

@@ -32,10 +32,8 @@ std::filesystem::path sweep_folder(const std::filesystem::path& runs_dir, const 
 bool has_sweep(const std::filesystem::path& runs_dir, const std::string& name);
 std::vector<std::string> sweep_names(const std::filesystem::path& runs_dir);  // sorted
 
-// What such a sweep is called if nobody says: a name that is free, or that of the same sweep, which
-// goes on.
-std::string free_name(const SweepPoints& points, const std::filesystem::path& runs_dir);
-// The same with `wanted` as the name, or with a number behind it.
+// `wanted`, or with a number behind it: a name that is free, or that of the same sweep, which goes
+// on.
 std::string free_name(const std::string& wanted, const SweepPoints& points,
                       const std::filesystem::path& runs_dir);
 

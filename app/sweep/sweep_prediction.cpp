@@ -11,11 +11,6 @@ using ui::state::PointPrediction;
 
 constexpr std::size_t kMostLearnt = 8;  // runs that are read to find one that tells of all points
 
-struct SourceRun {
-  std::size_t point = 0;
-  const SlotResult* result = nullptr;
-};
-
 // The first run of each point, in the order in which they were asked for.
 std::vector<SourceRun> source_runs(const SweepPlan& plan, const SweepResults& results) {
   std::vector<SourceRun> sources;
@@ -31,6 +26,11 @@ std::vector<SourceRun> source_runs(const SweepPlan& plan, const SweepResults& re
     }
   }
   return sources;
+}
+
+std::size_t predicted_count(const SweepPredictions& all) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      all.points, [](const PointPrediction& point) { return point.step_ns.has_value(); }));
 }
 
 SweepPredictions nothing_predicted(const SweepPlan& plan, const std::string& why) {
@@ -63,17 +63,10 @@ SweepPredictions predicted_from(const SweepPlan& plan, const SourceRun& source,
                              ? PointPrediction{.reason = why_not}
                              : predicted_point(predictor, plan.points.settings[point]));
   }
-  const bool tells_nothing = std::ranges::none_of(
-      all.points, [](const PointPrediction& point) { return point.step_ns.has_value(); });
-  if (tells_nothing && all.points.size() > 1) {
+  if (predicted_count(all) == 0 && all.points.size() > 1) {
     all.points[source.point].reason = all.points[source.point == 0 ? 1 : 0].reason;
   }
   return all;
-}
-
-std::size_t predicted_count(const SweepPredictions& all) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      all.points, [](const PointPrediction& point) { return point.step_ns.has_value(); }));
 }
 
 }  // namespace
@@ -83,12 +76,13 @@ const trace::base::Result<PredictorOf>& LearntRuns::operator[](const std::filesy
   return known != known_.end() ? known->second : known_.emplace(run, learn_run_(run)).first->second;
 }
 
-SweepPredictions SweepPredictor::predict(const SweepPlan& plan, const SweepResults& results) {
+SweepPredictions predictions_of(const SweepPlan& plan, const SweepResults& results,
+                                LearntRuns& learnt) {
   SweepPredictions best = nothing_predicted(plan, "no run was measured so far");
   std::size_t most = 0;
   bool is_first = true;
   for (const SourceRun& source : source_runs(plan, results)) {
-    const auto& predictor = learnt_[source.result->folder];
+    const auto& predictor = learnt[source.result->folder];
     auto all = predictor ? predicted_from(plan, source, **predictor)
                          : nothing_predicted(plan, predictor.error().message);
     const std::size_t count = predicted_count(all);

@@ -2,6 +2,7 @@
 // its own runs later. One thread at a time; reads runs.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -21,6 +22,11 @@ struct SweepPredictions {
   std::vector<ui::state::PointPrediction> points;
 };
 
+struct SourceRun {  // finished and measured
+  std::size_t point = 0;
+  const SlotResult* result = nullptr;
+};
+
 // Error: nothing can be predicted from that run.
 using PredictorOf = std::shared_ptr<const trace::tuning::Predictor>;
 using LearnRun = std::function<trace::base::Result<PredictorOf>(const std::filesystem::path& run)>;
@@ -36,16 +42,9 @@ class LearntRuns {
   std::map<std::filesystem::path, trace::base::Result<PredictorOf>> known_;
 };
 
-class SweepPredictor {
- public:
-  explicit SweepPredictor(LearnRun learn_run) : learnt_(std::move(learn_run)) {}
-
-  // From the first finished run that tells something of every other point; where none does, of
-  // those that ended first the one that tells of most. Of its own point nothing is predicted.
-  SweepPredictions predict(const SweepPlan& plan, const SweepResults& results);
-
- private:
-  LearntRuns learnt_;
-};
+// From the first finished run that tells something of every other point; where none does, of those
+// that ended first the one that tells of most. Of its own point nothing is predicted.
+SweepPredictions predictions_of(const SweepPlan& plan, const SweepResults& results,
+                                LearntRuns& learnt);
 
 }  // namespace shardlens::app::sweep

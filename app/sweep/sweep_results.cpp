@@ -5,6 +5,7 @@
 
 #include "trace/analysis/noise/noise_model.h"
 #include "trace/analysis/noise/same_job.h"
+#include "trace/base/median.h"
 #include "trace/base/words/quantity.h"
 
 namespace shardlens::app::sweep {
@@ -59,22 +60,6 @@ void decide_after(const SweepPlan& plan, const SweepResults& results, int round,
   if (plan.stops_early && round + 1 < plan.repeats) {
     stop_what_cannot_win(plan, results, round + 1, states);
   }
-}
-
-// Of the point's own runs, else of all.
-std::optional<double> seconds_of(const SweepResults& results, std::size_t point) {
-  double own = 0, all = 0;
-  int own_count = 0, count = 0;
-  for (const auto& [slot, result] : results) {
-    if (!result.measure) continue;
-    all += result.measure->seconds;
-    ++count;
-    if (slot.point != point) continue;
-    own += result.measure->seconds;
-    ++own_count;
-  }
-  if (count == 0) return std::nullopt;
-  return own_count > 0 ? own / own_count : all / count;
 }
 
 std::optional<Slot> failed_once(const SweepPlan& plan, const SweepResults& results) {
@@ -138,6 +123,15 @@ std::size_t runs_made(const SweepResults& results) {
   return results.size() + static_cast<std::size_t>(again);
 }
 
+std::optional<double> mean_seconds(const SweepResults& results, std::optional<std::size_t> point) {
+  std::vector<double> seconds;
+  for (const auto& [slot, result] : results) {
+    const bool is_meant = !point || slot.point == *point;
+    if (is_meant && result.measure) seconds.push_back(result.measure->seconds);
+  }
+  return seconds.empty() ? std::nullopt : std::optional(trace::base::mean_of(seconds));
+}
+
 WorkLeft work_left(const SweepPlan& plan, const SweepResults& results) {
   WorkLeft left;
   if (!next_slot(plan, results)) return {.runs = 0, .seconds = 0};
@@ -148,7 +142,8 @@ WorkLeft work_left(const SweepPlan& plan, const SweepResults& results) {
     const int runs = runs_left(plan, results, point);
     if (runs == 0) continue;
     left.runs += runs;
-    const auto each = seconds_of(results, point);
+    const auto own = mean_seconds(results, point);
+    const auto each = own ? own : mean_seconds(results);
     if (left.seconds && each) {
       *left.seconds += runs * *each;
     } else {
@@ -182,6 +177,16 @@ std::optional<double> cost_of(const RunMeasure& run, Goal goal) {
   if (goal == Goal::kStepTime) return run.step_ns;
   if (!run.tokens_per_s || *run.tokens_per_s <= 0) return std::nullopt;
   return 1e9 / *run.tokens_per_s;
+}
+
+std::vector<double> costs_of(const SweepResults& results, std::size_t point, Goal goal,
+                             int first_round) {
+  std::vector<double> costs;
+  for (const auto& [slot, result] : results) {
+    if (slot.point != point || slot.round < first_round || !result.measure) continue;
+    if (const auto cost = cost_of(*result.measure, goal)) costs.push_back(*cost);
+  }
+  return costs;
 }
 
 trace::analysis::RoundNoise noise_of(const SweepPlan& plan, const SweepResults& results, Goal goal,

@@ -55,6 +55,10 @@ std::optional<Slot> next_slot(const SweepPlan& plan, const SweepResults& results
 // How many runs there were, those that were made a second time counted twice.
 std::size_t runs_made(const SweepResults& results);
 
+// Of what ended with a measure, of one point or of all. None: nothing did.
+std::optional<double> mean_seconds(const SweepResults& results,
+                                   std::optional<std::size_t> point = {});
+
 // How many runs are left unless more points are stopped, and how long they take by those that have
 // ended. Seconds: not known before one has.
 struct WorkLeft {
@@ -69,6 +73,9 @@ Goal goal_of(const SweepPlan& plan, const SweepResults& results);
 // What is to be small: nanoseconds per step or per token of all ranks, or bytes. None: the run does
 // not know it.
 std::optional<double> cost_of(const RunMeasure& run, Goal goal);
+// Of the runs of a point that know it, from a round on.
+std::vector<double> costs_of(const SweepResults& results, std::size_t point, Goal goal,
+                             int first_round = 0);
 
 // The costs of the first so many rounds. A search has none: what it runs together, results decide.
 trace::analysis::RoundNoise noise_of(const SweepPlan& plan, const SweepResults& results, Goal goal,

@@ -1,10 +1,12 @@
 #include "app/sweep/sweep_verdict.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 
 #include "trace/analysis/run/comparison.h"
+#include "trace/base/text.h"
 #include "trace/base/words/quantity.h"
 #include "trace/timeline/words/interval_text.h"
 
@@ -223,23 +225,9 @@ std::string not_judged_text(const SweepPlan& plan, const SweepVerdict& verdict,
 }  // namespace
 
 std::string_view to_string(Standing standing) {
-  switch (standing) {
-    case Standing::kBest:
-      return "best";
-    case Standing::kWithinNoise:
-      return "within_noise";
-    case Standing::kNotKnown:
-      return "not_known";
-    case Standing::kSlower:
-      return "slower";
-    case Standing::kStoppedEarly:
-      return "stopped_early";
-    case Standing::kFailed:
-      return "failed";
-    case Standing::kNotRun:
-      return "not_run";
-  }
-  return "";
+  constexpr std::array<std::string_view, 7> kNames{
+      "best", "within_noise", "not_known", "slower", "stopped_early", "failed", "not_run"};
+  return trace::base::enum_name<Standing::kNotRun>(kNames, standing);
 }
 
 SweepVerdict verdict_of(const SweepPlan& plan, const SweepResults& results) {

@@ -144,8 +144,9 @@ sweep::SweepRequest request_of(const SweepArguments& arguments, SweepPoints poin
     request.name = arguments.resumed;
     return request;
   }
-  request.name =
-      arguments.name.empty() ? sweep::free_name(points, arguments.runs_dir) : arguments.name;
+  request.name = arguments.name.empty()
+                     ? sweep::free_name(sweep::default_name(points), points, arguments.runs_dir)
+                     : arguments.name;
   request.points = std::move(points);
   return request;
 }

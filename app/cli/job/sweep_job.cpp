@@ -234,11 +234,11 @@ std::vector<std::string> common_banners(const sweep::PointJobs& jobs) {
 int run_sweep(sweep::Sweep& sweep, launch::StopSignals& signals, const SweepDisplay& display) {
   announce(sweep, display);
   const auto whole = run_to_end(sweep, signals);
+  sweep::LearntRuns learnt(session::learn_run);
   report::SweepReport report{
       .plan = sweep.plan(),
       .verdict = sweep::verdict_of(sweep.plan(), sweep.results()),
-      .predictions =
-          sweep::SweepPredictor(session::learn_run).predict(sweep.plan(), sweep.results()),
+      .predictions = sweep::predictions_of(sweep.plan(), sweep.results(), learnt),
       .status = status_of(whole),
       .reason = whole ? "" : whole.error().message,
       .banners = display.banners};

@@ -87,9 +87,9 @@ std::vector<std::string> axis_texts(const SweepDraft& draft) {
 
 std::string free_name(const SweepDraft& draft, const sweep::SweepPoints& points,
                       const fs::path& runs_dir) {
-  if (!draft.search) return sweep::free_name(points, runs_dir);
-  return sweep::free_name(search::default_name(goal_of(*draft.search), axis_texts(draft)), points,
-                          runs_dir);
+  const auto wanted = draft.search ? search::default_name(goal_of(*draft.search), axis_texts(draft))
+                                   : sweep::default_name(points);
+  return sweep::free_name(wanted, points, runs_dir);
 }
 
 void check_points_of_card(sweep::SweepPoints points, const fs::path& runs_dir, SweepCard& card) {

@@ -54,10 +54,7 @@ ui::state::PointCost searched_cost(search::Goal goal, const sweep::SweepResults&
       cost.high = belief.predicted->cost + belief.predicted->half_width;
     }
   }
-  for (const auto& [slot, result] : results) {
-    const auto one = result.measure ? search::cost_of(*result.measure, goal) : std::nullopt;
-    if (slot.point == point && one) cost.runs.push_back(*one);
-  }
+  cost.runs = sweep::costs_of(results, point, goal);
   return cost;
 }
 
@@ -193,9 +190,9 @@ search::Standing SweepSource::standing_of(const sweep::Sweep& grid) {
 }
 
 ShownSweep SweepSource::read(const std::string& name) {
-  if (std::exchange(name_, name) != name || !predictor_) {
+  if (std::exchange(name_, name) != name || !learnt_) {
     runs_.clear();
-    predictor_ = std::make_shared<sweep::SweepPredictor>(learn_run);
+    learnt_.emplace(learn_run);
     forecasts_.reset();
   }
   const auto there =
@@ -203,9 +200,10 @@ ShownSweep SweepSource::read(const std::string& name) {
   if (!there) return {.name = name, .problem = there.error().message};
   // A search predicts by itself.
   const bool is_search = there->plan().search.has_value();
-  auto shown = shown_sweep(
-      there->plan(), there->results(),
-      is_search ? sweep::SweepPredictions{} : predictor_->predict(there->plan(), there->results()));
+  auto shown =
+      shown_sweep(there->plan(), there->results(),
+                  is_search ? sweep::SweepPredictions{}
+                            : sweep::predictions_of(there->plan(), there->results(), *learnt_));
   if (is_search) show_search(there->plan(), standing_of(*there), there->results(), shown);
   std::vector<std::vector<std::string>> banners;  // of the runs that count
   for (const auto& [slot, result] : there->results()) {

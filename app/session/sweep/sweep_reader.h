@@ -69,7 +69,7 @@ class SweepSource {
   const std::filesystem::path runs_dir_;
   std::string name_;
   std::map<std::filesystem::path, KnownRun> runs_;  // of this sweep
-  std::shared_ptr<sweep::SweepPredictor> predictor_;
+  std::optional<sweep::LearntRuns> learnt_;
   std::optional<search::RunForecasts> forecasts_;        // of a search
   std::pair<std::int64_t, sweep::Goal> forecasts_of_{};  // when that was created, and its goal
   std::optional<Machine> machine_;

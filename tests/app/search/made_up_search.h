@@ -59,9 +59,7 @@ struct MadeUpSearch {
     seconds_left -= 10;
     ++runs;
   }
-  Decision next() {
-    return decide(plan, results, beliefs_of(plan, results, forecasts()), seconds_left);
-  }
+  Decision next() { return decide(results, beliefs_of(plan, results, forecasts()), seconds_left); }
   Ending run_to_end() {
     while (true) {
       const Decision decision = next();
