@@ -1,7 +1,6 @@
-#include "app/session/baseline.h"
-
 #include <gtest/gtest.h>
 
+#include "app/session/next_run.h"
 #include "tests/app/session/eventually.h"
 #include "tests/app/session/synthetic_run.h"
 
