@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <utility>
 
 #include "trace/base/median.h"
+#include "trace/base/this_machine.h"
 #include "trace/job/settings/settings.h"
 
 namespace shardlens::app::launch {
@@ -36,12 +36,7 @@ std::string place_text(const trace::model::Heartbeat& beat) {
 }  // namespace
 
 bool process_is_suspended(std::int64_t process) {
-  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
-  std::string stat;
-  std::getline(file, stat);
-  // "1234 (name) T …"; the name may hold anything.
-  const auto name_end = stat.rfind(')');
-  return name_end != std::string::npos && name_end + 2 < stat.size() && stat[name_end + 2] == 'T';
+  return trace::base::process_stat(process).starts_with('T');
 }
 
 HangWatch::HangWatch(int world_size, std::chrono::seconds patience,

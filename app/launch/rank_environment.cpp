@@ -22,8 +22,8 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 std::string_view name_of(std::string_view entry) { return entry.substr(0, entry.find('=')); }
 
 std::string_view value_of(const std::vector<std::string>& environment, std::string_view name) {
-  const auto found = std::ranges::find(environment, name, name_of);
-  return found == environment.end() ? "" : std::string_view(*found).substr(name.size() + 1);
+  const std::string* found = find_variable(environment, name);
+  return found == nullptr ? "" : std::string_view(*found).substr(name.size() + 1);
 }
 
 std::int64_t threads_per_rank(const trace::model::RunInfo& run, int cores) {
@@ -62,7 +62,7 @@ void add_library_variables(const std::vector<std::string>& inherited,
                            const trace::job::Settings& settings, Variables& variables,
                            std::vector<std::string>& removed) {
   const auto is_set = [&](std::string_view name) {
-    return std::ranges::find(inherited, name, name_of) != inherited.end();
+    return find_variable(inherited, name) != nullptr;
   };
   // What NCCL has to say against its use gets into the rank's log.
   if (!is_set("NCCL_DEBUG")) variables.emplace_back("NCCL_DEBUG", "WARN");
@@ -106,6 +106,12 @@ std::vector<std::string> rank_environment(const std::vector<std::string>& inheri
   }
   for (const auto& [name, value] : ours) environment.push_back(name + "=" + value);
   return environment;
+}
+
+const std::string* find_variable(const std::vector<std::string>& environment,
+                                 std::string_view name) {
+  const auto found = std::ranges::find(environment, name, name_of);
+  return found == environment.end() ? nullptr : &*found;
 }
 
 std::vector<std::string> own_environment() {

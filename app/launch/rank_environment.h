@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trace/model/run_info.h"
@@ -21,6 +22,9 @@ struct RankPlace {
 std::vector<std::string> rank_environment(const std::vector<std::string>& inherited,
                                           const trace::model::RunInfo& run, const RankPlace& place);
 
+// Null: there is none of that name.
+const std::string* find_variable(const std::vector<std::string>& environment,
+                                 std::string_view name);
 // This process's own.
 std::vector<std::string> own_environment();
 

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <system_error>
 #include <thread>
@@ -41,14 +42,6 @@ using trace::base::Result;
 constexpr auto kLongestFarewell = 5s;
 constexpr const char* kFolderVariable = "SHARDLENS_RECORD_FOLDER";
 
-const std::string* find_variable(const std::vector<std::string>& environment,
-                                 std::string_view name) {
-  const auto found = std::ranges::find_if(environment, [&](const std::string& entry) {
-    return entry.starts_with(name) && entry.size() > name.size() && entry[name.size()] == '=';
-  });
-  return found == environment.end() ? nullptr : &*found;
-}
-
 Result<void> check(const RecordRequest& request) {
   if (request.command.empty() || request.command.front().empty()) {
     return trace::base::fail(ErrorKind::kUsage,
@@ -67,13 +60,18 @@ trace::store::TakenName taken_name(const RecordRequest& request) {
                               : trace::store::TakenName::kIsRefused;
 }
 
+// Of what is recorded. None: there is none, or it cannot be read.
+std::optional<std::vector<trace::store::QueryValue>> first_row(const fs::path& folder,
+                                                               const std::string& query) {
+  auto answer = trace::store::query_run(folder, query, {});
+  if (!answer || answer->rows.empty()) return std::nullopt;
+  return std::move(answer->rows.front());
+}
+
 // "cuda" if any rank has used a GPU.
 std::string device_of(const fs::path& folder) {
-  const auto answer =
-      trace::store::query_run(folder, "select count(*) from rank where device <> 'cpu'", {});
-  const bool has_gpu =
-      answer && !answer->rows.empty() && trace::store::to_text(answer->rows.front().front()) != "0";
-  return has_gpu ? "cuda" : "cpu";
+  const auto row = first_row(folder, "select count(*) from rank where device <> 'cpu'");
+  return row && trace::store::to_text(row->front()) != "0" ? "cuda" : "cpu";
 }
 
 // Those that were started with the variable `entry`, "NAME=value", be it by others of them.
@@ -300,11 +298,10 @@ void RecordedProgram::name_restarts() {
 // told already.
 void RecordedProgram::name_unclosed() {
   if (run_.status == trace::model::RunStatus::kFailed) return;
-  const auto answer =
-      trace::store::query_run(folder(), "select count(distinct rank) from string where text = '" +
-                                            std::string(trace::model::kClosedInOrder) + "'");
-  if (!answer || answer->rows.empty()) return;
-  const auto* closed = std::get_if<std::int64_t>(&answer->rows.front().front());
+  const auto row = first_row(folder(), "select count(distinct rank) from string where text = '" +
+                                           std::string(trace::model::kClosedInOrder) + "'");
+  if (!row) return;
+  const auto* closed = std::get_if<std::int64_t>(&row->front());
   const std::int64_t open =
       std::ssize(trace::store::rank_files(folder())) - (closed == nullptr ? 0 : *closed);
   if (open <= 0) return;
@@ -316,15 +313,13 @@ void RecordedProgram::name_unclosed() {
 // Each rank counts from the number in its own first range: one that puts none there, from 0. One
 // that only began later has steps that others have, too.
 void RecordedProgram::name_steps_apart() {
-  const auto answer = trace::store::query_run(
+  const auto row = first_row(
       folder(),
       "select a.rank, a.first, b.rank, b.first from "
       "(select rank, min(step) as first, max(step) as last from step group by rank) a join "
       "(select rank, min(step) as first from step group by rank) b on b.first > a.last limit 1");
-  if (!answer || answer->rows.empty()) return;
-  const auto text_of = [&](std::size_t column) {
-    return trace::store::to_text(answer->rows.front().at(column));
-  };
+  if (!row) return;
+  const auto text_of = [&](std::size_t column) { return trace::store::to_text(row->at(column)); };
   tell_incomplete("rank " + text_of(0) + " counts its steps from " + text_of(1) + ", rank " +
                   text_of(2) + " from " + text_of(3) +
                   ", so that they are not compared step by step: give the ranges of all ranks "

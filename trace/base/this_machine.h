@@ -25,6 +25,16 @@ inline bool has_process(std::int64_t number) {
   return number > 0 && (kill(static_cast<pid_t>(number), 0) == 0 || errno != ESRCH);
 }
 
+// What /proc/<process>/stat says behind the process's name, which may hold anything: its state and
+// what follows, see proc(5). "": it cannot be read.
+inline std::string process_stat(std::int64_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string stat;
+  std::getline(file, stat);
+  const auto name_end = stat.rfind(") ");
+  return name_end == std::string::npos ? "" : stat.substr(name_end + 2);
+}
+
 // Tells texts of this machine apart without giving them away: 64 bits of the text, of
 // /etc/machine-id, 128 bits by chance that are not for others to see, and of the host's name, for
 // containers that have the id of their image. "": the machine has no id.

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
-#include <fstream>
 #include <optional>
 #include <sstream>
 
@@ -23,12 +22,7 @@ constexpr std::int64_t kUntilFirstReport = 120 * kSecond;
 
 // By the wall clock; none where /proc does not say.
 std::optional<std::int64_t> process_start_ns(std::int64_t process) {
-  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
-  std::string stat;
-  std::getline(file, stat);
-  const auto name_end = stat.rfind(')');  // the name may hold anything
-  if (name_end == std::string::npos) return std::nullopt;
-  std::istringstream fields(stat.substr(name_end + 1));
+  std::istringstream fields(trace::base::process_stat(process));
   constexpr int kStartTime = 22, kFirst = 3;  // proc(5) counts from 1
   std::string field;
   for (int i = kFirst; i < kStartTime; ++i) fields >> field;
