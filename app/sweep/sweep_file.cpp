@@ -116,10 +116,10 @@ Result<std::optional<SearchPlan>> search_in(const Json& json, const std::string&
   const auto found = json.find("search");
   if (found == json.end() || found->is_null()) return std::nullopt;
   SearchPlan search;
-  const auto goal = std::ranges::find(kGoals, found->at("goal").get<std::string>(),
-                                      [](Goal each) { return to_string(each); });
+  const auto goal =
+      trace::base::enum_from_text(found->at("goal").get<std::string>(), kGoals.back());
   search.budget_seconds = found->at("budget_s").get<double>();
-  if (goal == kGoals.end() || !(search.budget_seconds > 0)) return damaged(source, "its search");
+  if (!goal || !(search.budget_seconds > 0)) return damaged(source, "its search");
   search.goal = *goal;
   search.ended = found->at("ended").get<std::string>();
   return search;

@@ -29,7 +29,14 @@ namespace {
 class QuitSignals {
  public:
   // `on_signal` is called on another thread, once.
-  explicit QuitSignals(std::function<void()> on_signal);
+  explicit QuitSignals(std::function<void()> on_signal)
+      : thread_([this, tell = std::move(on_signal)](const std::stop_token& stop) {
+          while (!stop.stop_requested()) {
+            if (!signals_.wait(std::chrono::milliseconds(300))) continue;
+            if (arrived_.exchange(true)) _exit(EXIT_FAILURE);
+            tell();
+          }
+        }) {}
 
   bool arrived() const { return arrived_; }
 
@@ -39,20 +46,11 @@ class QuitSignals {
   std::jthread thread_;
 };
 
-QuitSignals::QuitSignals(std::function<void()> on_signal)
-    : thread_([this, tell = std::move(on_signal)](const std::stop_token& stop) {
-        while (!stop.stop_requested()) {
-          if (!signals_.wait(std::chrono::milliseconds(300))) continue;
-          if (arrived_.exchange(true)) _exit(EXIT_FAILURE);
-          tell();
-        }
-      }) {}
-
 session::ControllerOptions controller_options(const WindowOptions& options,
                                               const Preferences& preferences) {
   session::ControllerOptions result;
   result.runs_dir = options.runs_dir;
-  result.bundled_dir = options.bundled_runs.empty() ? launch::bundled_runs() : options.bundled_runs;
+  result.bundled_dir = launch::bundled_runs();
   result.lessons = options.lessons;
   if (!options.runs.empty()) result.run = options.runs.front();
   result.machine = session::this_machine();

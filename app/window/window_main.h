@@ -24,8 +24,6 @@ struct WindowOptions {
   int lesson = -1, page = 0;                    // -1: with all lessons, to choose from
   // Written by the set-up script while it fetches and builds the trainer; empty: nobody does.
   std::filesystem::path trainer_status;
-  std::filesystem::path
-      bundled_runs;  // recorded runs that came with the program; empty: found beside it
   // What the window remembers ($XDG_CONFIG_HOME/shardlens/preferences.yaml); empty: nothing.
   std::filesystem::path preferences;
   std::filesystem::path home;  // what "~" stands for in a path that is typed; empty: not known

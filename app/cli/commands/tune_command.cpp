@@ -15,6 +15,7 @@
 #include "app/session/sweep/sweep_reader.h"
 #include "app/session/tuning/prediction_source.h"
 #include "trace/base/spawn.h"
+#include "trace/base/text.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -44,8 +45,7 @@ Result<Settings> start_of(const TuneArguments& arguments) {
 }
 
 search::Goal goal_of(const TuneArguments& arguments) {
-  return *std::ranges::find(search::kGoals, arguments.goal,
-                            [](search::Goal goal) { return search::to_string(goal); });
+  return *trace::base::enum_from_text(arguments.goal, search::kGoals.back());
 }
 
 sweep::SweepRequest request_of(const TuneArguments& arguments, const SweepPoints& points) {

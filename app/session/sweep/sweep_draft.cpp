@@ -74,9 +74,8 @@ void count_runs(const SweepQuestion& question, SweepCard& card) {
 }
 
 sweep::Goal goal_of(const ui::state::SearchDraft& search) {
-  const auto found = std::ranges::find(sweep::kGoals, search.goal,
-                                       [](sweep::Goal goal) { return to_string(goal); });
-  return found == sweep::kGoals.end() ? sweep::Goal::kStepTime : *found;
+  return trace::base::enum_from_text(search.goal, sweep::kGoals.back())
+      .value_or(sweep::Goal::kStepTime);
 }
 
 std::vector<std::string> axis_texts(const SweepDraft& draft) {
