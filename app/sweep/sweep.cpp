@@ -75,8 +75,8 @@ std::optional<Goal> searched_goal(const SweepPlan& plan) {
 }
 
 // By a search that is asked for again: without its start there is nothing to search from.
-bool is_tried_again(const SweepRun& run) {
-  return run.failed_before.empty() || run.slot.point == kSearchStart;
+bool is_tried_again(Slot slot, const SlotResult& run) {
+  return run.failed_before.empty() || slot.point == kSearchStart;
 }
 
 Result<void> check_same(const SweepPoints& there, const SweepRequest& request) {
@@ -97,8 +97,8 @@ Result<Sweep> Sweep::open(const SweepRequest& request, ReadRun read_run) {
   auto begun = sweep.begin_or_go_on(request);
   if (begun) {
     const bool is_search = sweep.plan().search.has_value();
-    begun = sweep.find_results([&](const SweepRun& run) {
-      return request.retries_failed || (is_search && is_tried_again(run));
+    begun = sweep.find_results([&](Slot slot, const SlotResult& run) {
+      return request.retries_failed || (is_search && is_tried_again(slot, run));
     });
   }
   if (begun) begun = sweep.save();
@@ -111,7 +111,7 @@ Result<Sweep> Sweep::look_at(const fs::path& runs_dir, const std::string& name, 
   Sweep sweep(runs_dir, std::move(read_run), std::nullopt);
   TRY_ASSIGN(sweep.record_, read_sweep(runs_dir, name));
   // Names that other runs have by now matter to who wants to run it.
-  (void)sweep.find_results([](const SweepRun&) { return false; });
+  (void)sweep.find_results([](Slot, const SlotResult&) { return false; });
   return sweep;
 }
 
@@ -135,7 +135,7 @@ Result<void> Sweep::begin_or_go_on(const SweepRequest& request) {
   record_.plan = plan_from(request, std::move(record_.plan));
   // What is predicted is in the unit of its goal.
   if (searched_goal(record_.plan) != goal_before) {
-    for (SweepRun& run : record_.runs) run.predicted.reset();
+    for (auto& [slot, run] : record_.runs) run.predicted.reset();
   }
   return {};
 }
@@ -144,24 +144,19 @@ Result<void> Sweep::begin_or_go_on(const SweepRequest& request) {
 // sweep's file knows nothing, and one that was deleted since is recorded anew.
 Result<void> Sweep::find_results(const Retries& retries) {
   const auto library = trace::store::list_runs(runs_dir_).runs;
-  for (const SweepRun& run : std::exchange(record_.runs, {})) {
+  for (auto& [slot, run] : std::exchange(record_.runs, {})) {
     const auto found = std::ranges::find(library, run.file_name, file_name_of);
-    if (!run.failure.empty() && !retries(run)) {
-      SlotResult result{.run = found == library.end() ? "" : found->name,
-                        .measure = {},
-                        .failure = run.failure,
-                        .folder = {},
-                        .failed_before = run.failed_before,
-                        .predicted = run.predicted};
-      keep(run.slot, run.file_name, std::move(result));
+    if (!run.failure.empty() && !retries(slot, run)) {
+      if (found != library.end()) run.run = found->name;
+      record_.runs[slot] = std::move(run);
     } else if (!run.failure.empty()) {
-      if (plan().search) failed_before_[run.slot] = run.failure;
+      if (plan().search) failed_before_[slot] = run.failure;
     } else if (found != library.end()) {
-      adopt(run, *found);
+      adopt(slot, run, *found);
     }
   }
   TRY(find_by_name(library));
-  found_ = results_.size();
+  found_ = results().size();
   return {};
 }
 
@@ -175,20 +170,20 @@ Result<void> Sweep::find_by_name(const std::vector<RunInfo>& library) {
     for (int round = 0; round < plan().repeats; ++round) {
       const Slot slot{point, round};
       const auto found = by_name.find(run_name(point_names_[point], round));
-      const auto known = results_.find(slot);
-      const bool is_settled = known != results_.end() && !known->second.is_to_be_retried();
+      const auto known = results().find(slot);
+      const bool is_settled = known != results().end() && !known->second.is_to_be_retried();
       if (is_settled || found == by_name.end()) continue;
       const RunInfo& run = *found->second;
       if (!is_tagged(run, tag)) {
         taken += (taken.empty() ? "'" : ", '") + run.name + "'";
         continue;
       }
-      SweepRun before{.slot = slot, .file_name = {}, .failure = {}};
-      if (known != results_.end()) {
+      SlotResult before;
+      if (known != results().end()) {
         before.failed_before = known->second.failure;
         before.predicted = known->second.predicted;
       }
-      const bool is_adopted = run.start_ns >= record_.created_ns && adopt(before, run);
+      const bool is_adopted = run.start_ns >= record_.created_ns && adopt(slot, before, run);
       if (!is_adopted) unfinished_[run.name] = run.folder;
     }
   }
@@ -200,8 +195,7 @@ Result<void> Sweep::find_by_name(const std::vector<RunInfo>& library) {
 }
 
 // One that is not done, or not whole after a power cut, leaves its place as it is.
-bool Sweep::adopt(const SweepRun& known, const RunInfo& run) {
-  const Slot slot = known.slot;
+bool Sweep::adopt(Slot slot, const SlotResult& known, const RunInfo& run) {
   // Sweeps of before have paths as they were typed.
   using trace::job::with_absolute_paths;
   const bool is_same =
@@ -211,18 +205,15 @@ bool Sweep::adopt(const SweepRun& known, const RunInfo& run) {
   if (!result.measure) return false;
   result.failed_before = known.failed_before;
   result.predicted = known.predicted;
-  keep(slot, file_name_of(run), std::move(result));
+  record_.runs[slot] = std::move(result);
   return true;
 }
 
-void Sweep::keep(Slot slot, const std::string& file_name, SlotResult result) {
-  std::erase_if(record_.runs, [&](const SweepRun& run) { return run.slot == slot; });
-  record_.runs.push_back({slot, file_name, result.failure, result.failed_before, result.predicted});
-  results_[slot] = std::move(result);
-}
-
 SlotResult Sweep::result_of(Slot slot, const RunInfo& run) const {
-  SlotResult result{.run = run.name, .measure = {}, .failure = {}, .folder = run.folder};
+  SlotResult result;
+  result.run = run.name;
+  result.folder = run.folder;
+  result.file_name = file_name_of(run);
   const auto read = read_run_(run.folder);
   const auto& settings = plan().points.settings[slot.point];
   if (!read) {
@@ -268,7 +259,10 @@ Result<bool> Sweep::take(Slot slot, const launch::JobStatus& ended,
                                  ended.save_errors.front() + ". Is the disk full?");
   }
   if (run.status == RunStatus::kStopped && ended.stopped_by_user) return false;
-  SlotResult result{.run = run.name, .measure = {}, .failure = run.reason};
+  SlotResult result;
+  result.run = run.name;
+  result.failure = run.reason;
+  result.file_name = file_name_of(run);
   if (run.status == RunStatus::kDone) {
     result = result_of(slot, run);
   } else if (is_scarce(runs_dir_)) {
@@ -279,11 +273,11 @@ Result<bool> Sweep::take(Slot slot, const launch::JobStatus& ended,
   } else if (result.failure.empty()) {
     result.failure = "the run is " + std::string(trace::model::to_string(run.status));
   }
-  const auto before = results_.find(slot);
-  result.failed_before = before != results_.end() ? before->second.failure : failed_before_[slot];
+  const auto before = results().find(slot);
+  result.failed_before = before != results().end() ? before->second.failure : failed_before_[slot];
   result.predicted = predicted;
   if (result.is_to_be_retried() && !run.folder.empty()) unfinished_[run.name] = run.folder;
-  keep(slot, file_name_of(run), std::move(result));
+  record_.runs[slot] = std::move(result);
   TRY(save());
   return true;
 }

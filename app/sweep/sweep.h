@@ -56,12 +56,12 @@ class Sweep {
   static bool is_held(const std::filesystem::path& runs_dir, const std::string& name);
 
   const SweepPlan& plan() const { return record_.plan; }
-  const SweepResults& results() const { return results_; }
+  const SweepResults& results() const { return record_.runs; }
   std::int64_t created_ns() const { return record_.created_ns; }
   // How many results there were when it was opened.
   std::size_t found() const { return found_; }
 
-  std::optional<Slot> next() const { return next_slot(plan(), results_); }
+  std::optional<Slot> next() const { return next_slot(plan(), results()); }
   // The job to start now. Waits for ranks of an interrupted run that are about to end; error
   // kFailed: they go on.
   trace::base::Result<launch::JobRequest> request_for(Slot slot) const;
@@ -79,13 +79,11 @@ class Sweep {
       : runs_dir_(std::move(runs_dir)), read_run_(std::move(read_run)), lock_(std::move(lock)) {}
   trace::base::Result<void> begin_or_go_on(const SweepRequest& request);
   // `retries`: what failed is no result.
-  using Retries = std::function<bool(const SweepRun&)>;
+  using Retries = std::function<bool(Slot, const SlotResult&)>;
   trace::base::Result<void> find_results(const Retries& retries);
   trace::base::Result<void> find_by_name(const std::vector<trace::model::RunInfo>& library);
   // Whether it is a result. `known`: what there is of it beside the run itself.
-  bool adopt(const SweepRun& known, const trace::model::RunInfo& run);
-  // Instead of what there was of it.
-  void keep(Slot slot, const std::string& file_name, SlotResult result);
+  bool adopt(Slot slot, const SlotResult& known, const trace::model::RunInfo& run);
   SlotResult result_of(Slot slot, const trace::model::RunInfo& run) const;
   trace::base::Result<void> save() const { return write_sweep(runs_dir_, record_); }
 
@@ -94,7 +92,6 @@ class Sweep {
   Lock lock_;  // none: it is only looked at
   SweepRecord record_;
   std::vector<std::string> point_names_;
-  SweepResults results_;
   std::size_t found_ = 0;
   std::map<Slot, std::string> failed_before_;  // why, of what a search tries again
   // Runs of this sweep that were not done, by name: they make way.

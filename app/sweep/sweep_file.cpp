@@ -22,7 +22,6 @@ constexpr const char* kSweepsFolder = ".sweeps";
 constexpr const char* kSweepFile = "sweep.json";
 constexpr int kSchema = 1;
 constexpr std::uintmax_t kLargestSweep = 64u << 20;
-constexpr std::size_t kMostRuns = kMostPoints * kMostRepeats;
 
 Json texts_of(const trace::job::Settings& settings, const trace::job::Settings& base) {
   Json texts = Json::object();
@@ -57,9 +56,9 @@ Json json_of(const SweepRecord& record) {
   for (const auto& settings : plan.points.settings) {
     points.push_back(texts_of(settings, plan.points.settings.front()));
   }
-  for (const SweepRun& run : record.runs) {
-    runs.push_back({{"point", run.slot.point},
-                    {"round", run.slot.round},
+  for (const auto& [slot, run] : record.runs) {
+    runs.push_back({{"point", slot.point},
+                    {"round", slot.round},
                     {"run", run.file_name},
                     {"failure", run.failure},
                     {"failed_before", run.failed_before},
@@ -151,20 +150,19 @@ Result<SweepRecord> record_in(const Json& json, const std::string& source) {
   if (!check_sweep_name(plan.name)) return damaged(source, "its name cannot be a sweep's");
   if (plan.repeats < 1 || plan.repeats > kMostRepeats) return damaged(source, "its repeats");
   for (const auto& entry : json.at("runs")) {
-    SweepRun run;
-    run.slot = {entry.at("point").get<std::size_t>(), entry.at("round").get<int>()};
+    SlotResult run;
+    const Slot slot{entry.at("point").get<std::size_t>(), entry.at("round").get<int>()};
     run.file_name = entry.at("run").get<std::string>();
     run.failure = entry.at("failure").get<std::string>();
     run.failed_before = entry.value("failed_before", "");  // older ones have none
     run.predicted = predicted_in(entry);
-    const bool is_there = run.slot.point < plan.points.settings.size() && run.slot.round >= 0 &&
-                          run.slot.round < kMostRepeats;
+    const bool is_there =
+        slot.point < plan.points.settings.size() && slot.round >= 0 && slot.round < kMostRepeats;
     // A name within the library, never a way out of it.
-    if (!is_there || run.file_name.find('/') != std::string::npos || run.file_name == ".." ||
-        record.runs.size() > kMostRuns) {
+    if (!is_there || run.file_name.find('/') != std::string::npos || run.file_name == "..") {
       return damaged(source, "one of its runs");
     }
-    record.runs.push_back(std::move(run));
+    record.runs[slot] = std::move(run);
   }
   return record;
 }

@@ -4,27 +4,18 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "app/sweep/sweep_plan.h"
+#include "app/sweep/sweep_results.h"
 #include "trace/base/result.h"
 
 namespace shardlens::app::sweep {
 
-struct SweepRun {  // that has ended
-  Slot slot;
-  std::string file_name;                     // of the run within the library; "": it came to no run
-  std::string failure;                       // "": it was done
-  std::string failed_before{};               // as in SlotResult
-  std::optional<PredictedCost> predicted{};  // as there
-};
-
 struct SweepRecord {
   SweepPlan plan;
   std::int64_t created_ns = 0;
-  std::vector<SweepRun> runs;
+  SweepResults runs;  // as they are read, those that were done have no measure yet
 };
 
 // Locked while a sweep runs.

@@ -32,6 +32,7 @@ struct SlotResult {
   std::filesystem::path folder{};            // of the run
   std::string failed_before{};               // why its first attempt failed; "": there was but one
   std::optional<PredictedCost> predicted{};  // of a search; none: nothing was
+  std::string file_name{};                   // of the run in the library; "": it came to no run
 
   // A run that fails is run once more when all others are done: it may have been an accident.
   bool is_to_be_retried() const { return !failure.empty() && failed_before.empty(); }

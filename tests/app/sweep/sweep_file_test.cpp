@@ -29,8 +29,11 @@ struct SweepFile : testing::Test {
     record.plan.points.settings[1].data = "/a \"text\"/größer\n.txt";
     record.plan.points.settings[1].steps = 7;
     record.created_ns = 1'700'000'000'123'456'789;
-    record.runs = {{{1, 0}, "2026-01-01T00-00-00_caps", ""},
-                   {{0, 2}, "", "out of memory", "killed", PredictedCost{1e8, 2.5e6}}};
+    record.runs[{1, 0}].file_name = "2026-01-01T00-00-00_caps";
+    SlotResult& failed = record.runs[{0, 2}];
+    failed.failure = "out of memory";
+    failed.failed_before = "killed";
+    failed.predicted = PredictedCost{1e8, 2.5e6};
     fs::create_directories(sweep_folder(folder.path(), "caps"));
   }
   std::string text() const {
@@ -50,12 +53,13 @@ TEST_F(SweepFile, GivesBackWhatWasWritten) {
   EXPECT_EQ(read->plan.points.settings, record.plan.points.settings);
   EXPECT_EQ(read->created_ns, record.created_ns);
   ASSERT_EQ(read->runs.size(), 2u);
-  EXPECT_EQ(read->runs[0].slot, (Slot{1, 0}));
-  EXPECT_EQ(read->runs[0].file_name, "2026-01-01T00-00-00_caps");
-  EXPECT_EQ(read->runs[1].failure, "out of memory");
-  EXPECT_EQ(read->runs[1].failed_before, "killed");
-  EXPECT_FALSE(read->runs[0].predicted);
-  EXPECT_EQ(read->runs[1].predicted, (PredictedCost{1e8, 2.5e6}));
+  const SlotResult &done = read->runs.at({1, 0}), &failed = read->runs.at({0, 2});
+  EXPECT_EQ(done.file_name, "2026-01-01T00-00-00_caps");
+  EXPECT_EQ(done.failure, "");
+  EXPECT_EQ(failed.failure, "out of memory");
+  EXPECT_EQ(failed.failed_before, "killed");
+  EXPECT_FALSE(done.predicted);
+  EXPECT_EQ(failed.predicted, (PredictedCost{1e8, 2.5e6}));
 }
 
 TEST_F(SweepFile, ASearchComesBackAsOne) {
