@@ -30,10 +30,6 @@ tl::unexpected<trace::base::Error> not_started(const char* why) {
   return trace::base::fail(trace::base::ErrorKind::kFailed, why);
 }
 
-void tell_end(const JobEnd& on_end, const Result<launch::JobStatus>& end) {
-  if (on_end) on_end(end);
-}
-
 // What the user must know of a job that has ended; "" if it went well.
 std::string notice_of(const launch::JobStatus& ended) {
   const std::string run = "Run “" + ended.run.name + "”";
@@ -74,26 +70,25 @@ void JobQueue::change_state(Change change) {
     const std::lock_guard lock(mutex_);
     change(state_);
     state_.queued.clear();
-    for (const Waiting& job : waiting_) state_.queued.push_back({job.id, job.asked.request.name});
+    for (const Job& job : waiting_) state_.queued.push_back({job.id, job.request.name});
     ++state_.version;
   }
   on_change_();
 }
 
 void JobQueue::start(launch::JobRequest request, bool stop_current, JobEnd on_end) {
-  Asked asked{std::move(request), std::move(on_end)};
   change_state([&](QueueState& state) {
+    Job job{++last_id_, std::move(request), std::move(on_end)};
     const bool busy = state.phase != JobPhase::kNone;
     if (!busy) {
       state.phase = JobPhase::kStarting;
-      state.run_name = asked.request.name;
-      starting_ = std::move(asked);
+      state.run_name = job.request.name;
+      starting_ = std::move(job);
       return;
     }
     stop_wanted_ = stop_wanted_ || stop_current;
     if (stop_current) state.phase = JobPhase::kStopping;
-    waiting_.insert(stop_current ? waiting_.begin() : waiting_.end(),
-                    {++last_id_, std::move(asked)});
+    waiting_.insert(stop_current ? waiting_.begin() : waiting_.end(), std::move(job));
   });
   wake_.notify_one();
 }
@@ -113,16 +108,16 @@ template <typename IsMeant>
 void JobQueue::cancel_if(IsMeant is_meant) {
   std::vector<JobEnd> told;
   change_state([&](QueueState&) {
-    for (const Waiting& job : waiting_) {
-      if (is_meant(job)) told.push_back(job.asked.on_end);
+    for (const Job& job : waiting_) {
+      if (is_meant(job)) told.push_back(job.on_end);
     }
     std::erase_if(waiting_, is_meant);
   });
-  for (const JobEnd& on_end : told) tell_end(on_end, not_started("it was cancelled"));
+  for (const JobEnd& on_end : told) on_end(not_started("it was cancelled"));
 }
 
 void JobQueue::stop_run(const std::string& name) {
-  cancel_if([&](const Waiting& job) { return job.asked.request.name == name; });
+  cancel_if([&](const Job& job) { return job.request.name == name; });
   // What no longer waits never will again.
   change_state([&](QueueState& state) {
     if (state.run_name == name) want_stop(state);
@@ -140,16 +135,16 @@ void JobQueue::kill_now() {
 
 void JobQueue::cancel_queued(std::uint64_t id) {
   // What is starting cannot be taken back.
-  cancel_if([id](const Waiting& job) { return id == 0 || job.id == id; });
+  cancel_if([id](const Job& job) { return id == 0 || job.id == id; });
 }
 
 void JobQueue::move_queued(std::uint64_t id, int places) {
   change_state([&](QueueState&) {
-    const auto found = std::ranges::find(waiting_, id, &Waiting::id);
+    const auto found = std::ranges::find(waiting_, id, &Job::id);
     if (found == waiting_.end()) return;
     const auto from = found - waiting_.begin();
     const auto to = std::clamp<std::ptrdiff_t>(from + places, 0, std::ssize(waiting_) - 1);
-    Waiting job = std::move(*found);
+    Job job = std::move(*found);
     waiting_.erase(found);
     waiting_.insert(waiting_.begin() + to, std::move(job));
   });
@@ -159,7 +154,7 @@ void JobQueue::move_queued(std::uint64_t id, int places) {
 void JobQueue::take_next(QueueState& state) {
   state.phase = waiting_.empty() ? JobPhase::kNone : JobPhase::kStarting;
   if (waiting_.empty()) return;
-  starting_ = std::move(waiting_.front().asked);
+  starting_ = std::move(waiting_.front());
   waiting_.pop_front();
   state.run_name = starting_->request.name;
 }
@@ -199,7 +194,7 @@ void JobQueue::hear_news() {
 }
 
 void JobQueue::start_next() {
-  std::optional<Asked> asked;
+  std::optional<Job> asked;
   change_state([&](QueueState& state) {
     asked = std::exchange(starting_, std::nullopt);
     if (!asked) return;
@@ -225,7 +220,7 @@ void JobQueue::start_next() {
     state.saves_checkpoints = begun.saves_checkpoints();
     ++state.started;
   });
-  if (!job) return tell_end(asked->on_end, tl::make_unexpected(job.error()));
+  if (!job) return asked->on_end(tl::make_unexpected(job.error()));
   on_end_ = std::move(asked->on_end);
 }
 
@@ -264,7 +259,7 @@ void JobQueue::watch_for_hangs(const launch::JobStatus& status) {
 void JobQueue::finish(const launch::JobStatus& status) {
   monitor_.reset();  // who hears of the end may remove the run
   job_.reset();
-  tell_end(std::exchange(on_end_, {}), status);
+  std::exchange(on_end_, {})(status);
   if (const auto notice = notice_of(status); !notice.empty()) notice_.say_why_not(notice);
   change_state([&](QueueState& state) {
     stop_wanted_ = kill_wanted_ = false;
@@ -293,11 +288,11 @@ void JobQueue::leave_in_order() {
     if (kill_wanted_) job_->kill_now();
     await_end();
     job_.reset();
-    tell_end(on_end_, not_started("the window was closed while it ran"));
+    on_end_(not_started("the window was closed while it ran"));
   }
-  if (starting_) tell_end(starting_->on_end, not_started("the window was closed"));
-  for (const Waiting& job : waiting_) {
-    tell_end(job.asked.on_end, not_started("the window was closed"));
+  if (starting_) starting_->on_end(not_started("the window was closed"));
+  for (const Job& job : waiting_) {
+    job.on_end(not_started("the window was closed"));
   }
 }
 

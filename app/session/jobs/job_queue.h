@@ -59,7 +59,9 @@ class JobQueue {
   // Starts at once, or after the job that runs and those that wait already; with `stop_current`
   // before those, and the job that runs is asked to stop.
   // `on_end`: called once, on any thread.
-  void start(launch::JobRequest request, bool stop_current, JobEnd on_end = {});
+  void start(
+      launch::JobRequest request, bool stop_current,
+      JobEnd on_end = [](const trace::base::Result<launch::JobStatus>&) {});
   // Asks the job to leave after its step; asked again it is no other wish.
   void stop();
   // The job of that name and no other: stopped, or cancelled while it waits.
@@ -95,16 +97,13 @@ class JobQueue {
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable_any wake_;
-  struct Asked {
+  struct Job {
+    std::uint64_t id = 0;
     launch::JobRequest request;
     JobEnd on_end;
   };
-  struct Waiting {
-    std::uint64_t id = 0;
-    Asked asked;
-  };
-  std::optional<Asked> starting_;
-  std::deque<Waiting> waiting_;
+  std::optional<Job> starting_;
+  std::deque<Job> waiting_;
   std::uint64_t last_id_ = 0;
   bool stop_wanted_ = false, kill_wanted_ = false;
   bool has_news_ = false;  // of the job
