@@ -129,9 +129,10 @@ HangMonitor::HangMonitor(std::filesystem::path folder, const trace::model::RunIn
       take_(std::move(take)),
       watch_(run.world_size, std::chrono::seconds(run.settings.collective_timeout_s)) {}
 
-void HangMonitor::look(const JobStatus& job) {
+std::optional<std::string> HangMonitor::look(const JobStatus& job) {
   if (HangWatch::Clock::now() >= next_look_) read();
   for (const auto& exit : job.exits) watch_.rank_ended(exit.rank);
+  return watch_.check(HangWatch::Clock::now());
 }
 
 void HangMonitor::read() {

@@ -65,10 +65,9 @@ class HangMonitor {
   HangMonitor(std::filesystem::path folder, const trace::model::RunInfo& run,
               std::function<void(const trace::model::Batch&)> take = {});
 
-  // Reads what is new. The job keeps running whatever happens to its files.
-  void look(const JobStatus& job);
-  // The reason why the job should end.
-  std::optional<std::string> hang() const { return watch_.check(HangWatch::Clock::now()); }
+  // Reads what is new. The reason why the job should end, as HangWatch::check(): it keeps running
+  // whatever happens to its files.
+  std::optional<std::string> look(const JobStatus& job);
 
  private:
   void read();

@@ -91,9 +91,8 @@ WatchedJob watch_job(launch::JobSession& job, launch::StopSignals& signals,
       asked = true;
     }
     status = job.poll();
-    files.look(status);
+    if (const auto hang = files.look(status)) job.request_abort(*hang);
     show(progress);
-    if (const auto hang = files.hang()) job.request_abort(*hang);
   }
   return {std::move(status), asked};
 }

@@ -13,8 +13,8 @@ ComparisonSession::ComparisonSession(std::function<void()> on_change)
       }) {}
 
 void ComparisonSession::choose(ComparisonQuestion question) {
+  question.ended_runs = question_.ended_runs;
   question_ = std::move(question);
-  question_.ended_runs = ended_runs_;
   const std::lock_guard lock(mutex_);  // also where the worker is asked: see publish()
   if (question_.runs.empty()) {
     worker_.cancel();
@@ -40,7 +40,7 @@ void ComparisonSession::choose(ComparisonQuestion question) {
 
 void ComparisonSession::follow_library(std::vector<ComparisonQuestion::Run> runs,
                                        std::size_t ended_runs) {
-  const bool is_as_large = std::exchange(ended_runs_, ended_runs) == ended_runs;
+  const bool is_as_large = std::exchange(question_.ended_runs, ended_runs) == ended_runs;
   if (question_.runs.empty()) return;
   const auto shown = view();
   const bool is_live = shown && std::ranges::any_of(shown->runs, [](const auto& run) {
@@ -48,7 +48,6 @@ void ComparisonSession::follow_library(std::vector<ComparisonQuestion::Run> runs
                        });
   const bool is_same = is_as_large && runs == question_.runs;
   question_.runs = std::move(runs);
-  question_.ended_runs = ended_runs;
   // A live run brings news faster than a large one is read, which would be begun again and again.
   if (!is_same || (is_live && worker_.is_idle())) worker_.ask(question_);
 }

@@ -35,7 +35,6 @@ class ComparisonSession {
 
   const std::function<void()> on_change_;
   ComparisonQuestion question_;
-  std::size_t ended_runs_ = 0;
 
   mutable std::mutex mutex_;  // guards what follows
   std::shared_ptr<const ui::state::ComparisonView> view_;

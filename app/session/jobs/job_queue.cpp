@@ -252,8 +252,7 @@ void JobQueue::look_after_job() {
 }
 
 void JobQueue::watch_for_hangs(const launch::JobStatus& status) {
-  monitor_->look(status);
-  if (const auto hang = monitor_->hang()) job_->request_abort(*hang);
+  if (const auto hang = monitor_->look(status)) job_->request_abort(*hang);
 }
 
 void JobQueue::finish(const launch::JobStatus& status) {
