@@ -1,8 +1,10 @@
 #include "app/search/search_words.h"
 
+#include <array>
 #include <cmath>
 
 #include "app/search/search_loop.h"
+#include "trace/base/text.h"
 #include "trace/timeline/words/interval_text.h"
 #include "ui/present/format.h"
 
@@ -23,15 +25,9 @@ std::string failure_of_start(const sweep::SweepResults& results) {
 }
 
 std::string_view less_text(Goal goal) {
-  switch (goal) {
-    case Goal::kMemory:
-      return " less";
-    case Goal::kTokenRate:
-      return " less time per token";
-    case Goal::kStepTime:
-      break;
-  }
-  return " less time per step";
+  constexpr std::array<std::string_view, 3> kTexts{" less time per step", " less time per token",
+                                                   " less"};
+  return trace::base::enum_name<Goal::kMemory>(kTexts, goal);
 }
 
 }  // namespace
@@ -63,36 +59,23 @@ std::string predicted_text(const sweep::PredictedCost& predicted, Goal goal) {
 }
 
 std::string_view why_text(Why why) {
-  switch (why) {
-    case Why::kStart:
-      return "the start";
-    case Why::kPromising:
-      return "may win";
-    case Why::kUnknown:
-      return "nothing is predicted of it";
-    case Why::kConfirms:
-      break;
-  }
-  return "confirms";
+  constexpr std::array<std::string_view, 4> kTexts{"the start", "may win",
+                                                   "nothing is predicted of it", "confirms"};
+  return trace::base::enum_name<Why::kConfirms>(kTexts, why);
 }
 
 std::string ending_text(Ending ending) {
-  switch (ending) {
-    case Ending::kSettled:
-      return "Ended because nothing else that is predicted is likely to win beyond noise.";
-    case Ending::kNoTime:
-      return "Ended because the budget does not hold another run and those that confirm it.";
-    case Ending::kNoResult:
-      break;
-  }
-  return "Ended because the settings that it starts from cannot be run.";
+  constexpr std::array<std::string_view, 3> kTexts{
+      "nothing else that is predicted is likely to win beyond noise",
+      "the budget does not hold another run and those that confirm it",
+      "the settings that it starts from cannot be run"};
+  return "Ended because " + std::string(trace::base::enum_name<Ending::kNoResult>(kTexts, ending)) +
+         ".";
 }
 
 std::string ending_text(const std::string& kept) {
-  for (const Ending ending : {Ending::kSettled, Ending::kNoTime, Ending::kNoResult}) {
-    if (kept == to_string(ending)) return ending_text(ending);
-  }
-  return kept;
+  const auto ending = trace::base::enum_from_text(kept, Ending::kNoResult);
+  return ending ? ending_text(*ending) : kept;
 }
 
 std::string why_not_text(const Belief& belief, Goal goal) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <initializer_list>
 
 #include "trace/analysis/run/comparison.h"
 #include "trace/base/text.h"
@@ -142,30 +143,22 @@ std::string others_text(const SweepPlan& plan, const std::vector<std::size_t>& o
 // What each point but the best comes to beside it.
 struct Others {
   std::vector<std::size_t> equals, slower, failed, not_run;
-
-  explicit Others(const std::vector<PointVerdict>& points) {
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      switch (points[i].standing) {
-        case Standing::kBest:
-          break;
-        case Standing::kWithinNoise:
-        case Standing::kNotKnown:
-          equals.push_back(i);
-          break;
-        case Standing::kSlower:
-        case Standing::kStoppedEarly:
-          slower.push_back(i);
-          break;
-        case Standing::kFailed:
-          failed.push_back(i);
-          break;
-        case Standing::kNotRun:
-          not_run.push_back(i);
-          break;
-      }
-    }
-  }
 };
+
+Others others_beside_best(const std::vector<PointVerdict>& points) {
+  const auto those = [&](std::initializer_list<Standing> standings) {
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const bool is_one = std::ranges::find(standings, points[i].standing) != standings.end();
+      if (is_one) places.push_back(i);
+    }
+    return places;
+  };
+  return {.equals = those({Standing::kWithinNoise, Standing::kNotKnown}),
+          .slower = those({Standing::kSlower, Standing::kStoppedEarly}),
+          .failed = those({Standing::kFailed}),
+          .not_run = those({Standing::kNotRun})};
+}
 
 std::string why_best(const SweepPlan& plan, const SweepVerdict& verdict, const Others& others,
                      double freedom) {
@@ -255,7 +248,7 @@ SweepVerdict verdict_of(const SweepPlan& plan, const SweepResults& results) {
   }
   find_front(plan, noise, verdict.points);
   if (verdict.best) {
-    const Others others(verdict.points);
+    const Others others = others_beside_best(verdict.points);
     verdict.why = why_best(plan, verdict, others, noise.within_rounds().degrees_of_freedom) +
                   not_judged_text(plan, verdict, others);
   }
