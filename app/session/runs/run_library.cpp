@@ -4,7 +4,6 @@
 #include <exception>
 #include <utility>
 
-#include "app/session/runs/ledger.h"
 #include "app/session/runs/run_words.h"
 #include "trace/store/run/library_file.h"
 #include "trace/store/sqlite/stop_reading.h"
@@ -28,12 +27,12 @@ RunLibrary::RunLibrary(LibraryFolders folders, Notice& notice, std::function<voi
       on_publish_(std::move(on_publish)),
       scan_(folders_, [this] { return known(); }),
       numbering_(folders_.runs_dir),
-      awaited_(folders_.awaited),
+      known_{.own_job = {}, .awaited = folders_.awaited, .figures = nullptr},
       thread_([this](const std::stop_token& stop) { work(stop); }) {}
 
 LibraryScan::Known RunLibrary::known() const {
   const std::lock_guard lock(mutex_);
-  return {own_job_, awaited_, figures_};
+  return known_;
 }
 
 template <typename Change>
@@ -50,7 +49,7 @@ void RunLibrary::refresh() {
 }
 
 void RunLibrary::set_baseline(const std::string& folder) {
-  ask([&] { question_changed_ |= std::exchange(baseline_, folder) != folder; });
+  ask([&] { question_changed_ |= std::exchange(question_.baseline_folder, folder) != folder; });
 }
 
 void RunLibrary::pin_baseline(const std::string& folder) {
@@ -61,7 +60,7 @@ void RunLibrary::pin_baseline(const std::string& folder) {
 }
 
 void RunLibrary::set_shown(const std::string& folder) {
-  ask([&] { question_changed_ |= std::exchange(shown_, folder) != folder; });
+  ask([&] { question_changed_ |= std::exchange(question_.shown_folder, folder) != folder; });
 }
 
 void RunLibrary::add_task(Task task) {
@@ -89,7 +88,7 @@ void RunLibrary::remove(const std::vector<std::string>& folders) {
 trace::base::Result<void> RunLibrary::remove_now(const std::vector<std::string>& folders) {
   {
     const std::lock_guard lock(mutex_);
-    if (!own_job_.empty() && std::ranges::find(folders, own_job_) != folders.end()) {
+    if (!known_.own_job.empty() && std::ranges::find(folders, known_.own_job) != folders.end()) {
       return trace::base::fail(trace::base::ErrorKind::kUsage,
                                "The run is being recorded: stop it before deleting it.");
     }
@@ -115,16 +114,16 @@ bool RunLibrary::carry_out_tasks() {
 
 void RunLibrary::set_own_job(const std::string& folder) {
   const std::lock_guard lock(mutex_);
-  own_job_ = folder;
+  known_.own_job = folder;
 }
 
 void RunLibrary::set_awaited(const std::string& folder) {
-  ask([&] { refresh_wanted_ |= std::exchange(awaited_, folder) != folder; });
+  ask([&] { refresh_wanted_ |= std::exchange(known_.awaited, folder) != folder; });
 }
 
 void RunLibrary::set_figures(std::shared_ptr<const ui::state::RunView> view) {
   ask([&] {
-    figures_ = std::move(view);
+    known_.figures = std::move(view);
     refresh_wanted_ = true;
   });
 }
@@ -252,7 +251,7 @@ void RunLibrary::publish() {
   LedgerQuestion question;
   {
     const std::lock_guard lock(mutex_);
-    question = {.baseline_folder = baseline_, .shown_folder = shown_};
+    question = question_;
   }
   auto ledger = build_ledger(records, question);
   ledger.problems = scan_.problems();

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "app/session/runs/ledger.h"
 #include "app/session/runs/library_scan.h"
 #include "app/session/runs/run_numbers.h"
 #include "app/session/runs/run_trash.h"
@@ -103,11 +104,10 @@ class RunLibrary {
   std::condition_variable_any wake_;
   bool refresh_wanted_ = true;
   bool question_changed_ = false;
-  std::string baseline_, shown_, own_job_;
+  LedgerQuestion question_;
+  LibraryScan::Known known_;
   std::optional<std::string> to_pin_;
   std::vector<Task> tasks_;
-  std::string awaited_;
-  std::shared_ptr<const ui::state::RunView> figures_;  // of a run that has ended
   std::shared_ptr<const ui::state::RunView> live_;
   LibraryState state_;
 

@@ -108,7 +108,7 @@ void RunWatcher::set_own_job(const std::filesystem::path& run) {
 
 bool RunWatcher::is_own_job() const {
   const std::lock_guard lock(mutex_);
-  return !own_job_.empty() && own_job_ == run_;
+  return !own_job_.empty() && own_job_ == draft_.run;
 }
 
 void RunWatcher::select_step(std::int64_t step) {
@@ -194,17 +194,17 @@ void RunWatcher::work(const std::stop_token& stop) {
 // What no file should be able to cause: the run is closed, the program goes on.
 void RunWatcher::give_up(const std::string& why) {
   feed_.reset();
-  view_.reset();
+  draft_.view.reset();
   replaying_ = false;
-  problem_ = "The run " + run_.string() + " cannot be shown: " + why;
+  draft_.problem = "The run " + draft_.run.string() + " cannot be shown: " + why;
   publish(false, trace::base::wall_clock_ns());
 }
 
 bool RunWatcher::carry_out(Requests requests) {
-  const bool is_other = requests.show && (*requests.show != run_ || !feed_);
+  const bool is_other = requests.show && (*requests.show != draft_.run || !feed_);
   const bool is_refused = is_other && !open_run(*requests.show);
   // Another run may have been asked for meanwhile.
-  if (requests.label && requests.label->first == run_) label_ = requests.label->second;
+  if (requests.label && requests.label->first == draft_.run) label_ = requests.label->second;
   // What is asked of a run that cannot be opened is not done to the one that stays.
   if (!feed_ || is_refused) return true;
   const bool leaves =
@@ -229,25 +229,25 @@ bool RunWatcher::open_run(const std::filesystem::path& run) {
 }
 
 void RunWatcher::take(const std::filesystem::path& run, std::unique_ptr<RunFollower> feed) {
-  view_.reset();
-  if (feed || run.empty()) problem_.clear();
+  draft_.view.reset();
+  if (feed || run.empty()) draft_.problem.clear();
   could_not_read_ = false;
   label_ = {};
   replaying_ = false;
   ended_at_ns_ = 0;
   next_read_ = {};
-  run_ = run;
+  draft_.run = run;
   feed_ = std::move(feed);
   if (feed_) select_first_step();
 }
 
 // Its name stays, and so does what the library calls it.
 trace::base::Result<void> RunWatcher::open_replacement() {
-  TRY_ASSIGN(auto opened, RunFollower::open(run_));
+  TRY_ASSIGN(auto opened, RunFollower::open(draft_.run));
   const RunLabel label = label_;
-  take(std::filesystem::path(run_), std::move(opened));
+  take(std::filesystem::path(draft_.run), std::move(opened));
   label_ = label;
-  ++replacements_;
+  ++draft_.replacements;
   return {};
 }
 
@@ -255,17 +255,17 @@ trace::base::Result<void> RunWatcher::open_replacement() {
 bool RunWatcher::could_not_read(const trace::base::Error& why) {
   next_read_ = std::chrono::steady_clock::now() + kAbandonedPause;
   could_not_read_ = true;
-  return std::exchange(problem_, why.message) != why.message;
+  return std::exchange(draft_.problem, why.message) != why.message;
 }
 
 // True where there is anything.
 bool RunWatcher::keep_what_is_shown(const std::filesystem::path& not_opened,
                                     const trace::base::Error& why) {
-  problem_ = why.message;
-  ++failed_openings_;
-  if (!view_) return false;
+  draft_.problem = why.message;
+  ++draft_.failed_openings;
+  if (!draft_.view) return false;
   const std::lock_guard lock(mutex_);
-  if (asked_run_ == not_opened) asked_run_ = run_;  // and nothing else since
+  if (asked_run_ == not_opened) asked_run_ = draft_.run;  // and nothing else since
   return true;
 }
 
@@ -287,8 +287,8 @@ void RunWatcher::carry_out_replay(const Requests& requests) {
   if (requests.replay == ReplayWish::kStart) {
     const auto range = feed_->commit_range();
     if (!range || range->last_ns == 0) {
-      problem_ = range ? "Nothing was recorded in this run that could be replayed."
-                       : range.error().message;
+      draft_.problem = range ? "Nothing was recorded in this run that could be replayed."
+                             : range.error().message;
       return;
     }
     clock_.load(range->idle_until_ns, range->last_ns);
@@ -315,44 +315,38 @@ bool RunWatcher::follow_file(std::int64_t now_ns) {
   trace::base::Result<bool> read = changed ? feed_->advance(until) : changed;
   if (!read) return could_not_read(read.error());
   const bool recovered = std::exchange(could_not_read_, false);
-  if (recovered) problem_.clear();
+  if (recovered) draft_.problem.clear();
   if (feed_->info().status == RunStatus::kRunning) {
     ended_at_ns_ = 0;
   } else if (ended_at_ns_ == 0) {
     ended_at_ns_ = now_ns;
   }
-  const bool fell_silent = !replaying_ && view_ && view_->is_live && !is_own_job() &&
-                           is_abandoned(pulse_of(view_->figures), now_ns);
-  const bool step_settled = view_ && view_->selected_step != feed_->step_to_show(now_ns);
+  const bool fell_silent = !replaying_ && draft_.view && draft_.view->is_live && !is_own_job() &&
+                           is_abandoned(pulse_of(draft_.view->figures), now_ns);
+  const bool step_settled =
+      draft_.view && draft_.view->selected_step != feed_->step_to_show(now_ns);
   return recovered || *changed || *read || fell_silent || step_settled;
 }
 
 void RunWatcher::publish(bool anything_read, std::int64_t now_ns) {
-  if (feed_ && (anything_read || !view_)) {
+  if (feed_ && (anything_read || !draft_.view)) {
     auto view = feed_->view(now_ns, replaying_, label_, is_own_job());
     if (view) {
-      view_ = std::move(*view);
+      draft_.view = std::move(*view);
     } else {
-      problem_ = view.error().message;
+      draft_.problem = view.error().message;
     }
   }
-  auto state = std::make_shared<WatchState>();
-  state->run = run_;
-  state->view = view_;
-  state->problem = problem_;
-  state->failed_openings = failed_openings_;
-  state->replacements = replacements_;
-  state->version = ++version_;
-  was_playing_ = replaying_ && clock_.playing(now_ns);
-  state->replay = {.active = replaying_,
-                   .playing = was_playing_,
+  ++draft_.version;
+  draft_.replay = {.active = replaying_,
+                   .playing = replaying_ && clock_.playing(now_ns),
                    .speed = clock_.speed(),
                    .start_ns = clock_.start_ns(),
                    .end_ns = clock_.end_ns(),
                    .now_ns = clock_.now_ns(now_ns)};
   {
     const std::lock_guard lock(mutex_);
-    state_ = std::move(state);
+    state_ = std::make_shared<const WatchState>(draft_);
   }
   on_publish_();
 }
@@ -361,13 +355,13 @@ void RunWatcher::publish(bool anything_read, std::int64_t now_ns) {
 std::chrono::nanoseconds RunWatcher::pause_length() const {
   if (!feed_) return kNothingToDo;
   if (replaying_)
-    return was_playing_ ? std::max<std::chrono::nanoseconds>(kReplayPause, last_cost_)
-                        : std::chrono::nanoseconds(kNothingToDo);
+    return draft_.replay.playing ? std::max<std::chrono::nanoseconds>(kReplayPause, last_cost_)
+                                 : std::chrono::nanoseconds(kNothingToDo);
   if (could_not_read_) return kAbandonedPause;
   const auto now = trace::base::wall_clock_ns();
   if (ended_at_ns_ != 0 && std::chrono::nanoseconds(now - ended_at_ns_) > kReadOnAfterEnd)
     return is_kept_ ? kNothingToDo : std::chrono::nanoseconds(kAbandonedPause);
-  if (ended_at_ns_ == 0 && view_ && !view_->is_live) return kAbandonedPause;
+  if (ended_at_ns_ == 0 && draft_.view && !draft_.view->is_live) return kAbandonedPause;
   return std::max<std::chrono::nanoseconds>(kLivePause, last_cost_);
 }
 

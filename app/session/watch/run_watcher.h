@@ -131,20 +131,15 @@ class RunWatcher {
 
   // The worker's own.
   std::unique_ptr<RunFollower> feed_;
-  std::filesystem::path run_;
+  WatchState draft_;  // as it is published next
   RunLabel label_;
-  std::string problem_;
-  std::uint64_t failed_openings_ = 0, replacements_ = 0;
   bool could_not_read_ = false;  // that is the problem
   ReplayClock clock_;
   bool replaying_ = false;
-  bool was_playing_ = false;
   std::int64_t ended_at_ns_ = 0;  // when the run was first seen to have ended
   std::chrono::steady_clock::time_point next_read_{};
   bool is_kept_ = true;  // what was read of it, or nothing is to be
   std::chrono::nanoseconds last_cost_{0};
-  std::shared_ptr<const ui::state::RunView> view_;
-  std::uint64_t version_ = 0;
 
   std::function<void()> on_publish_;
   mutable std::mutex mutex_;  // guards what follows
