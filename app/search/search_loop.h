@@ -3,7 +3,6 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <optional>
 #include <vector>
 
@@ -17,13 +16,7 @@ struct SearchRun {
   std::optional<Why> why{};  // none: found there, of an earlier start
 };
 
-struct SearchDriver {
-  std::function<bool()> wants_to_stop;  // asked before each run
-  // From its start to its end. Error: it could not be started, after which it can be resumed.
-  std::function<trace::base::Result<launch::JobStatus>(const Choice&, const launch::JobRequest&)>
-      run;
-  std::function<void(const Choice&)> counted;  // what came of it is among the results, on disk
-};
+using SearchDriver = sweep::Driver<Choice>;
 
 // Where a search of `grid`, whose plan has one, stands.
 struct Standing {

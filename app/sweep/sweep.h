@@ -98,13 +98,16 @@ class Sweep {
   std::map<std::string, std::filesystem::path> unfinished_;
 };
 
-// Whoever starts its jobs: the command line, or the window's queue.
-struct SweepDriver {
+// Whoever starts its jobs: the command line, or the window's queue. `Which`: tells a run.
+template <typename Which>
+struct Driver {
   std::function<bool()> wants_to_stop;  // asked before each run
   // From its start to its end. Error: it could not be started, after which it can be resumed.
-  std::function<trace::base::Result<launch::JobStatus>(Slot, const launch::JobRequest&)> run;
-  std::function<void(Slot)> counted;  // what came of the run is among the results, on disk
+  std::function<trace::base::Result<launch::JobStatus>(const Which&, const launch::JobRequest&)>
+      run;
+  std::function<void(const Which&)> counted;  // what came of it is among the results, on disk
 };
+using SweepDriver = Driver<Slot>;
 
 // What is left of it. False: its user stopped it. Errors: those of the sweep and of the driver.
 trace::base::Result<bool> run_to_end(Sweep& sweep, const SweepDriver& driver);
