@@ -448,24 +448,6 @@ void InspectSession::select_range(const trace::timeline::TimeRange& range) {
   if (note_asked(&Asked::range, range)) ranges_.ask(range);
 }
 
-void InspectSession::carry_out(const ui::state::SelectRange& command) {
-  select_range(command.range);
-}
-
-void InspectSession::carry_out(const ui::state::ClearRange&) { select_range({}); }
-
-void InspectSession::carry_out(const ui::state::PickEvent& command) {
-  picks_.ask({.place = {.ref = command.event}});
-}
-
-void InspectSession::carry_out(const ui::state::GoToEvent& command) {
-  picks_.ask({.place = command.place, .reveals = true});
-}
-
-void InspectSession::carry_out(const ui::state::GoToNeighbour& command) {
-  picks_.ask({.place = {.ref = command.event}, .reveals = true, .direction = command.direction});
-}
-
 void InspectSession::carry_out(const ui::state::DropEvent&) {
   picks_.cancel();
   publish(opened().generation, [](ui::state::InspectView& view) { view.details.reset(); });

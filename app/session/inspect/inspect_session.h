@@ -39,15 +39,19 @@ class InspectSession {
   void show_until(std::int64_t time_ns);
 
   void carry_out(const ui::state::ShowTimeline& command);
-  void carry_out(const ui::state::SelectRange& command);
-  void carry_out(const ui::state::ClearRange& command);
-  void carry_out(const ui::state::PickEvent& command);
+  void carry_out(const ui::state::SelectRange& command) { select_range(command.range); }
+  void carry_out(const ui::state::ClearRange&) { select_range({}); }
+  void carry_out(const ui::state::PickEvent& asked) { picks_.ask({.place = {.ref = asked.event}}); }
   void carry_out(const ui::state::DropEvent& command);
   void carry_out(const ui::state::FindNames& command);
   void carry_out(const ui::state::ClearFind& command);
   void carry_out(const ui::state::GoToHit& command);
-  void carry_out(const ui::state::GoToEvent& command);
-  void carry_out(const ui::state::GoToNeighbour& command);
+  void carry_out(const ui::state::GoToEvent& command) {
+    picks_.ask({.place = command.place, .reveals = true});
+  }
+  void carry_out(const ui::state::GoToNeighbour& command) {
+    picks_.ask({.place = {.ref = command.event}, .reveals = true, .direction = command.direction});
+  }
   void carry_out(const ui::state::ChangeBookmark& command);
   void carry_out(const ui::state::ShowMemory& command);
   void carry_out(const ui::state::RunSql& command);
