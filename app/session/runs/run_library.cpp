@@ -35,36 +35,11 @@ LibraryScan::Known RunLibrary::known() const {
   return known_;
 }
 
-template <typename Change>
-void RunLibrary::ask(Change change) {
-  {
-    const std::lock_guard lock(mutex_);
-    change();
-  }
-  wake_.notify_one();
-}
-
-void RunLibrary::refresh() {
-  ask([this] { refresh_wanted_ = true; });
-}
-
-void RunLibrary::set_baseline(const std::string& folder) {
-  ask([&] { question_changed_ |= std::exchange(question_.baseline_folder, folder) != folder; });
-}
-
 void RunLibrary::pin_baseline(const std::string& folder) {
   ask([&] {
     question_changed_ = true;
     to_pin_ = folder;
   });
-}
-
-void RunLibrary::set_shown(const std::string& folder) {
-  ask([&] { question_changed_ |= std::exchange(question_.shown_folder, folder) != folder; });
-}
-
-void RunLibrary::add_task(Task task) {
-  ask([&] { tasks_.push_back(std::move(task)); });
 }
 
 void RunLibrary::change_words(const ui::state::EditRuns& change) {
@@ -81,10 +56,6 @@ void RunLibrary::change_words(const ui::state::EditRuns& change) {
   });
 }
 
-void RunLibrary::remove(const std::vector<std::string>& folders) {
-  add_task([this, folders] { return remove_now(folders); });
-}
-
 trace::base::Result<void> RunLibrary::remove_now(const std::vector<std::string>& folders) {
   {
     const std::lock_guard lock(mutex_);
@@ -94,10 +65,6 @@ trace::base::Result<void> RunLibrary::remove_now(const std::vector<std::string>&
     }
   }
   return trash_->take({folders.begin(), folders.end()});
-}
-
-void RunLibrary::undo_remove() {
-  add_task([this] { return trash_->give_back(); });
 }
 
 bool RunLibrary::carry_out_tasks() {
@@ -115,10 +82,6 @@ bool RunLibrary::carry_out_tasks() {
 void RunLibrary::set_own_job(const std::string& folder) {
   const std::lock_guard lock(mutex_);
   known_.own_job = folder;
-}
-
-void RunLibrary::set_awaited(const std::string& folder) {
-  ask([&] { refresh_wanted_ |= std::exchange(known_.awaited, folder) != folder; });
 }
 
 void RunLibrary::set_figures(std::shared_ptr<const ui::state::RunView> view) {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "app/session/runs/ledger.h"
@@ -46,19 +47,32 @@ class RunLibrary {
   RunLibrary(const RunLibrary&) = delete;
   RunLibrary& operator=(const RunLibrary&) = delete;
 
-  void refresh();  // now, rather than within a second or two
+  // Now, rather than within a second or two.
+  void refresh() {
+    ask([this] { refresh_wanted_ = true; });
+  }
   // Pinned: kept with the library, until another one is, or none.
-  void set_baseline(const std::string& folder);
+  void set_baseline(const std::string& folder) {
+    ask([&] { question_changed_ |= std::exchange(question_.baseline_folder, folder) != folder; });
+  }
   void pin_baseline(const std::string& folder);
-  void set_shown(const std::string& folder);
+  void set_shown(const std::string& folder) {
+    ask([&] { question_changed_ |= std::exchange(question_.shown_folder, folder) != folder; });
+  }
   // What the user asks to change.
   void change_words(const ui::state::EditRuns& change);
-  void remove(const std::vector<std::string>& folders);  // until this object goes
-  void undo_remove();                                    // of what was removed last
+  void remove(const std::vector<std::string>& folders) {  // until this object goes
+    add_task([this, folders] { return remove_now(folders); });
+  }
+  void undo_remove() {  // of what was removed last
+    add_task([this] { return trash_->give_back(); });
+  }
   // The run that this program itself records at the moment, "" for none: it surely lives.
   void set_own_job(const std::string& folder);
   // The run whose figures somebody else is reading: it is not read twice. "": none.
-  void set_awaited(const std::string& folder);
+  void set_awaited(const std::string& folder) {
+    ask([&] { refresh_wanted_ |= std::exchange(known_.awaited, folder) != folder; });
+  }
   // The whole figures of a run that has ended.
   void set_figures(std::shared_ptr<const ui::state::RunView> view);
   // Figures of a run that is being recorded, so that its row moves without reading it twice.
@@ -71,8 +85,16 @@ class RunLibrary {
 
   LibraryScan::Known known() const;
   template <typename Change>
-  void ask(Change change);
-  void add_task(Task task);
+  void ask(Change change) {
+    {
+      const std::lock_guard lock(mutex_);
+      change();
+    }
+    wake_.notify_one();
+  }
+  void add_task(Task task) {
+    ask([&] { tasks_.push_back(std::move(task)); });
+  }
   bool carry_out_tasks();
   trace::base::Result<void> remove_now(const std::vector<std::string>& folders);
   void work(const std::stop_token& stop);

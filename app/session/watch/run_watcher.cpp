@@ -76,16 +76,6 @@ RunWatcher::RunWatcher(std::function<void()> on_publish)
       state_(std::make_shared<const WatchState>()),
       thread_([this](const std::stop_token& stop) { work(stop); }) {}
 
-template <typename Change>
-void RunWatcher::ask(Change change) {
-  {
-    const std::lock_guard lock(mutex_);
-    change(requests_);
-    requests_.any = true;
-  }
-  wake_.notify_one();
-}
-
 void RunWatcher::show(const std::filesystem::path& run) {
   ask([&](Requests& requests) {
     requests = {};
@@ -111,19 +101,11 @@ bool RunWatcher::is_own_job() const {
   return !own_job_.empty() && own_job_ == draft_.run;
 }
 
-void RunWatcher::select_step(std::int64_t step) {
-  ask([&](Requests& requests) { requests.step = step; });
-}
-
 void RunWatcher::select_usual_step() {
   ask([](Requests& requests) {
     requests.step.reset();
     requests.usual_step = true;
   });
-}
-
-void RunWatcher::set_label(const std::filesystem::path& run, const RunLabel& label) {
-  ask([&](Requests& requests) { requests.label = {run, label}; });
 }
 
 void RunWatcher::start_replay(const std::filesystem::path& run, double speed) {
@@ -134,22 +116,6 @@ void RunWatcher::start_replay(const std::filesystem::path& run, double speed) {
     requests.speed = speed;
     requests.playing = true;
   });
-}
-
-void RunWatcher::stop_replay() {
-  ask([](Requests& requests) { requests.replay = ReplayWish::kStop; });
-}
-
-void RunWatcher::set_replay_playing(bool playing) {
-  ask([&](Requests& requests) { requests.playing = playing; });
-}
-
-void RunWatcher::set_replay_speed(double speed) {
-  ask([&](Requests& requests) { requests.speed = speed; });
-}
-
-void RunWatcher::seek_replay(std::int64_t time_ns) {
-  ask([&](Requests& requests) { requests.seek_ns = time_ns; });
 }
 
 std::shared_ptr<const WatchState> RunWatcher::state() const {

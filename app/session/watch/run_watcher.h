@@ -80,17 +80,29 @@ class RunWatcher {
   void look_again();
   // The run that this program itself records at the moment, "" for none: it surely lives.
   void set_own_job(const std::filesystem::path& run);
-  void select_step(std::int64_t step);  // -1: follow the latest
-  void select_usual_step();             // as where the run was just opened
+  void select_step(std::int64_t step) {  // -1: follow the latest
+    ask([&](Requests& requests) { requests.step = step; });
+  }
+  void select_usual_step();  // as where the run was just opened
   // Once that is known, and whenever it changes; goes into the view.
-  void set_label(const std::filesystem::path& run, const RunLabel& label);
+  void set_label(const std::filesystem::path& run, const RunLabel& label) {
+    ask([&](Requests& requests) { requests.label = {run, label}; });
+  }
 
   // From where its ranks begin to do something on; what they started with is there at once.
   void start_replay(const std::filesystem::path& run, double speed);
-  void stop_replay();
-  void set_replay_playing(bool playing);
-  void set_replay_speed(double speed);
-  void seek_replay(std::int64_t time_ns);
+  void stop_replay() {
+    ask([](Requests& requests) { requests.replay = ReplayWish::kStop; });
+  }
+  void set_replay_playing(bool playing) {
+    ask([&](Requests& requests) { requests.playing = playing; });
+  }
+  void set_replay_speed(double speed) {
+    ask([&](Requests& requests) { requests.speed = speed; });
+  }
+  void seek_replay(std::int64_t time_ns) {
+    ask([&](Requests& requests) { requests.seek_ns = time_ns; });
+  }
 
   std::shared_ptr<const WatchState> state() const;
   // The run that show() or start_replay() asked for last; state() is of it once it was read.
@@ -112,7 +124,14 @@ class RunWatcher {
   };
 
   template <typename Change>
-  void ask(Change change);
+  void ask(Change change) {
+    {
+      const std::lock_guard lock(mutex_);
+      change(requests_);
+      requests_.any = true;
+    }
+    wake_.notify_one();
+  }
   void work(const std::stop_token& stop);
   bool carry_out(Requests requests);
   bool open_run(const std::filesystem::path& run);  // false: what is shown stays
