@@ -15,7 +15,6 @@
 #include "trainer/comm/communicator.h"
 #include "trainer/model/model.h"
 #include "trainer/strategy/fsdp/gradient_reducer.h"
-#include "trainer/strategy/fsdp/retired_unit.h"
 #include "trainer/strategy/fsdp/shard_streams.h"
 #include "trainer/strategy/fsdp/sharded_unit.h"
 #include "trainer/strategy/strategy.h"

@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "trainer/comm/communicator.h"
-#include "trainer/strategy/fsdp/completion.h"
 #include "trainer/strategy/fsdp/flat_buffer.h"
 #include "trainer/strategy/fsdp/shard_streams.h"
 

@@ -2,6 +2,8 @@
 
 #include <c10/cuda/CUDAGuard.h>
 
+#include <utility>
+
 namespace shardlens::trainer::strategy {
 
 namespace {
@@ -33,18 +35,6 @@ void ShardStreams::let_wait(const std::optional<c10::cuda::CUDAStream>& stream) 
   if (stream) event_of_current_stream()->block(*stream);
 }
 
-void ShardStreams::on_gather_stream(const std::function<void()>& action) const {
-  run_on(gather_, action);
-}
-
-void ShardStreams::on_reduce_stream(const std::function<void()>& action) const {
-  run_on(reduce_, action);
-}
-
-void ShardStreams::let_gather_stream_wait() const { let_wait(gather_); }
-
-void ShardStreams::let_reduce_stream_wait() const { let_wait(reduce_); }
-
 void ShardStreams::synchronize() const {
   if (exist()) c10::cuda::getCurrentCUDAStream().synchronize();
 }
@@ -63,6 +53,21 @@ void GatherLimiter::before_gather() {
     freed_.front()->synchronize();
     freed_.pop_front();
   }
+}
+
+void RetiredUnit::replace(std::vector<c10::DataPtr> memory) {
+  drop();
+  memory_ = std::move(memory);
+  last_use_ = streams_.mark();
+  if (!streams_.exist()) drop();
+}
+
+void RetiredUnit::drop() {
+  if (memory_.empty()) return;
+  streams_.on_gather_stream([this] {
+    if (last_use_) last_use_->wait();
+    memory_.clear();
+  });
 }
 
 }  // namespace shardlens::trainer::strategy

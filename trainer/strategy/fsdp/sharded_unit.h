@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "trainer/comm/communicator.h"
-#include "trainer/strategy/fsdp/completion.h"
 #include "trainer/strategy/fsdp/flat_buffer.h"
 #include "trainer/strategy/fsdp/shard_streams.h"
 #include "trainer/strategy/fsdp/unit_plan.h"
