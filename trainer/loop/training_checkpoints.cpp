@@ -10,7 +10,7 @@
 #include "trace/job/huggingface/find_model.h"
 #include "trainer/checkpoint/rank_exchange.h"
 #include "trainer/loop/step_exchange.h"
-#include "trainer/lora/base_fingerprint.h"
+#include "trainer/lora/base_weights.h"
 #include "trainer/tensor/random_state.h"
 
 namespace shardlens::trainer::loop {

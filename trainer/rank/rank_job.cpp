@@ -30,7 +30,7 @@
 #include "trainer/comm/rendezvous.h"
 #include "trainer/loop/step_exchange.h"
 #include "trainer/loop/step_failure.h"
-#include "trainer/lora/base_source.h"
+#include "trainer/lora/base_weights.h"
 #include "trainer/model/build_model.h"
 #include "trainer/model/recompute.h"
 #include "trainer/rank/build_strategy.h"

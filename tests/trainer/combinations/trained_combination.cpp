@@ -12,7 +12,7 @@
 #include "trace/job/shape/strategy.h"
 #include "trainer/huggingface/folder_source.h"
 #include "trainer/loop/train_loop.h"
-#include "trainer/lora/base_source.h"
+#include "trainer/lora/base_weights.h"
 #include "trainer/model/build_model.h"
 #include "trainer/model/recompute.h"
 #include "trainer/rank/build_strategy.h"

@@ -13,7 +13,7 @@
 #include "tests/trainer/strategy/sharded_training.h"
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/checkpoint/tensor_bytes.h"
-#include "trainer/lora/base_fingerprint.h"
+#include "trainer/lora/base_weights.h"
 #include "trainer/saving/trained_part.h"
 
 namespace shardlens::trainer::lora {

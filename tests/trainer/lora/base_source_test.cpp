@@ -1,10 +1,9 @@
-#include "trainer/lora/base_source.h"
-
 #include <gtest/gtest.h>
 
 #include "tests/trainer/strategy/sharded_training.h"
 #include "trace/job/shape/lora.h"
 #include "trainer/lora/adapters.h"
+#include "trainer/lora/base_weights.h"
 #include "trainer/tensor/nf4.h"
 
 namespace shardlens::trainer::lora {
