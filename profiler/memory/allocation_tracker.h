@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "profiler/memory/address_table.h"
-#include "profiler/memory/category_bytes.h"
+#include "profiler/memory/memory_category.h"
 #include "trace/model/events.h"
 
 namespace shardlens::profiler::memory {

@@ -11,7 +11,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "profiler/memory/allocation_recorder.h"
 #include "profiler/memory/memory_sampler.h"
 #include "tests/profiler/recorded_run.h"
 #include "trace/base/wall_clock.h"

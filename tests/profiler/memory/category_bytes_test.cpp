@@ -1,11 +1,10 @@
-#include "profiler/memory/category_bytes.h"
-
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <thread>
 #include <vector>
 
+#include "profiler/memory/memory_category.h"
 #include "trace/base/wall_clock.h"
 
 namespace shardlens::profiler::memory {
