@@ -4,11 +4,11 @@
 
 #include <cstdio>
 #include <numeric>
+#include <string>
 #include <thread>
 #include <utility>
 
 #include "profiler/inject/cuda_driver.h"
-#include "profiler/inject/nccl_log.h"
 #include "trace/base/text.h"
 #include "trace/base/this_machine.h"
 #include "trace/job/settings/schedule.h"
@@ -16,6 +16,7 @@
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::profiler::inject {
+
 namespace {
 
 using trace::base::Result;
@@ -52,6 +53,30 @@ trace::model::RankInfo rank_info(const RankIdentity& identity) {
 void warn(const std::string& text) { std::fprintf(stderr, "shardlens: %s\n", text.c_str()); }
 
 }  // namespace
+
+std::filesystem::path nccl_log_file(std::string_view pattern, std::string_view host, int process) {
+  std::string file;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    const char mark = pattern[i] == '%' && i + 1 < pattern.size() ? pattern[++i] : '\0';
+    switch (mark) {
+      case '\0':
+        file += pattern[i];
+        break;
+      case '%':
+        file += '%';
+        break;
+      case 'h':
+        file += host.substr(0, host.find('.'));
+        break;
+      case 'p':
+        file += std::to_string(process);
+        break;
+      default:
+        file += {'%', mark};
+    }
+  }
+  return file;
+}
 
 Result<std::optional<ProcessOptions>> process_options(const VariableLookup& lookup) {
   const auto folder = lookup("SHARDLENS_RECORD_FOLDER");

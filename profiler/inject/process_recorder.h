@@ -22,6 +22,10 @@
 
 namespace shardlens::profiler::inject {
 
+// What NCCL makes of the value of NCCL_DEBUG_FILE: %h is the host's name up to its first dot, %p
+// the process, %% a percent sign (NCCL's ncclDebugInit and getHostName).
+std::filesystem::path nccl_log_file(std::string_view pattern, std::string_view host, int process);
+
 struct ProcessOptions {
   std::filesystem::path run_folder;
   trace::job::RecordSchedule schedule;

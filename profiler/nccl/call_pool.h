@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "profiler/queue/recorded_values.h"
+#include "profiler/queue/records.h"
 
 namespace shardlens::profiler::nccl {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "profiler/nccl/captured_group.h"
+#include "profiler/nccl/captured_calls.h"
 #include "profiler/recorder/recorder.h"
 
 namespace shardlens::profiler::nccl {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "profiler/queue/recorded_values.h"
+#include "profiler/queue/records.h"
 
 namespace shardlens::profiler::recorder {
 

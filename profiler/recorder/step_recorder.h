@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "profiler/queue/recorded_values.h"
+#include "profiler/queue/records.h"
 #include "trace/base/wall_clock.h"
 #include "trace/model/events.h"
 

@@ -1,6 +1,6 @@
-#include "profiler/inject/nccl_log.h"
-
 #include <gtest/gtest.h>
+
+#include "profiler/inject/process_recorder.h"
 
 namespace shardlens::profiler::inject {
 namespace {

@@ -1,6 +1,6 @@
-#include "profiler/nccl/captured_group.h"
-
 #include <gtest/gtest.h>
+
+#include "profiler/nccl/captured_calls.h"
 
 namespace shardlens::profiler::nccl {
 namespace {
