@@ -2,15 +2,19 @@
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/impl/alloc_cpu.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
+#include <cstdio>
 #include <new>
 
 #include "profiler/memory/allocation_tracker.h"
-#include "profiler/process/process_memory.h"
 #include "profiler/pytorch/torch_sources.h"
+#include "trace/base/file_system.h"
 #include "trace/base/this_machine.h"
 
 namespace shardlens::profiler::pytorch {
@@ -47,6 +51,23 @@ void release(void* data) {
   c10::free_cpu(header);
 }
 
+// What the kernel says of this process's memory; zeros if /proc is not there.
+struct ProcessMemory {
+  std::int64_t resident_bytes = 0;
+  std::int64_t anonymous_bytes = 0;  // resident and not backed by a file or shared (RssAnon)
+};
+ProcessMemory read_process_memory() {
+  // statm costs microseconds; smaps_rollup walks the page tables, which takes milliseconds.
+  const trace::base::Descriptor file(open("/proc/self/statm", O_RDONLY | O_CLOEXEC));
+  std::array<char, 256> text{};
+  const ssize_t length = file.is_open() ? read(file.get(), text.data(), text.size() - 1) : 0;
+  long long size = 0, resident = 0, shared = 0;
+  if (length <= 0 || std::sscanf(text.data(), "%lld %lld %lld", &size, &resident, &shared) != 3)
+    return {};
+  const std::int64_t page = sysconf(_SC_PAGESIZE);
+  return {resident * page, (resident - shared) * page};
+}
+
 // What the system said when it was last asked.
 struct LastAnswer {
   std::atomic<std::int64_t> outside_bytes{0}, used_bytes{-1}, total_bytes{-1};
@@ -64,7 +85,7 @@ trace::model::MemorySample to_sample(const memory::CategoryBytes::Composition& c
   sample.bytes = composition;
   sample.reserved_bytes = sample.total_bytes();
   const std::int64_t tracked = std::max(tracker().bytes().total(), sample.reserved_bytes);
-  const process::ProcessMemory process = process::read_process_memory();
+  const ProcessMemory process = read_process_memory();
   sample.device_used_bytes = process.resident_bytes;
   sample.device_total_bytes = trace::base::memory_bytes();
   sample.bytes[static_cast<std::size_t>(trace::model::MemoryCategory::kOutside)] =
