@@ -9,7 +9,7 @@
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/checkpoint/tensor_bytes.h"
 #include "trainer/checkpoint/whole_folder.h"
-#include "trainer/tensor/nf4.h"
+#include "trainer/tensor/kept_matrix.h"
 
 namespace shardlens::trainer::lora {
 

@@ -7,7 +7,7 @@
 #include "trace/base/checksum.h"
 #include "trainer/lora/adapters.h"
 #include "trainer/model/layers/layers.h"
-#include "trainer/tensor/nf4.h"
+#include "trainer/tensor/kept_matrix.h"
 #include "trainer/tensor/tensor_memory.h"
 
 namespace shardlens::trainer::lora {

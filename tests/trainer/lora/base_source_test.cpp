@@ -4,7 +4,7 @@
 #include "trace/job/shape/lora.h"
 #include "trainer/lora/adapters.h"
 #include "trainer/lora/base_weights.h"
-#include "trainer/tensor/nf4.h"
+#include "trainer/tensor/kept_matrix.h"
 
 namespace shardlens::trainer::lora {
 namespace {

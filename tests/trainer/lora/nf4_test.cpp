@@ -1,5 +1,3 @@
-#include "trainer/tensor/nf4.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
