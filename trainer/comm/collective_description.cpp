@@ -7,32 +7,7 @@
 
 namespace shardlens::trainer::comm {
 
-std::string_view to_text(torch::ScalarType type) {
-  switch (type) {
-    case torch::kFloat32:
-      return "float32";
-    case torch::kFloat64:
-      return "float64";
-    case torch::kFloat16:
-      return "float16";
-    case torch::kBFloat16:
-      return "bfloat16";
-    case torch::kInt64:
-      return "int64";
-    case torch::kInt32:
-      return "int32";
-    case torch::kInt16:
-      return "int16";
-    case torch::kInt8:
-      return "int8";
-    case torch::kUInt8:
-      return "uint8";
-    case torch::kBool:
-      return "bool";
-    default:
-      return c10::toString(type);
-  }
-}
+std::string name_of(torch::ScalarType type) { return c10::getDtypeNames(type).first; }
 
 std::string to_text(const CollectiveTag& tag) {
   switch (tag.kind) {
@@ -53,7 +28,7 @@ std::string to_text(const CollectiveDescription& description) {
   text += trace::model::to_string(description.function);
   if (description.bytes > 0) {
     text += " of " + std::to_string(description.bytes) + " bytes ";
-    text += to_text(description.type);
+    text += name_of(description.type);
   }
   const std::string tag = to_text(description.tag);
   if (!tag.empty()) text += " for " + tag;
@@ -76,6 +51,19 @@ std::chrono::nanoseconds transfer_time(const trace::job::SimulatedLink& link,
   const double sent = static_cast<double>(description.bytes) *
                       trace::model::bus_factor(description.function, world_size);
   return std::chrono::nanoseconds(std::llround(sent * 8 / link.gbps));  // bits ÷ (10⁹ bits/s) = ns
+}
+
+std::string failure_text(const CollectiveDescription& description, int world_rank,
+                         const std::string& reason) {
+  return to_text(description) + " failed on rank " + std::to_string(world_rank) + ": " + reason;
+}
+
+std::string timeout_reason(std::chrono::milliseconds timeout) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(timeout);
+  // The launcher knows a hang by the setting's name (any_ran_out_of_patience).
+  return "the other ranks did not take part within " + std::to_string(seconds.count()) +
+         " s (collective_timeout_s). A rank is stopped, hangs or entered another collective; "
+         "compare the last collectives of the ranks.";
 }
 
 }  // namespace shardlens::trainer::comm

@@ -1,12 +1,13 @@
-// What one collective is: which number, what it moves, what for. Plain values, any thread.
+// What one collective is: which number, what it moves, what for; and what a rank says of one that
+// failed, whichever backend ran it. Plain values, any thread.
 #pragma once
 
 #include <torch/types.h>
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "trace/job/settings/schedule.h"
@@ -34,8 +35,8 @@ struct CollectiveDescription {
 
 // "collective 57 (all_reduce of 1048576 bytes float32 for bucket 3)"
 std::string to_text(const CollectiveDescription& description);
-std::string to_text(const CollectiveTag& tag);     // "bucket 3", "loss", "" for none
-std::string_view to_text(torch::ScalarType type);  // "float32", as Python's names
+std::string to_text(const CollectiveTag& tag);  // "bucket 3", "loss", "" for none
+std::string name_of(torch::ScalarType type);    // "float32", as Python's names
 
 // Equal on two ranks only if they entered the same collective.
 std::uint32_t fingerprint(const CollectiveDescription& description);
@@ -45,5 +46,20 @@ std::uint32_t fingerprint(const CollectiveDescription& description);
 std::chrono::nanoseconds latency(const trace::job::SimulatedLink& link, int world_size);
 std::chrono::nanoseconds transfer_time(const trace::job::SimulatedLink& link,
                                        const CollectiveDescription& description, int world_size);
+
+// "collective 57 (all_reduce of …) failed on rank 0: <reason>"; the rank is that of the world.
+std::string failure_text(const CollectiveDescription& description, int world_rank,
+                         const std::string& reason);
+
+// The reason where the collective was waited for in vain.
+std::string timeout_reason(std::chrono::milliseconds timeout);
+
+// A collective whose end never came.
+struct CollectiveTimeout {
+  std::int64_t step = -1;  // in which it was asked for; -1: outside of steps
+  trace::base::Phase phase = trace::base::Phase::kOther;
+  std::string text;
+};
+using OnCollectiveTimeout = std::function<void(const CollectiveTimeout& timeout)>;
 
 }  // namespace shardlens::trainer::comm

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "trace/base/text.h"
-#include "trainer/comm/connect_together.h"
 #include "trainer/comm/gloo_link.h"
 #include "trainer/comm/nccl_executor.h"
 #include "trainer/comm/own_address.h"

@@ -18,7 +18,6 @@
 #include "trace/base/result.h"
 #include "trace/job/settings/schedule.h"
 #include "trainer/comm/collective_description.h"
-#include "trainer/comm/collective_failure.h"
 
 namespace shardlens::trainer::comm {
 

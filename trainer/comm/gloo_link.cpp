@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "trainer/comm/collective_failure.h"
+#include "trainer/comm/collective_description.h"
 
 namespace shardlens::trainer::comm {
 

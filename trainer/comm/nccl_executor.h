@@ -13,8 +13,8 @@
 #include <thread>
 
 #include "profiler/recorder/recorder.h"
+#include "trainer/comm/collective_description.h"
 #include "trainer/comm/collective_executor.h"
-#include "trainer/comm/collective_failure.h"
 
 namespace shardlens::trainer::comm {
 

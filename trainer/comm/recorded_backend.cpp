@@ -88,7 +88,7 @@ WorkPointer RecordedBackend::enter(CollectiveDescription what, std::vector<torch
   entry.tag_kind = what.tag.kind;
   entry.tag_index = what.tag.index;
   if (what.tag.kind != trace::model::TagKind::kNone) entry.tag_name = interned(what.tag.name);
-  entry.data_type = interned(std::string(to_text(what.type)));
+  entry.data_type = interned(name_of(what.type));
   entry.bytes = what.bytes;
   const auto handle = recorder_.enter_collective(entry);
   return executor_->submit({std::move(what), handle, std::move(launch), std::move(outputs)});

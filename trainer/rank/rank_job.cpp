@@ -26,7 +26,6 @@
 #include "trace/store/run/run_folder.h"
 #include "trainer/calibration/calibration.h"
 #include "trainer/comm/communicator.h"
-#include "trainer/comm/connect_together.h"
 #include "trainer/comm/rendezvous.h"
 #include "trainer/loop/step_exchange.h"
 #include "trainer/loop/step_failure.h"

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "trainer/comm/communicator.h"
+
 namespace shardlens::trainer::strategy {
 
 // The part of one parameter that this rank keeps.
@@ -75,5 +77,9 @@ std::vector<std::size_t> optimized_parameters(std::span<const LocalParameter> pa
 
 // Counts the memory of the parameter's gradient as gradients as soon as autograd made it.
 void count_gradient_of(const torch::Tensor& parameter);
+
+// All ranks get rank 0's values. Their lists are alike, and may be empty: a model that each rank
+// reads from its folder may have no value that the others lack. Throws c10::Error.
+void broadcast_initial_values(comm::Communicator& world, const std::vector<torch::Tensor>& values);
 
 }  // namespace shardlens::trainer::strategy

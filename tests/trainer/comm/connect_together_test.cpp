@@ -1,5 +1,3 @@
-#include "trainer/comm/connect_together.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

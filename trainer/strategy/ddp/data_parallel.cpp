@@ -9,7 +9,7 @@
 
 #include "profiler/pytorch/torch_sources.h"
 #include "trace/model/acting_settings.h"
-#include "trainer/strategy/initial_values.h"
+#include "trainer/strategy/strategy.h"
 
 namespace shardlens::trainer::strategy {
 

@@ -7,8 +7,11 @@
 #include <utility>
 
 #include "profiler/pytorch/torch_sources.h"
+#include "trace/base/text.h"
 #include "trace/model/events.h"
+#include "trace/model/unit_tag.h"
 #include "trainer/strategy/initial_values.h"
+#include "trainer/strategy/strategy.h"
 #include "trainer/tensor/tensor_memory.h"
 
 namespace shardlens::trainer::strategy {
@@ -38,15 +41,12 @@ struct AfterBackward : torch::autograd::Function<AfterBackward> {
 
 // "float32", "float32 and uint8"
 std::string gathered_types(const ShardedUnit& unit) {
-  std::vector<std::string_view> types;
-  std::string text;
+  std::vector<std::string> types;
   for (const FlatBuffer& buffer : unit.buffers()) {
-    const std::string_view type = comm::to_text(buffer.gathered_type());
-    if (std::ranges::find(types, type) != types.end()) continue;
-    types.push_back(type);
-    text += (text.empty() ? "" : " and ") + std::string(type);
+    const std::string type = comm::name_of(buffer.gathered_type());
+    if (std::ranges::find(types, type) == types.end()) types.push_back(type);
   }
-  return text;
+  return trace::base::joined(types, " and ");
 }
 
 }  // namespace
