@@ -21,19 +21,6 @@ struct Parts {
   const std::function<void()>& after_reading;
 };
 
-strategy::DataParallelOptions data_parallel_options(const trace::job::Settings& settings) {
-  strategy::DataParallelOptions options;
-  options.bucket_cap_mb = settings.bucket_cap_mb;
-  options.first_bucket_mb = settings.first_bucket_mb;
-  options.gradient_as_bucket_view = settings.gradient_as_bucket_view;
-  options.static_graph = settings.static_graph;
-  options.find_unused_parameters = settings.find_unused_parameters;
-  options.hook = settings.communication_hook;
-  options.overlap_comm = settings.overlap_comm;
-  options.communication = settings.communication != trace::job::Communication::kNone;
-  return options;
-}
-
 torch::ScalarType type_of(trace::job::DataType setting, torch::ScalarType automatic) {
   switch (setting) {
     case trace::job::DataType::kAuto:
@@ -76,18 +63,12 @@ void let_first_rank_read(const Parts& parts) {
   if (parts.after_reading) parts.after_reading();
 }
 
-std::unique_ptr<strategy::Strategy> build_data_parallel(const Parts& parts) {
+template <typename Replicated>
+std::unique_ptr<strategy::Strategy> build_replicated(const Parts& parts) {
   let_first_rank_read(parts);
-  return std::make_unique<strategy::DataParallel>(
-      tensor::named_parameters_of(parts.model), tensor::named_buffers_of(parts.model),
-      parts.communicator, parts.recorder, data_parallel_options(parts.settings));
-}
-
-std::unique_ptr<strategy::Strategy> build_zero_redundancy(const Parts& parts) {
-  let_first_rank_read(parts);
-  return std::make_unique<strategy::ZeroRedundancy>(
-      tensor::named_parameters_of(parts.model), tensor::named_buffers_of(parts.model),
-      parts.communicator, parts.recorder, data_parallel_options(parts.settings));
+  return std::make_unique<Replicated>(tensor::named_parameters_of(parts.model),
+                                      tensor::named_buffers_of(parts.model), parts.communicator,
+                                      parts.recorder, parts.settings);
 }
 
 std::unique_ptr<strategy::Strategy> build_fully_sharded(const Parts& parts) {
@@ -107,9 +88,9 @@ std::unique_ptr<strategy::Strategy> build_strategy(
                     local_world_size, source, after_reading};
   switch (settings.sharding_strategy) {
     case trace::job::Strategy::kDdp:
-      return build_data_parallel(parts);
+      return build_replicated<strategy::DataParallel>(parts);
     case trace::job::Strategy::kZero1:
-      return build_zero_redundancy(parts);
+      return build_replicated<strategy::ZeroRedundancy>(parts);
     case trace::job::Strategy::kNoShard:
     case trace::job::Strategy::kShardGradOp:
     case trace::job::Strategy::kFullShard:

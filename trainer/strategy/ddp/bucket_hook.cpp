@@ -37,10 +37,12 @@ comm::CollectiveTag bucket_tag(int bucket) { return {trace::model::TagKind::kBuc
 }  // namespace
 
 BucketHook::BucketHook(comm::Communicator& communicator, profiler::recorder::Recorder& recorder,
-                       BucketHookOptions options, std::shared_ptr<std::size_t> launched)
+                       const trace::job::Settings& settings, std::shared_ptr<std::size_t> launched)
     : communicator_(communicator),
       recorder_(recorder),
-      options_(options),
+      hook_(settings.communication_hook),
+      overlaps_(settings.overlap_comm),
+      communicates_(settings.communication != trace::job::Communication::kNone),
       launched_(std::move(launched)) {}
 
 FuturePointer BucketHook::runHook(c10d::GradBucket& bucket) {
@@ -49,12 +51,12 @@ FuturePointer BucketHook::runHook(c10d::GradBucket& bucket) {
   recorder_.bucket_ready(index);
   ++*launched_;
   torch::Tensor buffer = bucket.getBuffer();
-  if (!options_.communication) {
+  if (!communicates_) {
     auto result = new_future(buffer);
     result->markCompleted(buffer);
     return result;
   }
-  if (options_.overlap) return reduce(index, std::move(buffer));
+  if (overlaps_) return reduce(index, std::move(buffer));
   // What an earlier, failed backward left must not be reduced now.
   if (index == 0) deferred_.clear();
   deferred_.push_back({index, buffer, new_future(buffer)});
@@ -66,7 +68,7 @@ FuturePointer BucketHook::runHook(c10d::GradBucket& bucket) {
 torch::Tensor BucketHook::parseHookResult(const c10::IValue& result) { return result.toTensor(); }
 
 FuturePointer BucketHook::reduce(int bucket, torch::Tensor buffer) {
-  switch (options_.hook) {
+  switch (hook_) {
     case trace::job::CommunicationHook::kFp16Compress:
       return reduce_compressed(bucket, buffer, torch::kFloat16);
     case trace::job::CommunicationHook::kBf16Compress:

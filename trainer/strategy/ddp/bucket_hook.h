@@ -9,16 +9,10 @@
 #include <vector>
 
 #include "profiler/recorder/recorder.h"
-#include "trace/job/settings/choices.h"
+#include "trace/job/settings/settings.h"
 #include "trainer/comm/communicator.h"
 
 namespace shardlens::trainer::strategy {
-
-struct BucketHookOptions {
-  trace::job::CommunicationHook hook = trace::job::CommunicationHook::kNone;
-  bool overlap = true;        // false: launch all buckets when the last one is ready
-  bool communication = true;  // false: hand every bucket back as it is
-};
 
 // Averages as PyTorch does: without compression the product with 1/world_size is summed; with it
 // the bucket is cast, divided, summed and cast back (default_hooks.py).
@@ -26,7 +20,7 @@ class BucketHook final : public c10d::CommHookInterface {
  public:
   // `launched` counts the buckets handed in; read by the training thread after backward.
   BucketHook(comm::Communicator& communicator, profiler::recorder::Recorder& recorder,
-             BucketHookOptions options, std::shared_ptr<std::size_t> launched);
+             const trace::job::Settings& settings, std::shared_ptr<std::size_t> launched);
 
   c10::intrusive_ptr<c10::ivalue::Future> runHook(c10d::GradBucket& bucket) override;
   torch::Tensor parseHookResult(const c10::IValue& result) override;
@@ -46,7 +40,9 @@ class BucketHook final : public c10d::CommHookInterface {
 
   comm::Communicator& communicator_;
   profiler::recorder::Recorder& recorder_;
-  BucketHookOptions options_;
+  const trace::job::CommunicationHook hook_;
+  const bool overlaps_;      // false: launch all buckets when the last one is ready
+  const bool communicates_;  // false: hand every bucket back as it is
   std::shared_ptr<std::size_t> launched_;
   std::vector<Deferred> deferred_;
 };

@@ -23,19 +23,20 @@ ZeroRedundancy::ZeroRedundancy(const std::vector<tensor::NamedTensor>& parameter
                                const std::vector<tensor::NamedTensor>& buffers,
                                comm::Communicator& communicator,
                                profiler::recorder::Recorder& recorder,
-                               const DataParallelOptions& options)
+                               const trace::job::Settings& settings)
     : communicator_(communicator), parts_(static_cast<std::size_t>(communicator.world_size())) {
   std::vector<tensor::NamedTensor> trained, frozen;
   for (const tensor::NamedTensor& each : tensor::without_duplicates(parameters)) {
     (each.tensor.requires_grad() ? trained : frozen).push_back(each);
   }
-  partition(trained, options.bucket_cap_mb);
+  partition(trained, settings.bucket_cap_mb);
   for (const tensor::NamedTensor& each : frozen) {
     local_.push_back({each.name, each.tensor.sizes().vec(), 0, each.tensor.numel(), each.tensor,
                       false, communicator.rank() == 0, true});
   }
   // Only now: the Reducer looks at the parameters' memory.
-  gradients_ = std::make_unique<DataParallel>(parameters, buffers, communicator, recorder, options);
+  gradients_ =
+      std::make_unique<DataParallel>(parameters, buffers, communicator, recorder, settings);
 }
 
 void ZeroRedundancy::partition(const std::vector<tensor::NamedTensor>& trained, double cap_mb) {

@@ -18,7 +18,7 @@ class ZeroRedundancy final : public Strategy {
   // As DataParallel's; `bucket_cap_mb` also cuts what is sent after an update.
   ZeroRedundancy(const std::vector<tensor::NamedTensor>& parameters,
                  const std::vector<tensor::NamedTensor>& buffers, comm::Communicator& communicator,
-                 profiler::recorder::Recorder& recorder, const DataParallelOptions& options);
+                 profiler::recorder::Recorder& recorder, const trace::job::Settings& settings);
 
   void set_require_sync(bool require_sync) override { gradients_->set_require_sync(require_sync); }
   void before_forward() override { gradients_->before_forward(); }

@@ -23,7 +23,7 @@ const std::vector<std::size_t> kUseOrder{3, 0, 1, 2, 12, 4, 5, 11, 7, 6, 8, 10, 
 struct Case {
   std::string name;
   std::string python;  // options of DistributedDataParallel
-  DataParallelOptions options;
+  trace::job::Settings options;
 };
 
 std::vector<Case> cases() {

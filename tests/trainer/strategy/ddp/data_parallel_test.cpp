@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 struct Variant {
   const char* name = "";
-  DataParallelOptions options{};
+  trace::job::Settings options{};
   int ranks = kRanks;
   int micro_batches = 1;
   bool sync_each = false;
@@ -70,23 +70,23 @@ class EveryVariant : public testing::TestWithParam<Variant> {};
 
 TEST_P(EveryVariant, TrainsAsOneProcessDoes) { train_and_compare(GetParam()); }
 
-Variant several_buckets(const char* name, DataParallelOptions options = {}, int ranks = kRanks) {
+Variant several_buckets(const char* name, trace::job::Settings options = {}, int ranks = kRanks) {
   options.bucket_cap_mb = 0.002;
   return {.name = name, .options = options, .ranks = ranks};
 }
-Variant an_unused_parameter(const char* name, const DataParallelOptions& options) {
+Variant an_unused_parameter(const char* name, const trace::job::Settings& options) {
   Variant variant = several_buckets(name, options);
   variant.use_last = false;
   return variant;
 }
-Variant accumulation(const char* name, const DataParallelOptions& options = {},
+Variant accumulation(const char* name, const trace::job::Settings& options = {},
                      bool sync_each = false) {
   Variant variant = several_buckets(name, options);
   variant.micro_batches = kMicroBatches;
   variant.sync_each = sync_each;
   return variant;
 }
-Variant compression(const char* name, const DataParallelOptions& options, double tolerance) {
+Variant compression(const char* name, const trace::job::Settings& options, double tolerance) {
   Variant variant = several_buckets(name, options);
   variant.tolerance = tolerance;
   return variant;
@@ -114,10 +114,12 @@ std::vector<Variant> variants() {
       accumulation("accumulation_in_a_static_graph", {.static_graph = true}),
       accumulation("accumulation_synchronised_each_time", {}, true),
       accumulation("synchronised_each_time_into_views", {.gradient_as_bucket_view = true}, true),
-      compression("fp16_compress", {.hook = kFp16}, 1e-4),
-      compression("bf16_compress", {.hook = kBf16}, 1e-3),
-      compression("fp16_compress_no_overlap_views",
-                  {.gradient_as_bucket_view = true, .hook = kFp16, .overlap_comm = false}, 1e-4),
+      compression("fp16_compress", {.communication_hook = kFp16}, 1e-4),
+      compression("bf16_compress", {.communication_hook = kBf16}, 1e-3),
+      compression(
+          "fp16_compress_no_overlap_views",
+          {.gradient_as_bucket_view = true, .communication_hook = kFp16, .overlap_comm = false},
+          1e-4),
   };
 }
 
@@ -152,7 +154,7 @@ TEST(DataParallel, GradientsAreViewsOfTheBucketsBeforeTheyAreReduced) {
 
 TEST(DataParallel, CompressionRoundsAsItsTypeDoes) {
   Variant variant;
-  variant.options.hook = trace::job::CommunicationHook::kBf16Compress;
+  variant.options.communication_hook = trace::job::CommunicationHook::kBf16Compress;
   comm::on_ranks(2, [&](comm::Communicator& communicator, profiler::recorder::Recorder& recorder) {
     SmallModel model(initial_values());
     DataParallel replica(model.parameters, {}, communicator, recorder, variant.options);
@@ -181,8 +183,8 @@ TEST(DataParallel, KeepsEachRanksGradientsWithCommunicationOff) {
         SmallModel alone(initial_values());
         alone.loss(input_of(0, 0, communicator.rank())).backward();
         SmallModel model(initial_values());
-        DataParallelOptions options;
-        options.communication = false;
+        trace::job::Settings options;
+        options.communication = trace::job::Communication::kNone;
         DataParallel replica(model.parameters, {}, communicator, recorder, options);
         replica.before_forward();
         const auto loss = model.loss(input_of(0, 0, communicator.rank()));
@@ -256,7 +258,7 @@ TEST(DataParallel, AFailedReductionNamesItsBucket) {
       2,
       [&](comm::Communicator& communicator, profiler::recorder::Recorder& recorder) {
         SmallModel model(initial_values());
-        DataParallelOptions small_buckets;
+        trace::job::Settings small_buckets;
         small_buckets.bucket_cap_mb = 0.002;
         {
           DataParallel replica(model.parameters, {}, communicator, recorder, small_buckets);
@@ -286,7 +288,7 @@ std::vector<trace::model::Collective> bucket_reductions(const comm::Recording& r
 TEST(DataParallel, RecordsBothPlansAndTheReductionOfEveryBucket) {
   Variant variant;
   variant.options.bucket_cap_mb = 0.002;
-  variant.options.hook = trace::job::CommunicationHook::kBf16Compress;
+  variant.options.communication_hook = trace::job::CommunicationHook::kBf16Compress;
   variant.tolerance = 1e-3;
   for (const comm::Recording& recording : train_and_compare(variant)) {
     std::int64_t bytes[2] = {0, 0};
