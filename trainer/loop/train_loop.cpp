@@ -20,7 +20,6 @@
 #include "trainer/model/decoder_model.h"
 #include "trainer/optimizer/learning_rate.h"
 #include "trainer/saving/shared_disk.h"
-#include "trainer/saving/trained_part.h"
 #include "trainer/tensor/autocast_scope.h"
 
 namespace shardlens::trainer::loop {

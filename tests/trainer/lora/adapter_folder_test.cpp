@@ -171,9 +171,11 @@ TEST(AdapterFolder, NamesTheFolderOfItsModelAndNoPreset) {
     training.settings.model = model_name;
     with_strategy(training, [&](model::Model& model, strategy::Strategy& strategy,
                                 comm::Communicator& communicator) {
-      const std::vector<std::string> nothing;
-      EXPECT_TRUE(saving::save_adapters(
-          parent / "adapter", {training.settings, model, strategy, communicator, nothing}));
+      const trace::job::ModelShape shape{};
+      const auto saver = saving::ModelSaver::create(
+          {training.settings, parent.path(), shape, model, {}, {}, {}}, /*is_first=*/false);
+      ASSERT_TRUE(saver);
+      EXPECT_EQ(saver->save(strategy, communicator).value(), parent / "adapter");
     });
     const auto config =
         nlohmann::json::parse(std::ifstream(parent / "adapter" / "adapter_config.json"));
