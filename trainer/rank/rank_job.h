@@ -22,7 +22,6 @@
 #include "trainer/loop/train_loop.h"
 #include "trainer/model/layers/model_shape.h"
 #include "trainer/model/model.h"
-#include "trainer/rank/gpu_facts.h"
 #include "trainer/rank/rank_device.h"
 #include "trainer/rank/rank_sources.h"
 #include "trainer/rank/run_agreement.h"

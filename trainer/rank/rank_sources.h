@@ -15,7 +15,6 @@
 #include "profiler/recorder/recorder.h"
 #include "trace/job/settings/settings.h"
 #include "trainer/loop/rank_log.h"
-#include "trainer/rank/gpu_facts.h"
 #include "trainer/rank/rank_device.h"
 #include "trainer/rank/rank_place.h"
 
