@@ -3,12 +3,39 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
-#include "trainer/data/distributed_sampler.h"
 #include "trainer/data/token_dataset.h"
 
 namespace shardlens::trainer::data {
+
+// Which samples a rank draws in an epoch: torch.utils.data.DistributedSampler, index for index.
+struct SamplerOptions {
+  std::int64_t samples = 0;  // of the whole data set
+  int world_size = 1;
+  int rank = 0;
+  bool shuffle = true;
+  bool drop_last = false;  // else the tail is padded by repeating the start
+  std::uint64_t seed = 0;
+  bool pad = true;  // false, without drop_last: every sample once, and some ranks have one fewer
+};
+
+class DistributedSampler {
+ public:
+  explicit DistributedSampler(const SamplerOptions& options) : options_(options) {}
+
+  // Per rank and epoch; the same on every rank, of which one may have one fewer without padding.
+  std::int64_t size() const;
+  // All samples in the epoch's order, each once, for sample_at().
+  std::vector<std::int64_t> order(std::int64_t epoch) const;
+  // Sample `index` < size() of a rank in that order; absent: it has one fewer.
+  std::optional<std::int64_t> sample_at(const std::vector<std::int64_t>& order, int rank,
+                                        std::int64_t index) const;
+
+ private:
+  SamplerOptions options_;
+};
 
 // All ranks' micro-batches of one step together. Every rank knows them without asking: all have the
 // same data and the same sampler.

@@ -5,8 +5,8 @@
 
 #include "trace/job/huggingface/find_model.h"
 #include "trainer/huggingface/chat_templates.h"
-#include "trainer/text/label_names.h"
 #include "trainer/text/load_text.h"
+#include "trainer/text/prepared_text.h"
 
 namespace shardlens::trainer::rank {
 

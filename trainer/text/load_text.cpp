@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "trainer/text/byte_reader.h"
-#include "trainer/text/byte_tokens.h"
 #include "trainer/text/image/content_hash.h"
+#include "trainer/text/prepared_text.h"
 #include "trainer/text/text_source.h"
 
 namespace shardlens::trainer::text {

@@ -1,11 +1,12 @@
 #include "trainer/text/prepared_text.h"
 
+#include <simdjson.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "trainer/text/byte_reader.h"
-#include "trainer/text/byte_tokens.h"
 #include "trainer/text/image/content_hash.h"
 
 namespace shardlens::trainer::text {
@@ -120,7 +121,29 @@ trace::base::Result<MappedImage> prepare(Json more, const std::string& data,
   return image.finish(header);
 }
 
+// Without what ends documents, and what is no byte.
+std::string text_of_byte_tokens(std::span<const TokenId> tokens) {
+  std::string text;
+  for (const TokenId token : tokens) {
+    if (token >= 0 && token < kEndOfBytes) text += static_cast<char>(token);
+  }
+  return text;
+}
+
+constexpr std::int64_t kMostClasses = 65536;
+
+bool is_default_name(const std::pair<const std::string, std::int64_t>& entry) {
+  return entry.first == "LABEL_" + std::to_string(entry.second);
+}
+
 }  // namespace
+
+std::vector<TokenId> byte_tokens(std::string_view text) {
+  std::vector<TokenId> tokens;
+  tokens.reserve(text.size());
+  for (const char c : text) tokens.push_back(static_cast<unsigned char>(c));
+  return tokens;
+}
 
 trace::base::Result<MappedImage> prepare_text(const std::string& data, const TextSource& source,
                                               const PreparationOptions& options,
@@ -196,6 +219,33 @@ trace::base::Result<std::string> TextDecoder::decode(std::span<const TokenId> to
   TRY_ASSIGN(const std::string line,
              program_->ask(Json(std::vector<TokenId>(tokens.begin(), tokens.end())).dump()));
   return read_reply(line, [](const Json& reply) { return reply.at("text").get<std::string>(); });
+}
+
+trace::base::Result<std::map<std::string, std::int64_t>> read_label_numbers(
+    const std::filesystem::path& model_folder) {
+  const auto file = model_folder / "config.json";
+  TRY_ASSIGN(ByteReader reader, ByteReader::open(file));
+  TRY_ASSIGN(const std::string text, reader.read_rest());
+  const auto damaged = [&](std::string_view what) {
+    return trace::base::fail(
+        trace::base::ErrorKind::kDamaged,
+        "The model's \"" + file.string() + "\" " + std::string(what) + ". Save the model again.");
+  };
+  simdjson::dom::parser parser;
+  simdjson::dom::element root;
+  if (parser.parse(text).get(root) != simdjson::SUCCESS) return damaged("is not JSON");
+  std::map<std::string, std::int64_t> numbers;
+  simdjson::dom::object map;
+  if (root["label2id"].get(map) != simdjson::SUCCESS) return numbers;
+  for (const auto& [name, value] : map) {
+    std::int64_t number = 0;
+    if (value.get(number) != simdjson::SUCCESS || number < 0 || number >= kMostClasses) {
+      return damaged("has a label2id whose numbers are no classes");
+    }
+    numbers.emplace(name, number);
+  }
+  if (std::ranges::all_of(numbers, is_default_name)) numbers.clear();
+  return numbers;
 }
 
 }  // namespace shardlens::trainer::text

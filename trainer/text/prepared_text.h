@@ -8,13 +8,23 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "trace/base/result.h"
 #include "trainer/text/image/token_file.h"
+#include "trainer/text/image/token_layout.h"
 #include "trainer/text/text_program.h"
 #include "trainer/text/text_source.h"
 
 namespace shardlens::trainer::text {
+
+// Text as bytes: token 0-255 is the byte itself, one more ends a document. For presets, which have
+// no tokenizer of their own.
+inline constexpr TokenId kEndOfBytes = 256;
+
+// Every byte as it is, also one that is not UTF-8.
+std::vector<TokenId> byte_tokens(std::string_view text);
 
 // What becomes of an example:
 //   plain       the tokenizer's special tokens around the text, and its end_of_text
@@ -75,5 +85,11 @@ class TextDecoder {
   TextProgramOptions program_options_;
   std::optional<TextProgram> program_;
 };
+
+// What a classifier's folder calls its classes: `label2id` of its config.json. Empty: none there,
+// or only the names LABEL_0, LABEL_1, … that transformers gives to classes without names. Error
+// kDamaged: that is no such map.
+trace::base::Result<std::map<std::string, std::int64_t>> read_label_numbers(
+    const std::filesystem::path& model_folder);
 
 }  // namespace shardlens::trainer::text

@@ -1,5 +1,3 @@
-#include "trainer/evaluate/generation.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
@@ -8,6 +6,7 @@
 
 #include "tests/trainer/strategy/fake_strategy.h"
 #include "tests/trainer/strategy/sharded_training.h"
+#include "trainer/evaluate/sample_writer.h"
 #include "trainer/strategy/fsdp/fully_sharded.h"
 
 namespace shardlens::trainer::evaluate {

@@ -4,7 +4,7 @@
 
 #include "tests/trainer/data/encoded_texts.h"
 #include "tests/trainer/strategy/sharded_training.h"
-#include "trainer/text/byte_tokens.h"
+#include "trainer/text/prepared_text.h"
 
 namespace shardlens::trainer::evaluate {
 namespace {

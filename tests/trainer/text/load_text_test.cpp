@@ -12,8 +12,7 @@
 #include <utility>
 
 #include "tests/trainer/text/text_files.h"
-#include "trainer/text/byte_tokens.h"
-#include "trainer/text/label_names.h"
+#include "trainer/text/prepared_text.h"
 #include "trainer/text/text_source.h"
 
 namespace shardlens::trainer::text {

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "tests/trainer/text/text_files.h"
-#include "trainer/text/byte_tokens.h"
 #include "trainer/text/load_text.h"
 
 namespace shardlens::trainer::text {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "trainer/data/distributed_sampler.h"
+#include "trainer/data/batch_stream.h"
 #include "trainer/model/build_model.h"
 #include "trainer/optimizer/learning_rate.h"
 #include "trainer/strategy/ddp/data_parallel.h"
@@ -109,9 +109,8 @@ int print_samplers() {
     std::int64_t epoch = 0;
     words >> options.samples >> options.world_size >> options.rank >> options.shuffle >>
         options.drop_last >> options.seed >> epoch;
-    data::DistributedSampler sampler(options);
-    sampler.set_epoch(epoch);
-    const auto order = sampler.order();
+    const data::DistributedSampler sampler(options);
+    const auto order = sampler.order(epoch);
     for (std::int64_t i = 0; i < sampler.size(); ++i) {
       std::printf("%lld ", static_cast<long long>(*sampler.sample_at(order, options.rank, i)));
     }

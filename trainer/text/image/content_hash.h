@@ -13,15 +13,20 @@ namespace shardlens::trainer::text {
 
 class ContentHash {
  public:
-  ContentHash();
+  ContentHash() : state_(XXH64_createState()) { XXH64_reset(state_.get(), 0); }
 
-  void update(std::span<const std::byte> bytes);
+  void update(std::span<const std::byte> bytes) {
+    XXH64_update(state_.get(), bytes.data(), bytes.size());
+  }
   void update(std::string_view text) { update(std::as_bytes(std::span(text))); }
   // With its length, so that "ab", "c" differs from "a", "bc".
-  void update_field(std::string_view text);
-  void update_number(std::uint64_t number);
+  void update_field(std::string_view text) {
+    update_number(text.size());
+    update(text);
+  }
+  void update_number(std::uint64_t number) { update(std::as_bytes(std::span(&number, 1))); }
   // Of all bytes so far, however they were cut up.
-  std::uint64_t digest() const;
+  std::uint64_t digest() const { return XXH64_digest(state_.get()); }
 
  private:
   struct Free {

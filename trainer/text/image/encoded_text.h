@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "trace/base/result.h"
-#include "trainer/text/image/mapped_image.h"
+#include "trainer/text/image/token_file.h"
 #include "trainer/text/image/token_layout.h"
 
 namespace shardlens::trainer::text {

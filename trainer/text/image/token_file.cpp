@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "trace/base/checksum.h"
@@ -15,6 +17,12 @@
 namespace shardlens::trainer::text {
 
 namespace {
+
+tl::unexpected<trace::base::Error> unmappable(const std::string& name, const char* why) {
+  const auto kind =
+      errno == ENOENT ? trace::base::ErrorKind::kMissing : trace::base::ErrorKind::kIo;
+  return trace::base::fail(kind, "\"" + name + "\" cannot be mapped: " + why + ".");
+}
 
 tl::unexpected<trace::base::Error> unwritable(const std::string& name, int reason) {
   return trace::base::fail(
@@ -32,6 +40,33 @@ std::int64_t largest_of(std::span<const std::byte> bytes, std::uint64_t begin,
 }
 
 }  // namespace
+
+trace::base::Result<MappedImage> MappedImage::of_file(const std::filesystem::path& file) {
+  const trace::base::Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!descriptor.is_open()) return unmappable(file.string(), std::strerror(errno));
+  return of_descriptor(descriptor.get(), file.string());
+}
+
+trace::base::Result<MappedImage> MappedImage::of_descriptor(int descriptor,
+                                                            const std::string& name) {
+  struct stat status = {};
+  if (fstat(descriptor, &status) != 0) return unmappable(name, std::strerror(errno));
+  if (!S_ISREG(status.st_mode) || status.st_size == 0) {
+    errno = 0;
+    return unmappable(name, "it is not a regular file with content");
+  }
+  const auto size = static_cast<std::size_t>(status.st_size);
+  void* address = mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
+  if (address == MAP_FAILED) return unmappable(name, std::strerror(errno));
+  return MappedImage({static_cast<const std::byte*>(address), size});
+}
+
+MappedImage::MappedImage(MappedImage&& other) noexcept
+    : mapping_(std::exchange(other.mapping_, {})) {}
+
+MappedImage::~MappedImage() {
+  if (!mapping_.empty()) munmap(const_cast<std::byte*>(mapping_.data()), mapping_.size());
+}
 
 trace::base::Result<TokenFile> TokenFile::at(const std::filesystem::path& file) {
   trace::base::Descriptor descriptor(

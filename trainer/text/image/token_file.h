@@ -11,10 +11,27 @@
 
 #include "trace/base/file_system.h"
 #include "trace/base/result.h"
-#include "trainer/text/image/mapped_image.h"
 #include "trainer/text/image/token_layout.h"
 
 namespace shardlens::trainer::text {
+
+// A file, or memory without one, mapped read-only. Immutable; any thread.
+class MappedImage {
+ public:
+  // Nobody may cut the file off while it is mapped; replacing and deleting it are fine.
+  static trace::base::Result<MappedImage> of_file(const std::filesystem::path& file);
+  // Of an open file, which may be closed afterwards; `name` is for messages.
+  static trace::base::Result<MappedImage> of_descriptor(int descriptor, const std::string& name);
+  MappedImage(MappedImage&& other) noexcept;
+  ~MappedImage();
+
+  std::span<const std::byte> bytes() const { return mapping_; }
+
+ private:
+  explicit MappedImage(std::span<const std::byte> mapping) : mapping_(mapping) {}
+
+  std::span<const std::byte> mapping_;
+};
 
 class TokenFile {
  public:
