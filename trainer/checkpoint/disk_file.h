@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -45,7 +46,9 @@ class DiskFile {
   std::int64_t unpushed_bytes_ = 0;
 };
 
-// A new file with this text, on the disk when it returns.
-trace::base::Result<void> write_file(const std::filesystem::path& path, std::string_view text);
+// A file that begins with this text, on the disk when it returns; as DiskFile::create() makes it of
+// `bytes`, or as long as the text.
+trace::base::Result<void> write_file(const std::filesystem::path& path, std::string_view text,
+                                     std::optional<std::int64_t> bytes = std::nullopt);
 
 }  // namespace shardlens::trainer::checkpoint

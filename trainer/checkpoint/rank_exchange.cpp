@@ -97,14 +97,4 @@ Result<void> SharedWork::agree(const Result<void>& mine) {
   return {};
 }
 
-Result<std::vector<std::string>> exchange(comm::Communicator& communicator,
-                                          const Result<std::string>& mine, const std::string& tag) {
-  return SharedWork(communicator, tag).exchange(mine);
-}
-
-Result<void> agree(comm::Communicator& communicator, const Result<void>& mine,
-                   const std::string& tag) {
-  return SharedWork(communicator, tag).agree(mine);
-}
-
 }  // namespace shardlens::trainer::checkpoint

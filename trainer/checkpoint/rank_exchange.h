@@ -13,14 +13,6 @@
 
 namespace shardlens::trainer::checkpoint {
 
-// What each rank gave, in their order. The same error on all ranks if any of them gave one: that of
-// the lowest rank, which the message names.
-trace::base::Result<std::vector<std::string>> exchange(comm::Communicator& communicator,
-                                                       const trace::base::Result<std::string>& mine,
-                                                       const std::string& tag);
-trace::base::Result<void> agree(comm::Communicator& communicator,
-                                const trace::base::Result<void>& mine, const std::string& tag);
-
 // Reading or writing that each rank has a part in, with exchanges in between. All may take longer
 // than a collective: who is done waits in exchange() as long as the others tell by piece_done()
 // that they get on. One that stands still is noticed as in any collective.
@@ -32,7 +24,8 @@ class SharedWork {
 
   // After each few MiB. Tells it the others now and then, who are in exchange() or here as well.
   void piece_done();
-  // As above.
+  // What each rank gave, in their order. The same error on all ranks if any of them gave one: that
+  // of the lowest rank, which the message names.
   trace::base::Result<std::vector<std::string>> exchange(
       const trace::base::Result<std::string>& mine);
   trace::base::Result<void> agree(const trace::base::Result<void>& mine);

@@ -1,5 +1,6 @@
 #include "trainer/checkpoint/safetensors.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -22,26 +23,19 @@ static_assert(std::endian::native == std::endian::little);
 namespace {
 
 struct TypeRow {
-  DataType type;
   std::string_view name;
   std::int64_t bytes;
 };
-constexpr std::array kTypes = {
-    TypeRow{DataType::kF32, "F32", 4},   TypeRow{DataType::kF16, "F16", 2},
-    TypeRow{DataType::kBF16, "BF16", 2}, TypeRow{DataType::kF64, "F64", 8},
-    TypeRow{DataType::kI64, "I64", 8},   TypeRow{DataType::kI32, "I32", 4},
-    TypeRow{DataType::kU8, "U8", 1},     TypeRow{DataType::kBool, "BOOL", 1}};
+// In the order of DataType.
+constexpr std::array kTypes = {TypeRow{"F32", 4}, TypeRow{"F16", 2}, TypeRow{"BF16", 2},
+                               TypeRow{"F64", 8}, TypeRow{"I64", 8}, TypeRow{"I32", 4},
+                               TypeRow{"U8", 1},  TypeRow{"BOOL", 1}};
 
 constexpr std::int64_t kLengthBytes = 8;
 // The reference implementation's limit.
 constexpr std::uint64_t kLargestHeader = 100'000'000;
 
-const TypeRow& row_of(DataType type) {
-  for (const TypeRow& row : kTypes) {
-    if (row.type == type) return row;
-  }
-  return kTypes.front();
-}
+const TypeRow& row_of(DataType type) { return kTypes[static_cast<std::size_t>(type)]; }
 
 std::string json_text(std::string_view text) {
   using nlohmann::json;
@@ -60,10 +54,9 @@ std::string_view name_of(DataType type) { return row_of(type).name; }
 std::int64_t bytes_of(DataType type) { return row_of(type).bytes; }
 
 std::optional<DataType> data_type_from(std::string_view name) {
-  for (const TypeRow& row : kTypes) {
-    if (row.name == name) return row.type;
-  }
-  return std::nullopt;
+  const auto at = std::ranges::find(kTypes, name, &TypeRow::name) - kTypes.begin();
+  if (at == std::ssize(kTypes)) return std::nullopt;
+  return static_cast<DataType>(at);
 }
 
 void place_tensors(std::span<TensorEntry> tensors) {
@@ -96,15 +89,19 @@ std::string encode_header(std::span<const TensorEntry> tensors, const Metadata& 
   return header + json;
 }
 
-Result<void> write_safetensors(const std::filesystem::path& path,
-                               std::span<const TensorBytes> tensors, const Metadata& metadata) {
+std::int64_t file_bytes(std::string_view header, std::span<const TensorEntry> tensors) {
+  return std::ssize(header) + (tensors.empty() ? 0 : tensors.back().end);
+}
+
+Result<std::string> write_safetensors(const std::filesystem::path& path,
+                                      std::span<const TensorBytes> tensors,
+                                      const Metadata& metadata) {
   std::vector<TensorEntry> entries;
   for (const TensorBytes& tensor : tensors) entries.push_back(tensor.entry);
   place_tensors(entries);
   const std::string header = encode_header(entries, metadata);
   const auto start = static_cast<std::int64_t>(header.size());
-  TRY_ASSIGN(DiskFile file,
-             DiskFile::create(path, start + (entries.empty() ? 0 : entries.back().end)));
+  TRY_ASSIGN(DiskFile file, DiskFile::create(path, file_bytes(header, entries)));
   TRY(file.write(0, std::as_bytes(std::span(header))));
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (std::ssize(tensors[i].bytes) != entries[i].end - entries[i].begin) {
@@ -113,7 +110,8 @@ Result<void> write_safetensors(const std::filesystem::path& path,
     }
     TRY(file.write(start + entries[i].begin, tensors[i].bytes));
   }
-  return file.synchronize();
+  TRY(file.synchronize());
+  return header;
 }
 
 SafetensorsFile::SafetensorsFile(DiskFile file, SafetensorsHeader header, std::int64_t data_start)

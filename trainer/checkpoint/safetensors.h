@@ -39,6 +39,8 @@ using Metadata = std::map<std::string, std::string>;
 void place_tensors(std::span<TensorEntry> tensors);
 // The file's beginning, with the length; padded so that the tensors begin at a multiple of 8.
 std::string encode_header(std::span<const TensorEntry> tensors, const Metadata& metadata);
+// Of the whole file.
+std::int64_t file_bytes(std::string_view header, std::span<const TensorEntry> tensors);
 
 struct SafetensorsHeader {
   std::vector<TensorEntry> tensors;  // in the order of their bytes
@@ -50,14 +52,15 @@ struct SafetensorsHeader {
 trace::base::Result<SafetensorsHeader> parse_header(std::string_view json, std::int64_t data_bytes,
                                                     const std::string& source);
 
-// Writes a whole file of tensors that are in memory, and waits until it is on the disk.
+// Writes a whole file of tensors that are in memory, and waits until it is on the disk. Returns its
+// header.
 struct TensorBytes {
   TensorEntry entry;
   std::span<const std::byte> bytes;
 };
-trace::base::Result<void> write_safetensors(const std::filesystem::path& path,
-                                            std::span<const TensorBytes> tensors,
-                                            const Metadata& metadata);
+trace::base::Result<std::string> write_safetensors(const std::filesystem::path& path,
+                                                   std::span<const TensorBytes> tensors,
+                                                   const Metadata& metadata);
 
 // Reads only the header, then what is asked for.
 class SafetensorsFile {

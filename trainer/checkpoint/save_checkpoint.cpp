@@ -1,10 +1,10 @@
 #include <cmath>
 #include <memory>
+#include <optional>
 
 #include "trace/base/checksum.h"
 #include "trace/base/file_system.h"
 #include "trace/base/wall_clock.h"
-#include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/checkpoint/checkpoint_plan.h"
 #include "trainer/checkpoint/disk_file.h"
 #include "trainer/checkpoint/rank_exchange.h"
@@ -122,20 +122,17 @@ class Saving {
     return {};
   }
 
-  static std::int64_t bytes_of_file(const PlannedFile& file) {
-    return std::ssize(file.header()) + (file.tensors.empty() ? 0 : file.tensors.back().end);
-  }
-
   // Writes this rank's chunks of all files; returns their checksums in the plan's order.
   Result<std::string> written_chunks() {
     std::string checksums;
     for (const PlannedFile& file : plan_.files) {
       std::unique_ptr<DiskFile> out;
-      const std::int64_t data_start = std::ssize(file.header());
+      const std::string header = file.header();
       for (const PlannedChunk& chunk : file.chunks) {
         if (chunk.rank != rank_) continue;
         if (!out) {
-          TRY_ASSIGN(DiskFile made, DiskFile::create(folder_ / file.name, bytes_of_file(file)));
+          TRY_ASSIGN(DiskFile made,
+                     DiskFile::create(folder_ / file.name, file_bytes(header, file.tensors)));
           out = std::make_unique<DiskFile>(std::move(made));
         }
         const TensorEntry& tensor = file.tensors[chunk.tensor];
@@ -147,8 +144,8 @@ class Saving {
                 .slice(0, chunk.piece_begin, chunk.piece_begin + chunk.end - chunk.begin)
                 .cpu();
         const auto bytes = bytes_of_tensor(values);
-        const std::int64_t at = data_start + tensor.begin + chunk.begin * bytes_of(tensor.type);
-        TRY(out->write(at, bytes));
+        const std::int64_t at = tensor.begin + chunk.begin * bytes_of(tensor.type);
+        TRY(out->write(std::ssize(header) + at, bytes));
         checksums += trace::base::checksum_text(trace::base::checksum_of(bytes));
         work_.piece_done();
       }
@@ -175,10 +172,8 @@ class Saving {
   Result<void> write_headers() {
     for (const PlannedFile& file : plan_.files) {
       if (file.owner != rank_) continue;
-      TRY_ASSIGN(DiskFile out, DiskFile::create(folder_ / file.name, bytes_of_file(file)));
       const std::string header = file.header();
-      TRY(out.write(0, std::as_bytes(std::span(header))));
-      TRY(out.synchronize());
+      TRY(write_file(folder_ / file.name, header, file_bytes(header, file.tensors)));
       work_.piece_done();
     }
     return {};
@@ -187,28 +182,27 @@ class Saving {
   Result<void> write_random_file(const std::vector<std::string>& states) {
     std::vector<TensorBytes> tensors;
     Metadata metadata = {{"written_by", "shardlens"}};
+    std::int64_t all_bytes = 0;
     for (std::size_t rank = 0; rank < states.size(); ++rank) {
       const auto bytes = std::as_bytes(std::span(states[rank]));
       const std::string name = "rank_" + std::to_string(rank);
       if (bytes.empty()) {
         return fail(ErrorKind::kFailed, "cannot save a checkpoint: " + name + " has no generator");
       }
+      all_bytes += std::ssize(bytes);
       tensors.push_back({{name, DataType::kU8, {std::ssize(bytes)}}, bytes});
       const ChecksumRange whole{0, std::ssize(bytes), trace::base::checksum_of(bytes)};
       metadata[std::string(kChecksumsKey) + name] = checksums_to_text(std::span(&whole, 1));
     }
-    TRY(write_safetensors(folder_ / kRandomFile, tensors, metadata));
-    std::vector<TensorEntry> entries;
-    for (const TensorBytes& tensor : tensors) entries.push_back(tensor.entry);
-    place_tensors(entries);
-    add_file(random_, std::string(kRandomFile), encode_header(entries, metadata), entries);
+    TRY_ASSIGN(const std::string header,
+               write_safetensors(folder_ / kRandomFile, tensors, metadata));
+    random_ = saved_file(std::string(kRandomFile), header, std::ssize(header) + all_bytes);
     return {};
   }
 
-  static void add_file(std::vector<trace::job::CheckpointFile>& files, const std::string& name,
-                       const std::string& header, std::span<const TensorEntry> tensors) {
-    const std::int64_t bytes = std::ssize(header) + (tensors.empty() ? 0 : tensors.back().end);
-    files.push_back({name, bytes, std::ssize(header), trace::base::checksum_of(header)});
+  static trace::job::CheckpointFile saved_file(const std::string& name, const std::string& header,
+                                               std::int64_t bytes) {
+    return {name, bytes, std::ssize(header), trace::base::checksum_of(header)};
   }
 
   trace::job::CheckpointInfo info() const {
@@ -219,9 +213,10 @@ class Saving {
     info.parameters = plan_.parameters;
     info.files.clear();
     for (const PlannedFile& file : plan_.files) {
-      add_file(info.files, file.name, file.header(), file.tensors);
+      const std::string header = file.header();
+      info.files.push_back(saved_file(file.name, header, file_bytes(header, file.tensors)));
     }
-    info.files.insert(info.files.end(), random_.begin(), random_.end());
+    if (random_) info.files.push_back(*random_);
     return info;
   }
 
@@ -232,7 +227,7 @@ class Saving {
   std::vector<const StatePiece*> pieces_;  // those that this rank writes
   fs::path folder_;
   CheckpointPlan plan_;
-  std::vector<trace::job::CheckpointFile> random_;
+  std::optional<trace::job::CheckpointFile> random_;
 };
 
 Result<void> written(Saving& saving, const fs::path& checkpoints) {

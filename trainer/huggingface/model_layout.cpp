@@ -37,10 +37,6 @@ std::string file_name(std::size_t index, std::size_t count) {
 
 }  // namespace
 
-std::int64_t SavedFile::bytes() const {
-  return std::ssize(header) + (tensors.empty() ? 0 : tensors.back().end);
-}
-
 SavedLayout layout_of(const trace::job::ModelShape& shape, checkpoint::DataType type,
                       std::int64_t file_bytes) {
   SavedLayout layout;

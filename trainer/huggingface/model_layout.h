@@ -20,7 +20,7 @@ struct SavedFile {
   std::vector<checkpoint::TensorEntry> tensors;  // placed
   std::string header;
 
-  std::int64_t bytes() const;
+  std::int64_t bytes() const { return checkpoint::file_bytes(header, tensors); }
 };
 
 struct SavedLayout {

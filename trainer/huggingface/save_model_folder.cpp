@@ -141,10 +141,7 @@ class Saving {
 
   Result<void> write_rest() {
     for (const SavedFile& file : layout_.files) {
-      TRY_ASSIGN(checkpoint::DiskFile out,
-                 checkpoint::DiskFile::create(temporary_ / file.name, file.bytes()));
-      TRY(out.write(0, std::as_bytes(std::span(file.header))));
-      TRY(out.synchronize());
+      TRY(checkpoint::write_file(temporary_ / file.name, file.header, file.bytes()));
       work_.piece_done();
     }
     if (const std::string index = layout_.index(); !index.empty()) {

@@ -171,7 +171,7 @@ trace::base::Result<void> save_adapter(const fs::path& folder,
   if (communicator.rank() == 0) {
     written = write_adapter(folder, config_text(description, model, trained), trained);
   }
-  return checkpoint::agree(communicator, written, "adapters");
+  return checkpoint::SharedWork(communicator, "adapters").agree(written);
 }
 
 MergedWeights::MergedWeights(const model::Model& model, const LoraOptions& lora,

@@ -19,8 +19,6 @@ using trace::job::Settings;
 
 namespace {
 
-constexpr const char* kTag = "shared disk";
-
 bool writes(const Settings& settings, const strategy::Strategy& strategy) {
   return std::ranges::any_of(
       strategy.local_parameters(), [&](const strategy::LocalParameter& part) {
@@ -56,10 +54,10 @@ Result<void> check_shared_disk(const Settings& settings, const fs::path& run_fol
       return folder.string();
     });
   }
-  TRY_ASSIGN(const auto folders, checkpoint::exchange(communicator, made, kTag));
+  checkpoint::SharedWork work(communicator, "shared disk");
+  TRY_ASSIGN(const auto folders, work.exchange(made));
   const fs::path& folder = folders.front();
-  const auto agreed = checkpoint::agree(
-      communicator, writes(settings, strategy) ? look_for(folder) : Result<void>(), kTag);
+  const auto agreed = work.agree(writes(settings, strategy) ? look_for(folder) : Result<void>());
   if (communicator.rank() == 0) checkpoint::abandon_folder(folder);
   return agreed;
 }

@@ -1,5 +1,3 @@
-#include "trainer/checkpoint/checkpoint_folder.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 
 #include "tests/files.h"
 #include "trace/base/file_system.h"
+#include "trainer/checkpoint/whole_folder.h"
 
 namespace shardlens::trainer::checkpoint {
 namespace {

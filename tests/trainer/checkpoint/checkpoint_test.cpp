@@ -14,9 +14,9 @@
 #include "tests/trainer/checkpoint/sample_state.h"
 #include "tests/trainer/comm/rank_threads.h"
 #include "trace/base/file_system.h"
-#include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/checkpoint/rank_exchange.h"
 #include "trainer/checkpoint/tensor_bytes.h"
+#include "trainer/checkpoint/whole_folder.h"
 
 namespace shardlens::trainer::checkpoint {
 namespace {
@@ -388,14 +388,14 @@ TEST(RankExchange, GivesAllTheTextsOrTheFirstFailure) {
   comm::on_ranks(3, [](comm::Communicator& communicator, profiler::recorder::Recorder&) {
     const int rank = communicator.rank();
     const std::string mine(static_cast<std::size_t>(rank), 'x');
-    const auto texts = exchange(communicator, mine, "test");
+    const auto texts = SharedWork(communicator, "test").exchange(mine);
     ASSERT_TRUE(texts);
     EXPECT_EQ(*texts, (std::vector<std::string>{"", "x", "xx"}));
-    EXPECT_TRUE(agree(communicator, {}, "test"));
+    EXPECT_TRUE(SharedWork(communicator, "test").agree({}));
     const trace::base::Result<void> result =
         rank == 0 ? trace::base::Result<void>()
                   : trace::base::fail(ErrorKind::kOtherVersion, "no " + mine);
-    const auto agreed = agree(communicator, result, "test");
+    const auto agreed = SharedWork(communicator, "test").agree(result);
     ASSERT_FALSE(agreed);
     EXPECT_EQ(agreed.error().kind, ErrorKind::kOtherVersion);
     EXPECT_EQ(agreed.error().message, "rank 1: no x");

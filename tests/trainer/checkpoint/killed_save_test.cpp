@@ -13,7 +13,6 @@
 
 #include "tests/files.h"
 #include "tests/trainer/checkpoint/sample_state.h"
-#include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/checkpoint/whole_folder.h"
 
 extern char** environ;
