@@ -1,12 +1,14 @@
-// Which tensor of a saved model lies where: one file, or several with an index. Plain values, any
-// thread.
+// What the files of a saved model are: which tensor lies where, in one file or several with an
+// index, and config.json. Plain values, any thread.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "trace/base/result.h"
 #include "trace/job/shape/model_shape.h"
 #include "trainer/checkpoint/safetensors.h"
 
@@ -44,5 +46,13 @@ inline checkpoint::Metadata saved_metadata() {
 // All parameters of a model, tied ones once. The same on every rank.
 SavedLayout layout_of(const trace::job::ModelShape& shape, checkpoint::DataType type,
                       std::int64_t file_bytes = kFileBytes);
+
+// The config.json: `original`, the source's, with the type of the values, the architecture that was
+// trained and, for a classifier, its classes (`labels`: their names, or empty: as they were or by
+// number). Without an original, "", one of the shape's family.
+trace::base::Result<std::string> saved_config(std::string_view original,
+                                              const trace::job::ModelShape& shape,
+                                              checkpoint::DataType type,
+                                              const std::vector<std::string>& labels);
 
 }  // namespace shardlens::trainer::huggingface

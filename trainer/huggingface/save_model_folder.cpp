@@ -12,7 +12,7 @@
 #include "trainer/checkpoint/rank_exchange.h"
 #include "trainer/checkpoint/tensor_bytes.h"
 #include "trainer/checkpoint/whole_folder.h"
-#include "trainer/huggingface/saved_config.h"
+#include "trainer/huggingface/model_layout.h"
 #include "trainer/huggingface/weight_files.h"
 
 namespace shardlens::trainer::huggingface {

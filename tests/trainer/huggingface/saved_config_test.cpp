@@ -1,5 +1,3 @@
-#include "trainer/huggingface/saved_config.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
