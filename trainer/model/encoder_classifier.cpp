@@ -1,6 +1,5 @@
 #include "trainer/model/encoder_classifier.h"
 
-#include <string>
 #include <utility>
 
 #include "trainer/model/layers/attention.h"
@@ -10,25 +9,15 @@ namespace shardlens::trainer::model {
 
 namespace {
 
-std::shared_ptr<Projection> linear(std::int64_t in, std::int64_t out, ParameterPlace place) {
-  return std::make_shared<Projection>(in, out, place, /*has_bias=*/true);
-}
+constexpr bool kHasBias = true;
 
-}  // namespace
-
-// Which tokens of the batch under way are padding. Layers take one tensor, so all blocks look here;
-// backward, which may compute them again, ends before the next batch begins.
-struct EncoderClassifier::Padding {
-  torch::Tensor mask;  // [batch, 1, 1, time], bool, or undefined
-};
-
-struct EncoderClassifier::SelfAttention : Layer {
+struct SelfAttention : Layer {
   SelfAttention(const ModelShape& shape, double dropout_probability,
-                std::shared_ptr<const Padding> of_batch, ParameterPlace place)
-      : heads(shape.heads), dropout(dropout_probability), padding(std::move(of_batch)) {
-    query = register_module("query", linear(shape.width, shape.width, place));
-    key = register_module("key", linear(shape.width, shape.width, place));
-    value = register_module("value", linear(shape.width, shape.width, place));
+                std::shared_ptr<const torch::Tensor> of_batch, ParameterPlace place)
+      : heads(shape.heads), dropout(dropout_probability), mask(std::move(of_batch)) {
+    query = add<Projection>("query", shape.width, shape.width, place, kHasBias);
+    key = add<Projection>("key", shape.width, shape.width, place, kHasBias);
+    value = add<Projection>("value", shape.width, shape.width, place, kHasBias);
   }
 
   torch::Tensor compute(const torch::Tensor& x) override {
@@ -40,21 +29,22 @@ struct EncoderClassifier::SelfAttention : Layer {
     const auto queries = by_head(query);
     const auto keys = by_head(key);
     const auto mixed = full_attention(queries, keys, by_head(value),
-                                      {is_training() ? dropout : 0.0, std::nullopt, padding->mask});
+                                      {is_training() ? dropout : 0.0, std::nullopt, *mask});
     return mixed.transpose(1, 2).reshape({batch, time, -1});
   }
 
   std::int64_t heads;
   double dropout;
-  std::shared_ptr<const Padding> padding;
+  std::shared_ptr<const torch::Tensor> mask;
   std::shared_ptr<Projection> query, key, value;
 };
 
 // Not a Layer: it takes two tensors.
-struct EncoderClassifier::Output : torch::nn::Module {
+struct Output : torch::nn::Module {
   Output(std::int64_t in, const ModelShape& shape, double dropout_probability, ParameterPlace place)
       : dropout(dropout_probability) {
-    dense = register_module("dense", linear(in, shape.width, place));
+    dense =
+        register_module("dense", std::make_shared<Projection>(in, shape.width, place, kHasBias));
     norm = register_module("LayerNorm",
                            std::make_shared<LayerNorm>(shape.width, shape.norm_epsilon, place));
   }
@@ -68,12 +58,11 @@ struct EncoderClassifier::Output : torch::nn::Module {
   std::shared_ptr<LayerNorm> norm;
 };
 
-struct EncoderClassifier::Attention : Layer {
-  Attention(const ModelShape& shape, double dropout, const std::shared_ptr<const Padding>& padding,
-            ParameterPlace place) {
-    self = register_module("self", std::make_shared<SelfAttention>(shape, dropout, padding, place));
-    output =
-        register_module("output", std::make_shared<Output>(shape.width, shape, dropout, place));
+struct Attention : Layer {
+  Attention(const ModelShape& shape, double dropout,
+            const std::shared_ptr<const torch::Tensor>& mask, ParameterPlace place) {
+    self = add<SelfAttention>("self", shape, dropout, mask, place);
+    output = add<Output>("output", shape.width, shape, dropout, place);
   }
 
   torch::Tensor compute(const torch::Tensor& x) override {
@@ -84,9 +73,9 @@ struct EncoderClassifier::Attention : Layer {
   std::shared_ptr<Output> output;
 };
 
-struct EncoderClassifier::Intermediate : Layer {
+struct Intermediate : Layer {
   Intermediate(const ModelShape& shape, ParameterPlace place) : activation(shape.activation) {
-    dense = register_module("dense", linear(shape.width, shape.mlp_width, place));
+    dense = add<Projection>("dense", shape.width, shape.mlp_width, place, kHasBias);
   }
 
   torch::Tensor compute(const torch::Tensor& x) override {
@@ -97,14 +86,12 @@ struct EncoderClassifier::Intermediate : Layer {
   std::shared_ptr<Projection> dense;
 };
 
-struct EncoderClassifier::Block : Layer {
-  Block(const ModelShape& shape, double dropout, const std::shared_ptr<const Padding>& padding,
+struct Block : Layer {
+  Block(const ModelShape& shape, double dropout, const std::shared_ptr<const torch::Tensor>& mask,
         ParameterPlace place) {
-    attention =
-        register_module("attention", std::make_shared<Attention>(shape, dropout, padding, place));
-    intermediate = register_module("intermediate", std::make_shared<Intermediate>(shape, place));
-    output =
-        register_module("output", std::make_shared<Output>(shape.mlp_width, shape, dropout, place));
+    attention = add<Attention>("attention", shape, dropout, mask, place);
+    intermediate = add<Intermediate>("intermediate", shape, place);
+    output = add<Output>("output", shape.mlp_width, shape, dropout, place);
   }
 
   torch::Tensor compute(const torch::Tensor& x) override {
@@ -117,18 +104,16 @@ struct EncoderClassifier::Block : Layer {
   std::shared_ptr<Output> output;
 };
 
-struct EncoderClassifier::Embeddings : Layer {
+struct Embeddings : Layer {
   Embeddings(const ModelShape& shape, double dropout_probability, ParameterPlace place)
       : dropout(dropout_probability) {
     if (shape.layout == ModelLayout::kRoberta) padding_token = shape.padding_token;
-    auto add = [&](const char* name, std::int64_t rows, std::int64_t padding = -1) {
-      return register_module(name, std::make_shared<Embedding>(rows, shape.width, place, padding));
-    };
-    words = add("word_embeddings", shape.vocabulary, shape.padding_token);
-    positions = add("position_embeddings", shape.context, padding_token.value_or(-1));
-    types = add("token_type_embeddings", shape.token_types);
-    norm = register_module("LayerNorm",
-                           std::make_shared<LayerNorm>(shape.width, shape.norm_epsilon, place));
+    const auto width = shape.width;
+    words = add<Embedding>("word_embeddings", shape.vocabulary, width, place, shape.padding_token);
+    positions = add<Embedding>("position_embeddings", shape.context, width, place,
+                               padding_token.value_or(-1));
+    types = add<Embedding>("token_type_embeddings", shape.token_types, width, place);
+    norm = add<LayerNorm>("LayerNorm", shape.width, shape.norm_epsilon, place);
   }
 
   torch::Tensor compute(const torch::Tensor& tokens) override {
@@ -153,28 +138,24 @@ struct EncoderClassifier::Embeddings : Layer {
 };
 
 // What BERT looks at instead of the first token.
-struct EncoderClassifier::Pooler : Layer {
+struct Pooler : Layer {
   Pooler(const ModelShape& shape, ParameterPlace place) {
-    dense = register_module("dense", linear(shape.width, shape.width, place));
+    dense = add<Projection>("dense", shape.width, shape.width, place, kHasBias);
   }
   torch::Tensor compute(const torch::Tensor& x) override { return at::tanh(dense->forward(x)); }
   std::shared_ptr<Projection> dense;
 };
 
-struct EncoderClassifier::Encoder : Layer {
-  Encoder(const ModelShape& shape, double dropout, const std::shared_ptr<const Padding>& padding,
+struct Encoder : Layer {
+  Encoder(const ModelShape& shape, double dropout, const std::shared_ptr<const torch::Tensor>& mask,
           ParameterPlace place) {
-    embeddings = register_module("embeddings", std::make_shared<Embeddings>(shape, dropout, place));
-    auto list = std::make_shared<torch::nn::Module>();
-    for (std::int64_t i = 0; i < shape.layers; ++i) {
-      layers.push_back(list->register_module(
-          std::to_string(i), std::make_shared<Block>(shape, dropout, padding, place)));
-    }
-    auto encoder = std::make_shared<torch::nn::Module>();
-    encoder->register_module("layer", list);
-    register_module("encoder", encoder);
+    embeddings = add<Embeddings>("embeddings", shape, dropout, place);
+    const auto encoder = add<torch::nn::Module>("encoder");
+    layers = add_blocks(*encoder, "layer", shape.layers, [&](std::int64_t) {
+      return std::make_shared<Block>(shape, dropout, mask, place);
+    });
     if (shape.layout == ModelLayout::kBert) {
-      pooler = register_module("pooler", std::make_shared<Pooler>(shape, place));
+      pooler = add<Pooler>("pooler", shape, place);
     }
   }
 
@@ -187,15 +168,15 @@ struct EncoderClassifier::Encoder : Layer {
   }
 
   std::shared_ptr<Embeddings> embeddings;
-  std::vector<std::shared_ptr<Block>> layers;
+  std::vector<std::shared_ptr<Layer>> layers;
   std::shared_ptr<Pooler> pooler;  // null: RoBERTa
 };
 
-struct EncoderClassifier::RobertaHead : Layer {
+struct RobertaHead : Layer {
   RobertaHead(const ModelShape& shape, double dropout_probability, ParameterPlace place)
       : dropout(dropout_probability) {
-    dense = register_module("dense", linear(shape.width, shape.width, place));
-    out_proj = register_module("out_proj", linear(shape.width, shape.labels, place));
+    dense = add<Projection>("dense", shape.width, shape.width, place, kHasBias);
+    out_proj = add<Projection>("out_proj", shape.width, shape.labels, place, kHasBias);
   }
 
   torch::Tensor compute(const torch::Tensor& x) override {
@@ -207,13 +188,17 @@ struct EncoderClassifier::RobertaHead : Layer {
   std::shared_ptr<Projection> dense, out_proj;
 };
 
+}  // namespace
+
 EncoderClassifier::EncoderClassifier(const ModelShape& shape, double dropout, ParameterPlace place)
-    : dropout_(dropout), padding_(std::make_shared<Padding>()) {
+    : dropout_(dropout), mask_(std::make_shared<torch::Tensor>()) {
   const bool is_bert = shape.layout == ModelLayout::kBert;
-  encoder_ = register_module(is_bert ? "bert" : "roberta",
-                             std::make_shared<Encoder>(shape, dropout, padding_, place));
+  const auto encoder = std::make_shared<Encoder>(shape, dropout, mask_, place);
+  encoder_ = register_module(is_bert ? "bert" : "roberta", encoder);
+  blocks_ = encoder->layers;
   if (is_bert) {
-    head_ = register_module("classifier", linear(shape.width, shape.labels, place));
+    head_ = register_module(
+        "classifier", std::make_shared<Projection>(shape.width, shape.labels, place, kHasBias));
   } else {
     head_ = register_module("classifier", std::make_shared<RobertaHead>(shape, dropout, place));
   }
@@ -221,9 +206,8 @@ EncoderClassifier::EncoderClassifier(const ModelShape& shape, double dropout, Pa
 
 torch::Tensor EncoderClassifier::logits(const torch::Tensor& tokens,
                                         const torch::Tensor& attention_mask) {
-  padding_->mask = attention_mask.defined()
-                       ? attention_mask.to(torch::kBool).unsqueeze(1).unsqueeze(1)
-                       : torch::Tensor();
+  *mask_ = attention_mask.defined() ? attention_mask.to(torch::kBool).unsqueeze(1).unsqueeze(1)
+                                    : torch::Tensor();
   return head_->forward(at::dropout(encoder_->forward(tokens), dropout_, is_training()));
 }
 
@@ -238,10 +222,6 @@ torch::Tensor EncoderClassifier::loss(const TokenBatch& batch, double divisor,
 torch::Tensor EncoderClassifier::score(const TokenBatch& batch,
                                        const std::optional<ChunkedLossOptions>& /*chunks*/) {
   return score_of_logits(logits(batch.inputs, batch.attention_mask), batch.targets);
-}
-
-std::vector<std::shared_ptr<Layer>> EncoderClassifier::blocks() const {
-  return {encoder_->layers.begin(), encoder_->layers.end()};
 }
 
 }  // namespace shardlens::trainer::model

@@ -21,24 +21,16 @@ class EncoderClassifier : public Model {
                      const std::optional<ChunkedLossOptions>& chunks = std::nullopt) override;
   torch::Tensor score(const TokenBatch& batch,
                       const std::optional<ChunkedLossOptions>& chunks = std::nullopt) override;
-  std::vector<std::shared_ptr<Layer>> blocks() const override;
+  std::vector<std::shared_ptr<Layer>> blocks() const override { return blocks_; }
 
  private:
-  struct Padding;
-  struct SelfAttention;
-  struct Output;
-  struct Attention;
-  struct Intermediate;
-  struct Block;
-  struct Embeddings;
-  struct Pooler;
-  struct Encoder;
-  struct RobertaHead;
-
   double dropout_;
-  std::shared_ptr<Padding> padding_;
-  std::shared_ptr<Encoder> encoder_;
-  std::shared_ptr<Layer> head_;
+  // Which tokens of the batch under way are not padding: [batch, 1, 1, time], bool, or
+  // undefined. Layers take one tensor, so all blocks look here; backward, which may compute them
+  // again, ends before the next batch begins.
+  std::shared_ptr<torch::Tensor> mask_;
+  std::shared_ptr<Layer> encoder_, head_;
+  std::vector<std::shared_ptr<Layer>> blocks_;
 };
 
 }  // namespace shardlens::trainer::model

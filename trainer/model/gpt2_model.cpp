@@ -1,6 +1,5 @@
 #include <cmath>
 #include <optional>
-#include <string>
 
 #include "trainer/model/decoder_model.h"
 #include "trainer/model/layers/attention.h"
@@ -18,9 +17,8 @@ struct Gpt2Attention : Layer {
       scale = (shape.scales_attention ? 1 / std::sqrt(width) : 1.0) /
               (shape.scales_attention_by_layer ? static_cast<double>(layer + 1) : 1.0);
     }
-    c_attn =
-        register_module("c_attn", std::make_shared<Conv1d>(shape.width, 3 * shape.width, place));
-    c_proj = register_module("c_proj", std::make_shared<Conv1d>(shape.width, shape.width, place));
+    c_attn = add<Conv1d>("c_attn", shape.width, 3 * shape.width, place);
+    c_proj = add<Conv1d>("c_proj", shape.width, shape.width, place);
   }
 
   torch::Tensor compute(const torch::Tensor& x) override {
@@ -44,9 +42,8 @@ struct Gpt2Attention : Layer {
 struct Gpt2Mlp : Layer {
   Gpt2Mlp(const ModelShape& shape, double dropout_probability, ParameterPlace place)
       : activation(shape.activation), dropout(dropout_probability) {
-    c_fc = register_module("c_fc", std::make_shared<Conv1d>(shape.width, shape.mlp_width, place));
-    c_proj =
-        register_module("c_proj", std::make_shared<Conv1d>(shape.mlp_width, shape.width, place));
+    c_fc = add<Conv1d>("c_fc", shape.width, shape.mlp_width, place);
+    c_proj = add<Conv1d>("c_proj", shape.mlp_width, shape.width, place);
   }
 
   torch::Tensor compute(const torch::Tensor& x) override {
@@ -62,10 +59,10 @@ struct Gpt2Mlp : Layer {
 struct Gpt2Block : Layer {
   Gpt2Block(const ModelShape& shape, std::int64_t layer, double dropout, ParameterPlace place) {
     const double epsilon = shape.norm_epsilon;
-    ln_1 = register_module("ln_1", std::make_shared<LayerNorm>(shape.width, epsilon, place));
-    attn = register_module("attn", std::make_shared<Gpt2Attention>(shape, layer, dropout, place));
-    ln_2 = register_module("ln_2", std::make_shared<LayerNorm>(shape.width, epsilon, place));
-    mlp = register_module("mlp", std::make_shared<Gpt2Mlp>(shape, dropout, place));
+    ln_1 = add<LayerNorm>("ln_1", shape.width, epsilon, place);
+    attn = add<Gpt2Attention>("attn", shape, layer, dropout, place);
+    ln_2 = add<LayerNorm>("ln_2", shape.width, epsilon, place);
+    mlp = add<Gpt2Mlp>("mlp", shape, dropout, place);
   }
 
   torch::Tensor compute(const torch::Tensor& x) override {
@@ -81,16 +78,12 @@ struct Gpt2Block : Layer {
 struct Transformer : Layer {
   Transformer(const ModelShape& shape, double dropout_probability, ParameterPlace place)
       : dropout(dropout_probability) {
-    wte = register_module("wte", std::make_shared<Embedding>(shape.vocabulary, shape.width, place));
-    wpe = register_module("wpe", std::make_shared<Embedding>(shape.context, shape.width, place));
-    auto list = std::make_shared<torch::nn::Module>();
-    for (std::int64_t i = 0; i < shape.layers; ++i) {
-      h.push_back(list->register_module(std::to_string(i),
-                                        std::make_shared<Gpt2Block>(shape, i, dropout, place)));
-    }
-    register_module("h", list);
-    ln_f = register_module("ln_f",
-                           std::make_shared<LayerNorm>(shape.width, shape.norm_epsilon, place));
+    wte = add<Embedding>("wte", shape.vocabulary, shape.width, place);
+    wpe = add<Embedding>("wpe", shape.context, shape.width, place);
+    h = add_blocks(*this, "h", shape.layers, [&](std::int64_t i) {
+      return std::make_shared<Gpt2Block>(shape, i, dropout, place);
+    });
+    ln_f = add<LayerNorm>("ln_f", shape.width, shape.norm_epsilon, place);
   }
 
   torch::Tensor compute(const torch::Tensor& tokens) override {

@@ -1,5 +1,3 @@
-#include <string>
-
 #include "trainer/model/decoder_model.h"
 #include "trainer/model/layers/attention.h"
 #include "trainer/model/layers/rotary.h"
@@ -22,17 +20,13 @@ struct LlamaAttention : Layer {
         rotary(positions.rotary),
         window(positions.window) {
     const auto width = shape.width, wide = shape.attention_width(), kv_width = shape.kv_width();
-    auto add = [&](const char* name, std::int64_t in, std::int64_t out, bool has_bias) {
-      return register_module(name, std::make_shared<Projection>(in, out, place, has_bias));
-    };
-    q_proj = add("q_proj", width, wide, shape.qkv_bias);
-    k_proj = add("k_proj", width, kv_width, shape.qkv_bias);
-    v_proj = add("v_proj", width, kv_width, shape.qkv_bias);
-    o_proj = add("o_proj", wide, width, shape.output_bias);
+    q_proj = add<Projection>("q_proj", width, wide, place, shape.qkv_bias);
+    k_proj = add<Projection>("k_proj", width, kv_width, place, shape.qkv_bias);
+    v_proj = add<Projection>("v_proj", width, kv_width, place, shape.qkv_bias);
+    o_proj = add<Projection>("o_proj", wide, width, place, shape.output_bias);
     if (!shape.qk_norm) return;
-    auto norm = [&] { return std::make_shared<RmsNorm>(head_width, shape.norm_epsilon, place); };
-    q_norm = register_module("q_norm", norm());
-    k_norm = register_module("k_norm", norm());
+    q_norm = add<RmsNorm>("q_norm", head_width, shape.norm_epsilon, place);
+    k_norm = add<RmsNorm>("k_norm", head_width, shape.norm_epsilon, place);
   }
 
   torch::Tensor compute(const torch::Tensor& x) override {
@@ -61,12 +55,9 @@ struct LlamaAttention : Layer {
 struct LlamaMlp : Layer {
   LlamaMlp(const ModelShape& shape, ParameterPlace place) {
     const auto width = shape.width, hidden = shape.mlp_width;
-    auto add = [&](const char* name, std::int64_t in, std::int64_t out) {
-      return register_module(name, std::make_shared<Projection>(in, out, place, shape.mlp_bias));
-    };
-    gate_proj = add("gate_proj", width, hidden);
-    up_proj = add("up_proj", width, hidden);
-    down_proj = add("down_proj", hidden, width);
+    gate_proj = add<Projection>("gate_proj", width, hidden, place, shape.mlp_bias);
+    up_proj = add<Projection>("up_proj", width, hidden, place, shape.mlp_bias);
+    down_proj = add<Projection>("down_proj", hidden, width, place, shape.mlp_bias);
   }
 
   torch::Tensor compute(const torch::Tensor& x) override {
@@ -81,12 +72,12 @@ struct LlamaMlp : Layer {
 struct LlamaBlock : Layer {
   LlamaBlock(const ModelShape& shape, double dropout, const LlamaPositions& positions,
              ParameterPlace place) {
-    self_attn = register_module("self_attn",
-                                std::make_shared<LlamaAttention>(shape, dropout, positions, place));
-    mlp = register_module("mlp", std::make_shared<LlamaMlp>(shape, place));
-    auto norm = [&] { return std::make_shared<RmsNorm>(shape.width, shape.norm_epsilon, place); };
-    input_layernorm = register_module("input_layernorm", norm());
-    post_attention_layernorm = register_module("post_attention_layernorm", norm());
+    self_attn = add<LlamaAttention>("self_attn", shape, dropout, positions, place);
+    mlp = add<LlamaMlp>("mlp", shape, place);
+    const double epsilon = shape.norm_epsilon;
+    input_layernorm = add<RmsNorm>("input_layernorm", shape.width, epsilon, place);
+    post_attention_layernorm =
+        add<RmsNorm>("post_attention_layernorm", shape.width, epsilon, place);
   }
 
   torch::Tensor compute(const torch::Tensor& x) override {
@@ -102,20 +93,15 @@ struct LlamaBlock : Layer {
 struct Decoder : Layer {
   Decoder(const ModelShape& shape, double dropout, ParameterPlace place) {
     const auto rotary = std::make_shared<Rotary>(shape, place.device);
-    embed_tokens = register_module(
-        "embed_tokens",
-        std::make_shared<Embedding>(shape.vocabulary, shape.width, place, shape.padding_token));
-    auto list = std::make_shared<torch::nn::Module>();
+    embed_tokens =
+        add<Embedding>("embed_tokens", shape.vocabulary, shape.width, place, shape.padding_token);
     const auto window = shape.window > 0 ? std::make_shared<SlidingWindow>(shape.window) : nullptr;
-    for (std::int64_t i = 0; i < shape.layers; ++i) {
+    layers = add_blocks(*this, "layers", shape.layers, [&](std::int64_t i) {
       const LlamaPositions positions{rotary, i < shape.full_layers ? nullptr : window};
-      layers.push_back(list->register_module(
-          std::to_string(i), std::make_shared<LlamaBlock>(shape, dropout, positions, place)));
-    }
-    register_module("layers", list);
+      return std::make_shared<LlamaBlock>(shape, dropout, positions, place);
+    });
     register_module("rotary_emb", rotary);
-    norm =
-        register_module("norm", std::make_shared<RmsNorm>(shape.width, shape.norm_epsilon, place));
+    norm = add<RmsNorm>("norm", shape.width, shape.norm_epsilon, place);
   }
 
   torch::Tensor compute(const torch::Tensor& tokens) override {

@@ -4,8 +4,12 @@
 #include <torch/nn/module.h>
 #include <torch/types.h>
 
+#include <cstdint>
 #include <functional>
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace shardlens::trainer::model {
 
@@ -35,10 +39,28 @@ class Layer : public torch::nn::Module {
   }
 
  protected:
+  // Makes a module and registers it.
+  template <typename Part, typename... Arguments>
+  std::shared_ptr<Part> add(const char* name, Arguments&&... arguments) {
+    return register_module(name, std::make_shared<Part>(std::forward<Arguments>(arguments)...));
+  }
+
   virtual torch::Tensor compute(const torch::Tensor& input) = 0;
 
  private:
   Forward forward_ = [this](const torch::Tensor& input) { return compute(input); };
 };
+
+// A list of this name of a model's blocks, each of which `make` makes of its number.
+template <typename Make>
+std::vector<std::shared_ptr<Layer>> add_blocks(torch::nn::Module& parent, const char* name,
+                                               std::int64_t count, Make make) {
+  const auto list = parent.register_module(name, std::make_shared<torch::nn::Module>());
+  std::vector<std::shared_ptr<Layer>> blocks;
+  for (std::int64_t i = 0; i < count; ++i) {
+    blocks.push_back(list->register_module(std::to_string(i), make(i)));
+  }
+  return blocks;
+}
 
 }  // namespace shardlens::trainer::model
