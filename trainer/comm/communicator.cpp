@@ -13,7 +13,6 @@
 #include "trainer/comm/gloo_link.h"
 #include "trainer/comm/nccl_executor.h"
 #include "trainer/comm/own_address.h"
-#include "trainer/comm/recorded_backend.h"
 #include "trainer/comm/rendezvous.h"
 #include "trainer/comm/tagged_gloo.h"
 #include "trainer/cuda/cuda_part.h"
@@ -32,13 +31,6 @@ constexpr std::chrono::milliseconds kGlooConnectTimeout{30'000};
 using WorkPointer = c10::intrusive_ptr<c10d::Work>;
 using GlooDevices = std::vector<std::shared_ptr<gloo::transport::Device>>;
 using BackendPointer = c10::intrusive_ptr<RecordedBackend>;
-
-// A group of ranks to be connected: the world, or a part of it.
-struct GroupPlan {
-  int id = kWorld;
-  std::string name = "world";
-  std::vector<int> ranks;  // of the world
-};
 
 // As long as it lives, threads that the calling one starts preempt nobody when they wake up:
 // SCHED_BATCH of sched(7), which they inherit.
@@ -156,82 +148,6 @@ c10::intrusive_ptr<c10d::ProcessGroup> as_process_group(
   return group;
 }
 
-class BackendCommunicator final : public Communicator {
- public:
-  // `options.rank` and `options.world_size` are those of the world.
-  BackendCommunicator(c10::intrusive_ptr<c10d::Store> store, GroupPlan plan,
-                      const CommunicatorOptions& options, std::shared_ptr<SharedLink> simulated,
-                      profiler::recorder::Recorder& recorder)
-      : store_(std::move(store)),
-        plan_(std::move(plan)),
-        options_(options),
-        simulated_(std::move(simulated)),
-        recorder_(recorder) {
-    const auto own = std::ranges::find(plan_.ranks, options.rank);
-    TORCH_CHECK(own != plan_.ranks.end(), "rank ", options.rank, " is not in its group ",
-                plan_.name);
-    const int rank = static_cast<int>(own - plan_.ranks.begin());
-    backend_ = connect_backend(store_, rank, plan_, options_, simulated_, recorder_);
-    group_ = as_process_group(store_, backend_, options_.device);
-    register_group(plan_, options_, recorder_);
-  }
-  ~BackendCommunicator() override { shutdown(); }
-
-  int rank() const override { return backend_->getRank(); }
-  int world_size() const override { return backend_->getSize(); }
-  torch::Device device() const override { return options_.device; }
-  std::chrono::seconds timeout() const override { return options_.timeout; }
-  c10::intrusive_ptr<c10d::ProcessGroup> process_group() override { return group_; }
-
-  WorkPointer all_reduce(torch::Tensor tensor, CollectiveTag tag,
-                         c10d::ReduceOp::RedOpType operation) override {
-    c10d::AllreduceOptions options;
-    options.reduceOp = operation;
-    return backend_->all_reduce(std::move(tensor), std::move(tag), options);
-  }
-  WorkPointer broadcast(torch::Tensor tensor, int root, CollectiveTag tag) override {
-    c10d::BroadcastOptions options;
-    options.rootRank = root;
-    return backend_->broadcast_tagged(std::move(tensor), std::move(tag), options);
-  }
-  WorkPointer all_gather(torch::Tensor output, torch::Tensor input, CollectiveTag tag) override {
-    return backend_->all_gather(std::move(output), std::move(input), std::move(tag));
-  }
-  WorkPointer reduce_scatter(torch::Tensor output, torch::Tensor input, CollectiveTag tag,
-                             c10d::ReduceOp::RedOpType operation) override {
-    c10d::ReduceScatterOptions options;
-    options.reduceOp = operation;
-    return backend_->reduce_scatter(std::move(output), std::move(input), std::move(tag), options);
-  }
-  void barrier(CollectiveTag tag) override {
-    c10d::BarrierOptions options;
-    if (device().is_cuda()) options.device_ids = {device().index()};
-    backend_->barrier_tagged(std::move(tag), options)->wait();
-  }
-  void set_default_tag(CollectiveTag tag) override { backend_->set_default_tag(std::move(tag)); }
-  std::unique_ptr<Communicator> create_group(const std::string& name,
-                                             std::vector<int> ranks) override {
-    TORCH_CHECK(plan_.id == kWorld, "only the world is divided into groups");
-    const std::string prefix =
-        "group " + std::to_string(++groups_) + " of rank " + std::to_string(ranks.at(0));
-    return std::make_unique<BackendCommunicator>(
-        c10::make_intrusive<c10d::PrefixStore>(prefix, store_),
-        GroupPlan{groups_, name, std::move(ranks)}, options_, simulated_, recorder_);
-  }
-  void inject_next(trace::job::InjectedFault fault) override { backend_->inject_next(fault); }
-  void shutdown() override { backend_->shutdown(); }
-
- private:
-  c10::intrusive_ptr<c10d::Store> store_;
-  GroupPlan plan_;
-  CommunicatorOptions options_;
-  std::shared_ptr<SharedLink> simulated_;  // of all groups; null: none
-  profiler::recorder::Recorder& recorder_;
-  int groups_ = 0;
-  BackendPointer backend_;
-  c10::intrusive_ptr<c10d::ProcessGroup> group_;
-};
-
 trace::base::Result<std::unique_ptr<Communicator>> failed_to_connect(
     const CommunicatorOptions& options, const std::string& reason) {
   const std::string place = options.store_file.empty()
@@ -245,6 +161,63 @@ trace::base::Result<std::unique_ptr<Communicator>> failed_to_connect(
 }
 
 }  // namespace
+
+Communicator::Communicator(c10::intrusive_ptr<c10d::Store> store, GroupPlan plan,
+                           const CommunicatorOptions& options,
+                           std::shared_ptr<SharedLink> simulated,
+                           profiler::recorder::Recorder& recorder)
+    : store_(std::move(store)),
+      plan_(std::move(plan)),
+      options_(options),
+      simulated_(std::move(simulated)),
+      recorder_(recorder) {
+  const auto own = std::ranges::find(plan_.ranks, options.rank);
+  TORCH_CHECK(own != plan_.ranks.end(), "rank ", options.rank, " is not in its group ", plan_.name);
+  const int rank = static_cast<int>(own - plan_.ranks.begin());
+  backend_ = connect_backend(store_, rank, plan_, options_, simulated_, recorder_);
+  group_ = as_process_group(store_, backend_, options_.device);
+  register_group(plan_, options_, recorder_);
+}
+
+WorkPointer Communicator::all_reduce(torch::Tensor tensor, CollectiveTag tag,
+                                     c10d::ReduceOp::RedOpType operation) {
+  c10d::AllreduceOptions options;
+  options.reduceOp = operation;
+  return backend_->all_reduce(std::move(tensor), std::move(tag), options);
+}
+
+WorkPointer Communicator::broadcast(torch::Tensor tensor, int root, CollectiveTag tag) {
+  c10d::BroadcastOptions options;
+  options.rootRank = root;
+  return backend_->broadcast_tagged(std::move(tensor), std::move(tag), options);
+}
+
+WorkPointer Communicator::all_gather(torch::Tensor output, torch::Tensor input, CollectiveTag tag) {
+  return backend_->all_gather(std::move(output), std::move(input), std::move(tag));
+}
+
+WorkPointer Communicator::reduce_scatter(torch::Tensor output, torch::Tensor input,
+                                         CollectiveTag tag, c10d::ReduceOp::RedOpType operation) {
+  c10d::ReduceScatterOptions options;
+  options.reduceOp = operation;
+  return backend_->reduce_scatter(std::move(output), std::move(input), std::move(tag), options);
+}
+
+void Communicator::barrier(CollectiveTag tag) {
+  c10d::BarrierOptions options;
+  if (device().is_cuda()) options.device_ids = {device().index()};
+  backend_->barrier_tagged(std::move(tag), options)->wait();
+}
+
+std::unique_ptr<Communicator> Communicator::create_group(const std::string& name,
+                                                         std::vector<int> ranks) {
+  TORCH_CHECK(plan_.id == kWorld, "only the world is divided into groups");
+  const std::string prefix =
+      "group " + std::to_string(++groups_) + " of rank " + std::to_string(ranks.at(0));
+  return std::unique_ptr<Communicator>(new Communicator(
+      c10::make_intrusive<c10d::PrefixStore>(prefix, store_),
+      GroupPlan{groups_, name, std::move(ranks)}, options_, simulated_, recorder_));
+}
 
 trace::base::Result<std::unique_ptr<Communicator>> Communicator::connect(
     const CommunicatorOptions& options, profiler::recorder::Recorder& recorder) {
@@ -263,9 +236,9 @@ trace::base::Result<std::unique_ptr<Communicator>> Communicator::connect(
     world.ranks.resize(static_cast<std::size_t>(options.world_size));
     std::iota(world.ranks.begin(), world.ranks.end(), 0);
     const auto& link = options.simulated_link;
-    return std::make_unique<BackendCommunicator>(
-        options.store ? options.store : meet(options), std::move(world), options,
-        link ? std::make_shared<SharedLink>(*link) : nullptr, recorder);
+    return std::unique_ptr<Communicator>(
+        new Communicator(options.store ? options.store : meet(options), std::move(world), options,
+                         link ? std::make_shared<SharedLink>(*link) : nullptr, recorder));
   } catch (const c10::Error& error) {
     return failed_to_connect(options, error.what_without_backtrace());
   } catch (const std::exception& error) {

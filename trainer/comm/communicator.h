@@ -12,12 +12,13 @@
 #include <optional>
 #include <string>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#include <utility>
 #include <vector>
 
 #include "profiler/recorder/recorder.h"
 #include "trace/base/result.h"
 #include "trace/job/settings/schedule.h"
-#include "trainer/comm/collective_description.h"
+#include "trainer/comm/recorded_backend.h"
 
 namespace shardlens::trainer::comm {
 
@@ -44,6 +45,14 @@ struct CommunicatorOptions {
   c10::intrusive_ptr<c10d::Store> store;  // where they have met already; null: they have not
 };
 
+// A group of ranks to be connected: the world, or a part of it.
+struct GroupPlan {
+  int id = 0;  // the recorder's
+  std::string name = "world";
+  std::vector<int> ranks;  // of the world
+};
+class SharedLink;
+
 // A failed collective throws from Work::wait(), or through its future, with the collective's
 // number, function, bytes and tag in the message; those after it fail at once. Ranks that enter
 // different collectives (function, size, type or tag) never exchange data: both fail after
@@ -54,43 +63,58 @@ class Communicator {
  public:
   static trace::base::Result<std::unique_ptr<Communicator>> connect(
       const CommunicatorOptions& options, profiler::recorder::Recorder& recorder);
-  virtual ~Communicator() = default;
+  ~Communicator() { shutdown(); }
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
 
-  virtual int rank() const = 0;  // among those of this communicator
-  virtual int world_size() const = 0;
-  virtual torch::Device device() const = 0;
-  virtual std::chrono::seconds timeout() const = 0;  // of a collective
-  virtual c10::intrusive_ptr<c10d::ProcessGroup> process_group() = 0;
+  int rank() const { return backend_->getRank(); }  // among those of this communicator
+  int world_size() const { return backend_->getSize(); }
+  torch::Device device() const { return options_.device; }
+  std::chrono::seconds timeout() const { return options_.timeout; }  // of a collective
+  c10::intrusive_ptr<c10d::ProcessGroup> process_group() { return group_; }
 
   // Asynchronous; each enters the recorder and is tagged. In place on `tensor`.
-  virtual c10::intrusive_ptr<c10d::Work> all_reduce(
+  c10::intrusive_ptr<c10d::Work> all_reduce(
       torch::Tensor tensor, CollectiveTag tag,
-      c10d::ReduceOp::RedOpType operation = c10d::ReduceOp::SUM) = 0;
-  virtual c10::intrusive_ptr<c10d::Work> broadcast(torch::Tensor tensor, int root,
-                                                   CollectiveTag tag) = 0;
-  virtual c10::intrusive_ptr<c10d::Work> all_gather(torch::Tensor output, torch::Tensor input,
-                                                    CollectiveTag tag) = 0;
+      c10d::ReduceOp::RedOpType operation = c10d::ReduceOp::SUM);
+  c10::intrusive_ptr<c10d::Work> broadcast(torch::Tensor tensor, int root, CollectiveTag tag);
+  c10::intrusive_ptr<c10d::Work> all_gather(torch::Tensor output, torch::Tensor input,
+                                            CollectiveTag tag);
   // `input` holds a part for each rank, and is overwritten; `output` becomes the sum over ranks of
   // this rank's part, or another `operation` of them, on a GPU.
-  virtual c10::intrusive_ptr<c10d::Work> reduce_scatter(
+  c10::intrusive_ptr<c10d::Work> reduce_scatter(
       torch::Tensor output, torch::Tensor input, CollectiveTag tag,
-      c10d::ReduceOp::RedOpType operation = c10d::ReduceOp::SUM) = 0;
-  virtual void barrier(CollectiveTag tag) = 0;
+      c10d::ReduceOp::RedOpType operation = c10d::ReduceOp::SUM);
+  void barrier(CollectiveTag tag);
   // The tag of collectives that others, such as c10d::Reducer, ask process_group() for.
-  virtual void set_default_tag(CollectiveTag tag) = 0;
+  void set_default_tag(CollectiveTag tag) { backend_->set_default_tag(std::move(tag)); }
 
   // A communicator of its own over some of these ranks, in this order: its collectives do not queue
   // behind those of others. All ranks call it equally often, each with the group it belongs to.
   // Throws c10::Error.
-  virtual std::unique_ptr<Communicator> create_group(const std::string& name,
-                                                     std::vector<int> ranks) = 0;
+  std::unique_ptr<Communicator> create_group(const std::string& name, std::vector<int> ranks);
 
   // Faults on purpose for the next collective (trace::InjectedFault::kSkipCollective,
   // kUnequalSize).
-  virtual void inject_next(trace::job::InjectedFault fault) = 0;
+  void inject_next(trace::job::InjectedFault fault) { backend_->inject_next(fault); }
 
   // Ends within a few seconds, whatever the other ranks do. Idempotent; no collective may follow.
-  virtual void shutdown() = 0;
+  void shutdown() { backend_->shutdown(); }
+
+ private:
+  // `options.rank` and `options.world_size` are those of the world.
+  Communicator(c10::intrusive_ptr<c10d::Store> store, GroupPlan plan,
+               const CommunicatorOptions& options, std::shared_ptr<SharedLink> simulated,
+               profiler::recorder::Recorder& recorder);
+
+  c10::intrusive_ptr<c10d::Store> store_;
+  GroupPlan plan_;
+  CommunicatorOptions options_;
+  std::shared_ptr<SharedLink> simulated_;  // of all groups; null: none
+  profiler::recorder::Recorder& recorder_;
+  int groups_ = 0;
+  c10::intrusive_ptr<RecordedBackend> backend_;
+  c10::intrusive_ptr<c10d::ProcessGroup> group_;
 };
 
 // Switches PyTorch's flight recorder off, unless the environment has set its size. It notes process
