@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <thread>
+#include <utility>
 
 namespace shardlens::trainer::loop {
 
@@ -22,25 +23,22 @@ FaultInjector::FaultInjector(const std::vector<trace::job::Injection>& all,
   }
 }
 
-bool FaultInjector::is_due(const Armed& armed, std::int64_t step, trace::base::Phase phase) {
+bool FaultInjector::acts(Armed& armed, std::int64_t step, trace::base::Phase phase) {
   const trace::job::Injection& injection = armed.injection;
   const bool this_step = injection.repeats ? step >= injection.step : step == injection.step;
-  return this_step && injection.phase == phase && armed.last_step != step;
+  return this_step && injection.phase == phase && std::exchange(armed.last_step, step) != step;
 }
 
 void FaultInjector::enter(std::int64_t step, trace::base::Phase phase) {
   for (Armed& armed : armed_) {
-    if (armed.injection.fault == InjectedFault::kNan || !is_due(armed, step, phase)) continue;
-    armed.last_step = step;
+    if (armed.injection.fault == InjectedFault::kNan || !acts(armed, step, phase)) continue;
     act(armed.injection);
   }
 }
 
 bool FaultInjector::poisons(std::int64_t step, trace::base::Phase phase) {
   for (Armed& armed : armed_) {
-    if (armed.injection.fault != InjectedFault::kNan || !is_due(armed, step, phase)) continue;
-    armed.last_step = step;
-    return true;
+    if (armed.injection.fault == InjectedFault::kNan && acts(armed, step, phase)) return true;
   }
   return false;
 }

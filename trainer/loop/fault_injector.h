@@ -24,7 +24,8 @@ class FaultInjector {
     trace::job::Injection injection;
     std::int64_t last_step = -1;  // in which it acted
   };
-  static bool is_due(const Armed& armed, std::int64_t step, trace::base::Phase phase);
+  // Whether it acts now, once a step.
+  static bool acts(Armed& armed, std::int64_t step, trace::base::Phase phase);
   void act(const trace::job::Injection& injection);
 
   comm::Communicator& communicator_;

@@ -2,6 +2,7 @@
 // thread.
 #pragma once
 
+#include <cstdio>
 #include <string>
 
 #include "profiler/recorder/recorder.h"
@@ -13,13 +14,22 @@ class RankLog {
   // `recorder` may be null; lines then only go to standard error.
   explicit RankLog(profiler::recorder::Recorder* recorder) : recorder_(recorder) {}
 
-  void info(const std::string& text);
-  void warn(const std::string& text);
+  void info(const std::string& text) { write(trace::model::LogLine::Level::kInfo, "", text); }
+  void warn(const std::string& text) {
+    write(trace::model::LogLine::Level::kWarning, "warning: ", text);
+  }
   // "error: …": what the launcher shows as the reason.
-  void error(const std::string& text);
+  void error(const std::string& text) {
+    write(trace::model::LogLine::Level::kError, "error: ", text);
+  }
 
  private:
-  void write(trace::model::LogLine::Level level, const std::string& line, const std::string& text);
+  void write(trace::model::LogLine::Level level, const char* mark, const std::string& text) {
+    // One call, so that ranks that share a terminal do not mix their lines.
+    const std::string line = mark + text + "\n";
+    std::fwrite(line.data(), 1, line.size(), stderr);
+    if (recorder_ != nullptr) recorder_->log(level, text);
+  }
 
   profiler::recorder::Recorder* recorder_;
 };

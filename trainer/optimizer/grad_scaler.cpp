@@ -6,6 +6,12 @@
 
 namespace shardlens::trainer::optimizer {
 
+namespace {
+
+constexpr double kGrowth = 2.0, kBackoff = 0.5;  // factors of torch.amp.GradScaler
+
+}  // namespace
+
 GradScaler::GradScaler(const GradScalerOptions& options, torch::Device device) : options_(options) {
   if (!options.enabled) return;
   const auto on_device = torch::TensorOptions().device(device);
@@ -57,8 +63,8 @@ void GradScaler::update() {
   if (!options_.enabled) return;
   const torch::NoGradGuard no_grad;
   skipped_.add_(overflowed_);
-  at::_amp_update_scale_(scale_, growth_tracker_, overflowed_, options_.growth_factor,
-                         options_.backoff_factor, options_.growth_interval);
+  at::_amp_update_scale_(scale_, growth_tracker_, overflowed_, kGrowth, kBackoff,
+                         options_.growth_interval);
 }
 
 }  // namespace shardlens::trainer::optimizer

@@ -12,12 +12,10 @@
 
 namespace shardlens::trainer::optimizer {
 
-// Factors and interval are those of torch.amp.GradScaler.
+// As torch.amp.GradScaler's.
 struct GradScalerOptions {
   bool enabled = true;  // false: the factor is 1 and nothing is checked
   double initial_scale = 65536;
-  double growth_factor = 2.0;
-  double backoff_factor = 0.5;
   std::int64_t growth_interval = 2000;  // steps without overflow until the factor grows
 };
 

@@ -34,17 +34,13 @@ double wave(double progress, double cycles) {
   return 0.5 * (1 + std::cos(std::numbers::pi * cycles * 2 * progress));
 }
 
-double cosine(const Place& at) { return std::max(0.0, wave(at.progress(), at.cycles(0.5))); }
+double cosine(const Place& at, double progress, double lowest) {
+  return std::max(0.0, wave(progress, at.cycles(0.5)) * (1 - lowest) + lowest);
+}
 
 double cosine_with_restarts(const Place& at) {
   if (at.progress() >= 1) return 0;
-  const double within = std::fmod(at.cycles(1) * at.progress(), 1.0);
-  return std::max(0.0, 0.5 * (1 + std::cos(std::numbers::pi * within)));
-}
-
-double cosine_with_min_lr(const Place& at) {
-  const double lowest = at.lowest(0.1);
-  return std::max(0.0, wave(at.progress(), at.cycles(0.5)) * (1 - lowest) + lowest);
+  return std::max(0.0, wave(std::fmod(at.cycles(1) * at.progress(), 1.0), 0.5));
 }
 
 double polynomial(const Place& at) {
@@ -71,15 +67,14 @@ double warmup_stable_decay(const Place& at) {
   const double decay_begins = at.total - decay;  // which may lie within the warm-up
   if (at.step < decay_begins) return 1;
   if (at.step >= decay_begins + decay) return lowest;
-  const double progress = (at.step - decay_begins) / decay;
-  return std::max(0.0, wave(progress, at.cycles(0.5)) * (1 - lowest) + lowest);
+  return cosine(at, (at.step - decay_begins) / decay, lowest);
 }
 
 // What the rate is of its peak, once it has warmed up.
 double factor_at(const Place& at) {
   switch (at.settings.lr_schedule) {
     case trace::job::LrSchedule::kCosine:
-      return cosine(at);
+      return cosine(at, at.progress(), 0);
     case trace::job::LrSchedule::kLinear:
       return linear(at);
     case trace::job::LrSchedule::kConstant:
@@ -88,7 +83,7 @@ double factor_at(const Place& at) {
     case trace::job::LrSchedule::kCosineWithRestarts:
       return cosine_with_restarts(at);
     case trace::job::LrSchedule::kCosineWithMinLr:
-      return cosine_with_min_lr(at);
+      return cosine(at, at.progress(), at.lowest(0.1));
     case trace::job::LrSchedule::kPolynomial:
       return polynomial(at);
     case trace::job::LrSchedule::kInverseSqrt:
