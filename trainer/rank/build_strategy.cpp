@@ -11,16 +11,6 @@ namespace shardlens::trainer::rank {
 
 namespace {
 
-struct Parts {
-  const trace::job::Settings& settings;
-  model::Model& model;
-  comm::Communicator& communicator;
-  profiler::recorder::Recorder& recorder;
-  int local_world_size;
-  model::ParameterSource* source;
-  const std::function<void()>& after_reading;
-};
-
 torch::ScalarType type_of(trace::job::DataType setting, torch::ScalarType automatic) {
   switch (setting) {
     case trace::job::DataType::kAuto:
@@ -35,13 +25,13 @@ torch::ScalarType type_of(trace::job::DataType setting, torch::ScalarType automa
   return automatic;
 }
 
-strategy::FullyShardedOptions fully_sharded_options(const Parts& parts) {
-  const trace::job::Settings& s = parts.settings;
+strategy::FullyShardedOptions fully_sharded_options(const trace::job::Settings& s, int world_size,
+                                                    int local_world_size) {
   strategy::FullyShardedOptions options;
   options.wrap_policy = s.wrap_policy;
   options.min_num_params = s.min_num_params;
-  options.shard_group_size = static_cast<int>(
-      trace::job::shard_group_size(s, parts.communicator.world_size(), parts.local_world_size));
+  options.shard_group_size =
+      static_cast<int>(trace::job::shard_group_size(s, world_size, local_world_size));
   options.schedule = trace::job::unit_schedule_options(s);
   options.limit_all_gathers = s.limit_all_gathers;
   options.separate_communicators = s.separate_communicators;
@@ -55,50 +45,34 @@ strategy::FullyShardedOptions fully_sharded_options(const Parts& parts) {
   return options;
 }
 
-// The others get them when the replicas are made equal.
-void let_first_rank_read(const Parts& parts) {
-  if (parts.source == nullptr) return;
-  const profiler::memory::MemoryCategoryScope category(trace::model::MemoryCategory::kParameters);
-  model::allocate_parameters(parts.model, *parts.source, parts.communicator.rank() == 0);
-  if (parts.after_reading) parts.after_reading();
-}
-
-template <typename Replicated>
-std::unique_ptr<strategy::Strategy> build_replicated(const Parts& parts) {
-  let_first_rank_read(parts);
-  return std::make_unique<Replicated>(tensor::named_parameters_of(parts.model),
-                                      tensor::named_buffers_of(parts.model), parts.communicator,
-                                      parts.recorder, parts.settings);
-}
-
-std::unique_ptr<strategy::Strategy> build_fully_sharded(const Parts& parts) {
-  auto sharded = std::make_unique<strategy::FullySharded>(
-      parts.model, parts.communicator, parts.recorder, fully_sharded_options(parts), parts.source);
-  if (parts.source != nullptr && parts.after_reading) parts.after_reading();
-  return sharded;
-}
-
 }  // namespace
 
 std::unique_ptr<strategy::Strategy> build_strategy(
     const trace::job::Settings& settings, model::Model& model, comm::Communicator& communicator,
     profiler::recorder::Recorder& recorder, int local_world_size, model::ParameterSource* source,
     const std::function<void()>& after_reading) {
-  const Parts parts{settings,         model,  communicator, recorder,
-                    local_world_size, source, after_reading};
-  switch (settings.sharding_strategy) {
-    case trace::job::Strategy::kDdp:
-      return build_replicated<strategy::DataParallel>(parts);
-    case trace::job::Strategy::kZero1:
-      return build_replicated<strategy::ZeroRedundancy>(parts);
-    case trace::job::Strategy::kNoShard:
-    case trace::job::Strategy::kShardGradOp:
-    case trace::job::Strategy::kFullShard:
-    case trace::job::Strategy::kHybridShard:
-    case trace::job::Strategy::kHybridShardZero2:
-      return build_fully_sharded(parts);
+  const bool is_ddp = settings.sharding_strategy == trace::job::Strategy::kDdp;
+  if (!is_ddp && settings.sharding_strategy != trace::job::Strategy::kZero1) {
+    auto sharded = std::make_unique<strategy::FullySharded>(
+        model, communicator, recorder,
+        fully_sharded_options(settings, communicator.world_size(), local_world_size), source);
+    if (source != nullptr && after_reading) after_reading();
+    return sharded;
   }
-  TORCH_CHECK(false, "there is no such sharding strategy");
+  if (source != nullptr) {
+    // The others get them when the replicas are made equal.
+    const profiler::memory::MemoryCategoryScope category(trace::model::MemoryCategory::kParameters);
+    model::allocate_parameters(model, *source, communicator.rank() == 0);
+    if (after_reading) after_reading();
+  }
+  const auto parameters = tensor::named_parameters_of(model);
+  const auto buffers = tensor::named_buffers_of(model);
+  if (is_ddp) {
+    return std::make_unique<strategy::DataParallel>(parameters, buffers, communicator, recorder,
+                                                    settings);
+  }
+  return std::make_unique<strategy::ZeroRedundancy>(parameters, buffers, communicator, recorder,
+                                                    settings);
 }
 
 }  // namespace shardlens::trainer::rank
