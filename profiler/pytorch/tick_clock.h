@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
+#include "profiler/recorder/callback_cost.h"
 #include "profiler/recorder/recorder.h"
-#include "profiler/recorder/tick_counter.h"
 
 namespace shardlens::profiler::pytorch {
 

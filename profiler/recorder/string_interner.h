@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "trace/model/events.h"
@@ -22,10 +23,21 @@ class StringInterner {
  public:
   explicit StringInterner(int rank) : rank_(rank) {}
 
-  trace::model::StringId intern(std::string_view text);
+  trace::model::StringId intern(std::string_view text) {
+    if (text.empty()) return 0;
+    const std::lock_guard lock(mutex_);
+    if (const auto found = ids_.find(text); found != ids_.end()) return found->second;
+    const auto id = static_cast<trace::model::StringId>(ids_.size() + 1);
+    ids_.emplace(text, id);
+    new_.push_back({rank_, id, std::string(text)});
+    return id;
+  }
   // The strings added since the last call. Taken after the rows that use them, so that no row is
   // ever written before its string.
-  std::vector<trace::model::InternedString> take_new();
+  std::vector<trace::model::InternedString> take_new() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(new_, {});
+  }
 
  private:
   const int rank_;
