@@ -57,29 +57,24 @@ void set_threads(const trace::job::Settings& settings, int local_world_size) {
   at::set_num_interop_threads(1);
 }
 
-// NCCL refuses two ranks on one GPU unless they seem to be on different hosts. No other thread runs
-// yet, and what the launcher has set stays.
-void pretend_own_host(int rank) {
-  setenv("NCCL_HOSTID", ("shardlens-rank-" + std::to_string(rank)).c_str(), /*overwrite=*/0);
+// Of a rank on a GPU. No other thread runs yet, and what the launcher has set stays.
+void choose_environment(const RankDevice& device, int rank, bool is_single_machine) {
+  const auto choose = [](const char* name, const std::string& value) {
+    setenv(name, value.c_str(), /*overwrite=*/0);
+  };
+  // Between ranks of one machine nothing should listen to the network; NCCL's own choice would be
+  // its first interface.
+  if (is_single_machine) choose("NCCL_SOCKET_IFNAME", "lo");
+  // NCCL refuses two ranks on one GPU unless they seem to be on different hosts.
+  if (device.is_shared) choose("NCCL_HOSTID", "shardlens-rank-" + std::to_string(rank));
+  // NCCL looks for its profiler plugin in this program, unless the user wants another.
+  choose(profiler::nccl::NcclPlugin::kVariable, profiler::nccl::NcclPlugin::kThisProgram);
+  // After a collective's timeout LibTorch's watchdog waits four times as long for its own diagnosis
+  // before it ends the process; by default that is a minute.
+  choose("TORCH_NCCL_WAIT_TIMEOUT_DUMP_MILSEC", "1000");
 }
 
-// Between ranks of one machine nothing should listen to the network; NCCL's own choice would be its
-// first interface. As above.
-void keep_nccl_on_loopback() { setenv("NCCL_SOCKET_IFNAME", "lo", /*overwrite=*/0); }
-
-// NCCL looks for its profiler plugin in this program, unless the user wants another. As above.
-void keep_nccl_plugin_here() {
-  setenv(profiler::nccl::NcclPlugin::kVariable, profiler::nccl::NcclPlugin::kThisProgram,
-         /*overwrite=*/0);
-}
-
-// After a collective's timeout LibTorch's watchdog waits four times as long for its own diagnosis
-// before it ends the process; by default that is a minute. As above.
-void end_hung_collectives_soon() {
-  setenv("TORCH_NCCL_WAIT_TIMEOUT_DUMP_MILSEC", "1000", /*overwrite=*/0);
-}
-
-// As above, under a launcher that is not ours and knows nothing of these knobs.
+// As early, under a launcher that is not ours and knows nothing of these knobs.
 void change_environment(const trace::job::Settings& settings, const VariableLookup& lookup) {
   const auto is_set = [&](std::string_view name) {
     return lookup(std::string(name).c_str()) != nullptr;
@@ -207,11 +202,8 @@ trace::base::Result<void> RankJob::prepare_process() {
   resolved.device =
       trace::job::device_choice(device_.kind());  // what needs a GPU is known only now
   TRY(trace::job::validate(resolved));
-  if (device_.device.is_cuda() && is_single_machine()) keep_nccl_on_loopback();
-  if (device_.is_shared) pretend_own_host(environment_.rank);
   if (device_.device.is_cuda()) {
-    keep_nccl_plugin_here();
-    end_hung_collectives_soon();
+    choose_environment(device_, environment_.rank, is_single_machine());
     TRY_ASSIGN(cuda_, cuda::load_cuda_part());
   } else {
     comm::turn_flight_recorder_off();
