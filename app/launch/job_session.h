@@ -120,7 +120,7 @@ class JobSession final : public RunningJob {
   const JobOptions options_;
   const std::int64_t steps_before_;  // of the checkpoint that the ranks go on from
   const std::filesystem::path store_file_;
-  trace::base::ReservedRoom room_for_end_;  // to say how the run ended although the disk is full
+  trace::base::ReservedRoom room_for_end_;   // to say how the run ended although the disk is full
   trace::base::Descriptor wake_descriptor_;  // not open: the thread looks now and then
   std::atomic<bool> stop_requested_ = false;
   std::atomic<bool> kill_requested_ = false;

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <system_error>
 
-#include "app/session/watch/replay_clock.h"
 #include "trace/base/file_system.h"
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"
-#include "trace/base/whole_file.h"
-#include "ui/state/replay_speed.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::app::window {
 

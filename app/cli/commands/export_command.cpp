@@ -14,7 +14,6 @@
 #include "app/session/runs/listed_runs.h"
 #include "trace/base/file_system.h"
 #include "trace/base/text.h"
-#include "trace/base/whole_file.h"
 #include "trace/frameworks/write/framework_export.h"
 #include "trace/interop/chrome/chrome_export.h"
 #include "trace/model/run_info.h"

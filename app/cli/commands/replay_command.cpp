@@ -6,7 +6,7 @@
 #include "app/cli/terminal/output.h"
 #include "app/session/runs/listed_runs.h"
 #include "app/window/window_main.h"
-#include "ui/state/replay_speed.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::app::cli {
 namespace {

@@ -17,7 +17,7 @@
 #include "trace/predict/record/recorded_steps.h"
 #include "trace/store/read/run_reader.h"
 #include "trace/tuning/predictor.h"
-#include "ui/state/advice_view.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::app::session {
 

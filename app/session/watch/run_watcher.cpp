@@ -9,7 +9,7 @@
 #include "app/session/worker/free_memory.h"
 #include "trace/base/wall_clock.h"
 #include "trace/store/sqlite/stop_reading.h"
-#include "ui/state/replay_speed.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::app::session {
 

@@ -7,9 +7,7 @@
 
 #include "tests/trace/explore/testing/known_run.h"
 #include "trace/explore/explored_run.h"
-#include "trace/explore/run/overview_cells.h"
 #include "trace/explore/run/rank_overview.h"
-#include "trace/model/recording_end.h"
 #include "trace/model/untold.h"
 #include "trace/store/run/run_folder.h"
 

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 
-#include "trace/analysis/collectives/bucket_figures.h"
 #include "trace/analysis/collectives/plan_figures.h"
 #include "trace/model/events.h"
-#include "trace/model/unit_tag.h"
 
 namespace shardlens::trace::explore {
 

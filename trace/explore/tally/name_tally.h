@@ -11,9 +11,7 @@
 #include <vector>
 
 #include "trace/explore/tally/duration_bins.h"
-#include "trace/explore/tally/event_blocks.h"
 #include "trace/store/chunk/chunk_codec.h"
-#include "trace/store/chunk/chunk_entry.h"
 #include "trace/store/chunk/event_columns.h"
 
 namespace shardlens::trace::explore {

@@ -9,8 +9,6 @@
 #include "profiler/pytorch/torch_sources.h"
 #include "trace/base/text.h"
 #include "trace/model/events.h"
-#include "trace/model/unit_tag.h"
-#include "trainer/strategy/initial_values.h"
 #include "trainer/strategy/strategy.h"
 #include "trainer/tensor/tensor_memory.h"
 
