@@ -1,9 +1,9 @@
 """What is predicted from imported traces of PyTorch's own DDP and fully_shard, held against traces of what was predicted.
 
 Two ranks over Gloo train the same model with other buckets, hooks, micro-batches, or shards, in random order, again and again in
-processes of their own. Each trace is imported and each other job of its family predicted from it: the means over all repeats of
-the predicted and of the measured difference are compared, in parts of the measured step. A pair is met within 5 %, or within
-twice the noise between runs of the same job where that is more.
+processes of their own. Each trace is imported and each other job of its family predicted from it: the median over all repeats of
+what is predicted, in parts of the step that it is predicted from, is held against what was measured, as in `bench predict`. A
+pair is met within 5 %, or within twice the noise between runs of the same job where that is more.
 """
 import itertools
 import os
@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-from predict import Program, least_difference, noise_row, option_parser, order_row, point_row, pooled_noise, print_rows
+from predict import UNDISTURBED, Program, least_difference, noise_row, option_parser, order_row, point_row, pooled_noise, print_rows
 
 HERE = pathlib.Path(__file__).parent
 SUPPORT = HERE.parents[1] / "tests" / "e2e" / "support"  # with traced_job
@@ -68,16 +68,16 @@ class Desk(Program):
         return folder
 
     def step_ms(self, run):
-        return self.ask("report", run)["summary"]["step_ms"]["mean"]
+        return self.ask("report", run)["summary"]["step_ms"][UNDISTURBED]
 
-    def difference(self, run, settings):
-        """Predicted, in milliseconds; None where it is refused."""
+    def predict(self, run, settings):
+        """In parts of the run's own step time; None where it is refused."""
         answer = self.ask("predict", run, *self.assignments(settings), may_fail=True)
-        return None if answer["refused"] else answer["step_ms"]["mean"] - answer["recorded"]["step_ms"]
+        return None if answer["refused"] else answer["step_ms"]["mean"] / answer["recorded"]["step_ms"]
 
 
 def measure(options, families, library):
-    """By job: measured step times, and by pair of jobs predicted differences, in milliseconds."""
+    """By job: measured step times, in milliseconds, and by pair of jobs what is predicted of the second, in parts of the first."""
     desk, order = Desk(options, library), random.Random(options.seed)
     jobs = [job for family in families.values() for job in family]
     measured = {job: [] for job in jobs}
@@ -91,27 +91,27 @@ def measure(options, families, library):
     predicted = {}
     for family in families.values():
         for origin, target in itertools.permutations(family, 2):
-            predicted[origin, target] = [desk.difference(f"{origin} {repeat}", family[target]) for repeat in range(options.repeats)]
+            predicted[origin, target] = [desk.predict(f"{origin} {repeat}", family[target]) for repeat in range(options.repeats)]
     return measured, predicted
 
 
 def rows_of(measured, predicted):
     noise = pooled_noise(measured)
-    means = {job: statistics.mean(times) for job, times in measured.items()}
+    medians = {job: statistics.median(times) for job, times in measured.items()}
     rows = [noise_row(noise)]
     right = pairs = 0
     between = least_difference(noise, measured)
-    for (origin, target), differences in predicted.items():
+    for (origin, target), parts in predicted.items():
         what = f"{origin} → {target}"
-        told = [difference for difference in differences if difference is not None]
+        told = [part for part in parts if part is not None]
         if not told:
-            rows.append({"what": what, "value": None, "unit": "refused", "peer": f"measured {means[target]:.1f} ms"})
+            rows.append({"what": what, "value": None, "unit": "refused", "peer": f"measured {medians[target]:.1f} ms"})
             continue
-        expected = means[origin] + statistics.mean(told)
-        rows.append(point_row(what, expected, means[target], noise))
-        if between is not None and abs(means[origin] / means[target] - 1) > between:
+        expected = medians[origin] * statistics.median(told)
+        rows.append(point_row(what, expected, medians[target], noise))
+        if between is not None and abs(medians[origin] / medians[target] - 1) > between:
             pairs += 1
-            right += (expected < means[origin]) == (means[target] < means[origin])
+            right += (expected < medians[origin]) == (medians[target] < medians[origin])
     return [*rows, order_row(right, pairs, between)]
 
 

@@ -2,14 +2,16 @@
 
 Points run in random order, and what they are predicted from runs again after every third of them. A run of a point is held
 against what is predicted from the run of its origin just before it and from that just after it, both in parts of these two, so
-that a machine that becomes faster or slower on the way changes neither; in the table all are milliseconds of the mean base. A
-point is met within 5 %, or within twice the noise between runs of the same settings where that is more; where that is more
-than 20 %, or not known because each point ran once, runs tell nothing.
+that a machine that becomes faster or slower on the way changes neither; in the table all are milliseconds of the median base.
+What else the machine does only ever makes steps longer, and some runs as a whole: of a run counts the step time that a tenth of
+its steps stay below, of what a point's runs tell the median. A point is met within 5 %, or within twice the noise between runs
+of the same settings where that is more; where that is more than 20 %, or not known because each point ran once, runs tell nothing.
 """
 import argparse
 import contextlib
 import itertools
 import json
+import math
 import pathlib
 import random
 import re
@@ -23,6 +25,7 @@ LEAST_TOLERANCE = 0.05
 MOST_TOLERANCE = 0.2
 SURE = 2  # times the noise
 RUNS_BETWEEN_ORIGINS = 3
+UNDISTURBED = "p10"  # of the steps of a run
 
 
 def option_parser(name, description):
@@ -136,7 +139,7 @@ class Desk(Program):
     def run(self, name, changes):
         settings = {"model": self.options.model, "batch_per_rank": "8", "bucket_cap_mb": self.options.base,
                     "steps": self.options.steps, "ranks": self.options.ranks, **self.place(), **changes}
-        return self.ask("run", *self.assignments(settings), "--name", name)["summary"]["step_ms"]["mean"]
+        return self.ask("run", *self.assignments(settings), "--name", name)["summary"]["step_ms"][UNDISTURBED]
 
     def place(self):
         """Where the ranks of every run are."""
@@ -149,8 +152,9 @@ class Desk(Program):
         self.ask("calibrate", *self.assignments(settings), "--seconds", "10")
 
     def predict(self, name, changes):
+        """In parts of the run's own step time."""
         predicted = self.ask("predict", name, *self.assignments(changes))
-        return predicted["step_ms"]["mean"] - predicted["recorded"]["step_ms"]
+        return predicted["step_ms"]["mean"] / predicted["recorded"]["step_ms"]
 
 
 @contextlib.contextmanager
@@ -194,9 +198,8 @@ def measure(options, points):
                 continue
             near = neighbours(order, at, origin)
             new = {key: value for key, value in points[point].items() if points[origin].get(key) != value}
-            time = statistics.mean(times[run] for run in near)
-            measured[point].append(times[at] / time)
-            predicted[point].append(1 + statistics.mean(desk.predict(str(run), new) for run in near) / time)
+            measured[point].append(times[at] / statistics.mean(times[run] for run in near))
+            predicted[point].append(statistics.mean(desk.predict(str(run), new) for run in near))
     return measured, predicted
 
 
@@ -208,9 +211,10 @@ def neighbours(order, at, origin):
 
 
 def pooled_noise(measured):
-    """Standard deviation between runs of the same settings, in parts of their mean; None where none ran twice."""
-    parts = [statistics.variance(times) / statistics.mean(times) ** 2 for times in measured.values() if len(times) > 1]
-    return statistics.mean(parts) ** 0.5 if parts else None
+    """Standard deviation between runs of the same settings, in parts of what they measure, as the median difference of two of them
+    tells it, which some disturbed runs do not change; None where none ran twice."""
+    differences = [2 * abs(a - b) / (a + b) for times in measured.values() for a, b in itertools.combinations(times, 2)]
+    return statistics.median(differences) / (2 ** 0.5 * statistics.NormalDist().inv_cdf(0.75)) if differences else None
 
 
 def noise_row(noise):
@@ -227,7 +231,7 @@ def point_row(what, expected, measured, noise):
 
 
 def order_row(right, pairs, between):
-    """`between`: by how much two means have to differ, in parts of one; None: nobody knows. Where no pair does, none was in the
+    """`between`: by how much two medians have to differ, in parts of one; None: nobody knows. Where no pair does, none was in the
     wrong order, either."""
     if between is None:
         return {"what": "pairs that differ beyond noise", "value": None, "unit": "pairs"}
@@ -238,22 +242,24 @@ def order_row(right, pairs, between):
 
 
 def least_difference(noise, measured):
-    """In parts of a mean: from where on two points differ beyond noise; None where that is not known."""
-    return None if noise is None else SURE * noise * (2 / min(map(len, measured.values()))) ** 0.5
+    """In parts of a median: from where on two points differ beyond noise; None where that is not known. A median's variance is π/2
+    of a mean's."""
+    return None if noise is None else SURE * noise * (math.pi / min(map(len, measured.values()))) ** 0.5
 
 
 def rows_of(points, measured, predicted):
-    base, runs = statistics.mean(measured["base"]), {point: parts for point, parts in measured.items() if point != "base"}
+    base, runs = statistics.median(measured["base"]), {point: parts for point, parts in measured.items() if point != "base"}
     noise = pooled_noise(runs)
     between = least_difference(noise, runs)
-    means = {"base": base}
+    medians = {"base": base}
     for point in sorted(runs, key=lambda point: origin_of(point, points) != "base"):  # an origin's own before those predicted from it
-        means[point] = means[origin_of(point, points)] * statistics.mean(runs[point])
-    expected = {"base": base} | {point: means[origin_of(point, points)] * statistics.mean(predicted[point]) for point in runs}
+        medians[point] = medians[origin_of(point, points)] * statistics.median(runs[point])
+    expected = {"base": base} | {point: medians[origin_of(point, points)] * statistics.median(predicted[point]) for point in runs}
     rows = [noise_row(noise)]
-    rows += [point_row(point, expected[point], means[point], noise) for point in runs]
-    pairs = [(a, b) for a, b in itertools.combinations(means, 2) if between is not None and abs(means[a] / means[b] - 1) > between]
-    right = sum((expected[a] < expected[b]) == (means[a] < means[b]) for a, b in pairs)
+    rows += [point_row(point, expected[point], medians[point], noise) for point in runs]
+    pairs = [(a, b) for a, b in itertools.combinations(medians, 2)
+             if between is not None and abs(medians[a] / medians[b] - 1) > between]
+    right = sum((expected[a] < expected[b]) == (medians[a] < medians[b]) for a, b in pairs)
     return [*rows, order_row(right, len(pairs), between)]
 
 

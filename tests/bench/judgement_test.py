@@ -1,6 +1,7 @@
 """When benchmarks of predictions call a goal met, missed, or neither."""
 import argparse
 import pathlib
+import random
 import sys
 import unittest
 
@@ -40,6 +41,17 @@ class Judgement(unittest.TestCase):
         same = QUIET | {'cap 2': [100, 101, 99]}
         self.assertEqual(of_points(same, 1), {'cap 2': True})
 
+    def test_disturbed_runs_change_neither_noise_nor_what_is_met(self):
+        disturbed = {'base': [100, 101, 99], 'cap 2': [80, 160, 79, 81, 80]}
+        self.assertLess(predict.pooled_noise(disturbed), 0.03)
+        self.assertEqual(list(of_points(disturbed, 0.8).values()), [True, True])
+        self.assertEqual(list(of_traces(disturbed, [0.8, 0.4, 0.8], [1.25] * 3).values()), [True] * 3)
+
+    def test_noise_is_the_standard_deviation_of_what_is_measured(self):
+        draw = random.Random(1)
+        measured = {point: [draw.gauss(100, 3) for _ in range(3)] for point in range(2000)}
+        self.assertAlmostEqual(predict.pooled_noise(measured), 0.03, delta=0.001)
+
     def test_a_run_is_held_against_those_of_its_origin_around_it(self):
         self.assertEqual(predict.neighbours(DRIFTING, 1, 'base'), [0, 3])
         self.assertEqual(predict.neighbours(DRIFTING, 4, 'base'), [3, 5])
@@ -47,11 +59,11 @@ class Judgement(unittest.TestCase):
 
     def test_where_runs_lie_far_apart_nothing_is_met(self):
         self.assertEqual(of_points(NOISY, 0.8), {})
-        self.assertEqual(of_traces(NOISY, [-20], [20]), {})
+        self.assertEqual(of_traces(NOISY, [0.8], [1.25]), {})
 
     def test_where_points_ran_once_noise_is_not_known_and_nothing_is_met(self):
         self.assertEqual(of_points(ONCE, 0.8), {})
-        self.assertEqual(of_traces(ONCE, [-20], [20]), {})
+        self.assertEqual(of_traces(ONCE, [0.8], [1.25]), {})
         self.assertIsNone(predict.noise_row(predict.pooled_noise(ONCE))['value'])
 
     def test_a_point_with_nodes_is_predicted_from_as_many_ranks(self):
@@ -65,7 +77,7 @@ class Judgement(unittest.TestCase):
 
     def test_what_is_refused_meets_nothing(self):
         self.assertEqual(of_traces(QUIET, [None] * 3, [None] * 3), {})
-        self.assertEqual(list(of_traces(QUIET, [None] * 3, [20] * 3)), ['cap 2 → base', 'pairs that differ by more than 2 %'])
+        self.assertEqual(list(of_traces(QUIET, [None] * 3, [1.25] * 3)), ['cap 2 → base', 'pairs that differ by more than 3 %'])
 
 
 if __name__ == '__main__':
