@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/queue/records.h"
+#include "profiler/recorder/collective_recorder.h"
+#include "profiler/recorder/step_recorder.h"
 #include "trace/base/result.h"
-#include "trace/base/wall_clock.h"
 #include "trace/job/settings/schedule.h"
 #include "trace/model/events.h"
 #include "trace/model/rank_outcome.h"
@@ -35,9 +35,8 @@ struct RecorderOptions {
   std::size_t row_queue_capacity = 1 << 12;
 };
 
-struct RecorderState;
-
-class Recorder final {
+// Steps and collectives have parts of their own; the rest is here.
+class Recorder final : public StepRecorder, public CollectiveRecorder {
  public:
   static trace::base::Result<std::unique_ptr<Recorder>> start(RecorderOptions options);
   ~Recorder();  // as stop()
@@ -49,57 +48,6 @@ class Recorder final {
   std::int64_t lost() const;
   // Since failure(), and steps that found no room in their queue before.
   trace::model::UnwrittenRecords unwritten() const;
-
-  // ---- the training thread, or the one that finds out about steps: never blocks, never allocates;
-  // times never go back
-
-  // Calls `follow` where detail ends or begins again with a step, at once if there is none now, so
-  // that a source costs nothing without; nullptr ends that.
-  void on_detail_change(std::function<void(bool is_wanted)> follow);
-  void begin_step(std::int64_t index, std::int64_t at_ns = trace::base::wall_clock_ns());
-  void end_step(const queue::StepResult& result, std::int64_t at_ns = trace::base::wall_clock_ns());
-  void begin_phase(trace::base::Phase phase, std::int64_t at_ns = trace::base::wall_clock_ns());
-  void end_phase(std::int64_t at_ns = trace::base::wall_clock_ns());
-  // With late_steps: whether steps and phases are told while they go on, as by ranges, so that what
-  // the host does now belongs to the present ones. Any thread.
-  void tell_in_time(bool is_in_time);
-  std::int64_t step_start_ns() const;
-  std::int64_t step() const;         // -1 outside of steps; any thread
-  trace::base::Phase phase() const;  // the innermost; kOther outside of phases; any thread
-  void set_bucket_plan(int plan, std::vector<trace::model::Bucket> buckets);
-  void bucket_ready(int bucket);
-  void set_units(std::vector<trace::model::Unit> units,
-                 std::vector<trace::model::UnitParameter> parameters);
-  void unit_ready(int unit);
-  // After a step; rank and time are filled in.
-  void add_evaluation(trace::model::Evaluation row);
-  void progress();  // the training thread moved on; begin/end of steps and phases do this too
-
-  // ---- collectives, by the caller of enter and whichever thread sees start and end: never blocks,
-  // never allocates
-
-  // Returns a handle; the collective counts as pending until it has ended, in one of three ways.
-  std::uint64_t enter_collective(const queue::CollectiveCall& call);
-  // 1. Whoever runs it reports its true times.
-  void start_collective(std::uint64_t handle, int lane, std::int64_t start_ns);
-  void end_collective(std::uint64_t handle, std::int64_t end_ns);
-  // 2. The GPU does: the kernel of a launch ran. One kernel may carry several collectives, and a
-  // collective may need several kernels.
-  void launch_collective(std::uint64_t handle, const queue::CollectiveLaunch& launch);
-  void end_launch(std::uint64_t launch, int lane, std::int64_t start_ns, std::int64_t end_ns);
-  // 3. The host saw that it was over. Later than the truth, so it counts only where no kernel comes
-  // (CollectiveJoin::lacks_kernels).
-  void observe_collective(std::uint64_t handle, int lane, std::int64_t start_ns,
-                          std::int64_t end_ns);
-
-  // ---- collectives that a CUDA graph captures instead: nothing is pending, and each replay is one
-  // Returns a handle. The call's sequence counts what a kernel carries at most, from 0. Its process
-  // group must have no others.
-  std::uint64_t capture_collective(const queue::CollectiveCall& call);
-  // Which launch carries it and how, together or one by one: what is 0 is not told. A later launch
-  // takes the place of an earlier one.
-  void launch_captured(std::uint64_t handle, const queue::CollectiveLaunch& launch);
-  void end_replay(const queue::CollectiveReplay& replay);
 
   // ---- any thread
   static std::int64_t now_ns() { return trace::base::wall_clock_ns(); }
@@ -139,19 +87,6 @@ class Recorder final {
  private:
   explicit Recorder(std::unique_ptr<RecorderState> state);
   std::unique_ptr<RecorderState> state_;
-};
-
-class PhaseScope {
- public:
-  PhaseScope(Recorder& recorder, trace::base::Phase phase) : recorder_(recorder) {
-    recorder_.begin_phase(phase);
-  }
-  ~PhaseScope() { recorder_.end_phase(); }
-  PhaseScope(const PhaseScope&) = delete;
-  PhaseScope& operator=(const PhaseScope&) = delete;
-
- private:
-  Recorder& recorder_;
 };
 
 }  // namespace shardlens::profiler::recorder
