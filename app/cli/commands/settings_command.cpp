@@ -15,7 +15,6 @@
 #include "app/settings/settings_input.h"
 #include "trace/base/text.h"
 #include "trace/job/settings/settings.h"
-#include "trace/job/settings/unknown_setting.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/store/run/settings_file.h"
 

@@ -7,7 +7,7 @@
 
 #include "trace/base/file_system.h"
 #include "trace/job/huggingface/model_config.h"
-#include "trace/job/settings/knob_text.h"
+#include "trace/job/settings/settings.h"
 
 namespace shardlens::trace::job {
 

@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 
 #include "trace/base/number_text.h"
 #include "trace/base/printable.h"
 #include "trace/base/text.h"
 #include "trace/base/words/suggestion.h"
-#include "trace/job/settings/knob_text.h"
-#include "trace/job/settings/unknown_setting.h"
 
 namespace shardlens::trace::job {
 
@@ -95,6 +94,42 @@ std::string_view strategy_text(Strategy strategy) {
 bool is_listed(std::string_view name, std::string_view names) {
   return std::ranges::any_of(base::split(names, ','),
                              [&](std::string_view each) { return base::trimmed(each) == name; });
+}
+
+// How a knob appears in a run's name: "cap 60", "hook bf16_compress", "views".
+std::string name_part(const Settings& settings, const Knob& knob) {
+  constexpr std::array<Alias, 14> kShort{{{"bucket_cap_mb", "cap"},
+                                          {"first_bucket_mb", "first"},
+                                          {"communication_hook", "hook"},
+                                          {"gradient_as_bucket_view", "views"},
+                                          {"static_graph", "static graph"},
+                                          {"batch_per_rank", "batch"},
+                                          {"sequence_length", "length"},
+                                          {"gradient_accumulation_steps", "accumulation"},
+                                          {"learning_rate", "lr"},
+                                          {"simulate_link", "link"},
+                                          {"shard_group_size", "groups of"},
+                                          {"activation_checkpointing", "recompute"},
+                                          {"wrap_policy", "units"},
+                                          {"sharding_strategy", ""}}};
+  std::string name;
+  const auto* found = std::find_if(kShort.begin(), kShort.end(),
+                                   [&](const Alias& a) { return a.alias == knob.name; });
+  if (found != kShort.end()) {
+    name = found->name;
+  } else {
+    name = knob.name;
+    std::replace(name.begin(), name.end(), '_', ' ');
+  }
+  const std::string value = short_value_text(settings, knob);
+  if (type_name(knob) == "bool") return value == "true" ? name : "no " + name;
+  return name.empty() ? value : name + " " + value;
+}
+
+// Of a path; a slash at its end does not count.
+std::string last_part(std::string_view path) {
+  while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
+  return std::string(path.substr(path.find_last_of('/') + 1));
 }
 
 }  // namespace
@@ -241,40 +276,6 @@ std::vector<const Knob*> differing_knobs(const Settings& a, const Settings& b) {
   return differing;
 }
 
-namespace {
-
-// How a knob appears in a run's name: "cap 60", "hook bf16_compress", "views".
-std::string name_part(const Settings& settings, const Knob& knob) {
-  constexpr std::array<Alias, 14> kShort{{{"bucket_cap_mb", "cap"},
-                                          {"first_bucket_mb", "first"},
-                                          {"communication_hook", "hook"},
-                                          {"gradient_as_bucket_view", "views"},
-                                          {"static_graph", "static graph"},
-                                          {"batch_per_rank", "batch"},
-                                          {"sequence_length", "length"},
-                                          {"gradient_accumulation_steps", "accumulation"},
-                                          {"learning_rate", "lr"},
-                                          {"simulate_link", "link"},
-                                          {"shard_group_size", "groups of"},
-                                          {"activation_checkpointing", "recompute"},
-                                          {"wrap_policy", "units"},
-                                          {"sharding_strategy", ""}}};
-  std::string name;
-  const auto* found = std::find_if(kShort.begin(), kShort.end(),
-                                   [&](const Alias& a) { return a.alias == knob.name; });
-  if (found != kShort.end()) {
-    name = found->name;
-  } else {
-    name = knob.name;
-    std::replace(name.begin(), name.end(), '_', ' ');
-  }
-  const std::string value = short_value_text(settings, knob);
-  if (type_name(knob) == "bool") return value == "true" ? name : "no " + name;
-  return name.empty() ? value : name + " " + value;
-}
-
-}  // namespace
-
 std::string name_from_values(const Settings& settings, std::span<const Knob* const> knobs) {
   std::string name;
   for (const Knob* knob : knobs) {
@@ -296,6 +297,25 @@ std::string name_from_difference(const Settings& base, const Settings& next) {
                 [&](const Knob* knob) { return !applies(*knob, next.sharding_strategy); });
   const std::string name = name_from_values(next, differing);
   return name.empty() ? "baseline" : name;
+}
+
+bool names_a_path(const Knob& knob) {
+  constexpr std::array<std::string_view, 6> kPaths{"model",           "tokenizer", "data",
+                                                   "evaluation_data", "resume",    "token_cache"};
+  return std::ranges::find(kPaths, knob.name) != kPaths.end();
+}
+
+std::string short_value_text(const Settings& settings, const Knob& knob) {
+  const std::string value = value_text(settings, knob);
+  return names_a_path(knob) ? last_part(value) : value;
+}
+
+std::string unknown_setting_text(std::string_view name) {
+  const std::string_view nearest = nearest_knob(name);
+  const bool is_meant = base::is_near(name.substr(0, 100), nearest);
+  return "Unknown setting '" + base::shortened(name) + "'." +
+         (is_meant ? " Did you mean '" + std::string(nearest) + "'?" : "") +
+         " `shardlens settings` lists all.";
 }
 
 }  // namespace shardlens::trace::job

@@ -256,4 +256,13 @@ std::string name_from_difference(const Settings& base, const Settings& next);
 // The same of the values of these knobs; "" of none.
 std::string name_from_values(const Settings& settings, std::span<const Knob* const> knobs);
 
+// Whether its values are files or folders, beside its choices.
+bool names_a_path(const Knob&);
+// value_text(), of a path its last part: "Llama-3.2-1B".
+std::string short_value_text(const Settings&, const Knob&);
+
+// "Unknown setting 'buket'. Did you mean 'bucket_cap_mb'? `shardlens settings` lists all."; without
+// the question where no name is near.
+std::string unknown_setting_text(std::string_view name);
+
 }  // namespace shardlens::trace::job
