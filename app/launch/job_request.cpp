@@ -9,7 +9,7 @@
 #include "trace/job/checkpoint/checkpoint_info.h"
 #include "trace/job/huggingface/find_model.h"
 #include "trace/job/shape/lora.h"
-#include "trace/job/shape/sequence_fit.h"
+#include "trace/job/shape/model_shape.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/store/run/run_folder.h"
 

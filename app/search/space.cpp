@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "trace/job/huggingface/find_model.h"
-#include "trace/job/settings/learning.h"
 #include "trace/job/shape/strategy.h"
 
 namespace shardlens::app::search {

@@ -13,7 +13,7 @@ namespace shardlens::app::search {
 
 // The strategies that train the same as `base` does: all without groups of ranks, and its own,
 // which is the only one of a single rank. One that does not learn the same
-// (trace/job/settings/learning.h) is not among them.
+// (trace/job/shape/strategy.h) is not among them.
 std::vector<trace::job::Strategy> default_strategies(const trace::job::Settings& base);
 
 // What `strategy` obeys, serves the goal and leaves what is learnt in a step as it is; for tokens

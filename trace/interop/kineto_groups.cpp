@@ -7,7 +7,7 @@
 
 #include "trace/interop/json/nccl_names.h"
 #include "trace/interop/marks/call_groups.h"
-#include "trace/job/run_limits.h"
+#include "trace/job/settings/settings.h"
 
 namespace shardlens::trace::interop {
 

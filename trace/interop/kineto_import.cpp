@@ -15,7 +15,7 @@
 #include "trace/interop/kineto_groups.h"
 #include "trace/interop/kineto_job.h"
 #include "trace/interop/kineto_rank.h"
-#include "trace/job/run_limits.h"
+#include "trace/job/settings/settings.h"
 #include "trace/model/packed.h"
 #include "trace/model/untold.h"
 #include "trace/store/run/run_folder.h"

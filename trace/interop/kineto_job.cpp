@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "trace/base/text.h"
-#include "trace/job/run_limits.h"
+#include "trace/job/settings/settings.h"
 
 namespace shardlens::trace::interop {
 

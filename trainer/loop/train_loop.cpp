@@ -12,7 +12,7 @@
 #include "trace/base/text.h"
 #include "trace/job/huggingface/find_model.h"
 #include "trace/job/shape/lora.h"
-#include "trace/job/shape/loss_chunks.h"
+#include "trace/job/shape/model_shape.h"
 #include "trace/job/shape/strategy.h"
 #include "trainer/loop/memory_failure.h"
 #include "trainer/loop/phase_mark.h"

@@ -20,7 +20,7 @@
 #include "trace/job/library_environment.h"
 #include "trace/job/settings/schedule.h"
 #include "trace/job/shape/lora.h"
-#include "trace/job/shape/sequence_fit.h"
+#include "trace/job/shape/model_shape.h"
 #include "trace/job/shape/shape_text.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/store/run/run_folder.h"

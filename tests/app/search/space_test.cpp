@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "app/sweep/sweep_plan.h"
-#include "trace/job/settings/learning.h"
 #include "trace/job/shape/strategy.h"
 
 namespace shardlens::app::search {

@@ -9,7 +9,7 @@
 
 #include "profiler/pytorch/torch_sources.h"
 #include "tests/trainer/memory/memory_prediction_cases.h"
-#include "trace/job/shape/loss_chunks.h"
+#include "trace/job/shape/model_shape.h"
 #include "trace/predict/layers/adapter_memory.h"
 #include "trace/predict/layers/encoder_block.h"
 #include "trace/predict/layers/head_memory.h"

@@ -2,7 +2,7 @@
 #include "trace/advice/facts/words.h"
 #include "trace/advice/rules.h"
 #include "trace/advice/sharding/gathers.h"
-#include "trace/job/settings/learning.h"
+#include "trace/job/shape/strategy.h"
 #include "trace/model/run_info.h"
 #include "trace/predict/plan/traffic_model.h"
 

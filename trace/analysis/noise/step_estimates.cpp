@@ -4,7 +4,7 @@
 
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/job/library_environment.h"
-#include "trace/job/shape/loss_chunks.h"
+#include "trace/job/shape/model_shape.h"
 #include "trace/job/shape/shape_text.h"
 #include "trace/model/run_info.h"
 

@@ -20,7 +20,7 @@
 #include "trace/analysis/steps/device_progress.h"
 #include "trace/analysis/steps/rank_activity.h"
 #include "trace/analysis/steps/step_table.h"
-#include "trace/job/run_limits.h"
+#include "trace/job/settings/settings.h"
 #include "trace/model/gpu_counters.h"
 #include "trace/model/run_info.h"
 #include "trace/model/traffic.h"

@@ -2,6 +2,7 @@
 // `inject`. Any thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,7 +11,6 @@
 
 #include "trace/base/phase.h"
 #include "trace/base/result.h"
-#include "trace/job/settings/rank_group.h"
 
 namespace shardlens::trace::job {
 
@@ -29,6 +29,19 @@ struct RecordSchedule {
 base::Result<RecordSchedule> parse_record_schedule(std::string_view text);
 // "off" (none) | "step 4" | any of the above: the steps whose single allocations are recorded.
 base::Result<std::optional<RecordSchedule>> parse_allocation_schedule(std::string_view text);
+
+// Ranks that communicate, and how they lie on nodes: each node has as many, one after another.
+
+struct RankGroup {
+  std::int64_t ranks = 1;
+  std::int64_t apart = 1;  // ranks from one to the next
+
+  // How many of them stand on a node.
+  std::int64_t on_node(std::int64_t ranks_per_node) const {
+    return std::clamp<std::int64_t>(ranks_per_node / apart, 1, ranks);
+  }
+  bool spans_nodes(std::int64_t ranks_per_node) const { return on_node(ranks_per_node) < ranks; }
+};
 
 // "off" | "latency_us=50,gbit_per_s=10" | "latency_us=50,gbit_per_s=10,nodes=2": a collective of n
 // ranks and S bytes takes at least latency + S · traffic factor ÷ bandwidth. gbps is 10⁹ bits per

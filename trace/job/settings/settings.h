@@ -18,6 +18,9 @@ namespace shardlens::trace::job {
 // Numbers that may be left to the program hold this and are written "auto".
 inline constexpr std::int64_t kAuto = -1;
 
+// Larger jobs are not what one trace holds; bounds what nonsense can make us allocate.
+inline constexpr int kMostRunRanks = 65536;
+
 // The values a user chose; names and defaults are PyTorch's where PyTorch has them.
 struct Settings {
   // Model and data

@@ -7,8 +7,7 @@
 #include <set>
 
 #include "trace/base/text.h"
-#include "trace/job/shape/block_stages.h"
-#include "trace/job/shape/lookup_tables.h"
+#include "trace/job/shape/parameter_shapes.h"
 #include "trace/job/shape/strategy.h"
 
 namespace shardlens::trace::job {

@@ -1,11 +1,11 @@
 #include "trace/job/shape/model_shape.h"
 
 #include <algorithm>
+#include <bit>
 #include <initializer_list>
 #include <string>
 #include <vector>
 
-#include "trace/job/shape/lookup_tables.h"
 #include "trace/job/shape/parameter_shapes.h"
 
 namespace shardlens::trace::job {
@@ -129,6 +129,9 @@ std::int64_t values_with_layers(const ModelShape& shape, std::int64_t layers) {
   return values;
 }
 
+constexpr std::int64_t kSmallLogitsBytes = std::int64_t{32} << 20;
+constexpr std::int64_t kSmallestAutoChunk = 1024;
+
 }  // namespace
 
 std::string_view to_string(ModelLayout layout) {
@@ -199,6 +202,27 @@ std::int64_t flops_per_token(const ModelShape& shape, std::int64_t sequence_leng
   // N of 6·N are the weights that something is multiplied with.
   return 6 * (parameter_count(shape) - lookup_values(shape)) - 2 * frozen_values +
          12 * shape.layers * shape.attention_width() * sequence_length;
+}
+
+base::Result<void> check_sequence(const ModelShape& shape, std::int64_t sequence_length) {
+  const std::int64_t longest = shape.longest_sequence();
+  if (sequence_length <= longest) return {};
+  return base::fail(base::ErrorKind::kUsage,
+                    "sequence_length is " + std::to_string(sequence_length) + ", but model " +
+                        shape.name + " has a context of " + std::to_string(longest) +
+                        " tokens. Set sequence_length to at most " + std::to_string(longest) +
+                        ", or choose another model.");
+}
+
+std::int64_t loss_chunk_tokens(const Settings& settings, const ModelShape& shape,
+                               std::int64_t tokens) {
+  std::int64_t chunk = settings.loss_chunk_tokens;
+  if (chunk == kAuto) {
+    if (4 * tokens * shape.vocabulary < kSmallLogitsBytes) return 0;
+    const auto wide = static_cast<std::uint64_t>(std::max(kSmallestAutoChunk, 2 * shape.width));
+    chunk = static_cast<std::int64_t>(std::bit_ceil(wide));
+  }
+  return std::min(chunk, tokens);
 }
 
 }  // namespace shardlens::trace::job

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "trace/base/result.h"
+#include "trace/job/settings/settings.h"
 
 namespace shardlens::trace::job {
 
@@ -109,5 +110,16 @@ std::int64_t parameter_count(const ModelShape& shape);
 // counted.
 std::int64_t flops_per_token(const ModelShape& shape, std::int64_t sequence_length,
                              std::int64_t frozen_blocks = 0);
+
+// Error kUsage: so many tokens do not fit the model's context.
+base::Result<void> check_sequence(const ModelShape& shape, std::int64_t sequence_length);
+
+// `loss_chunk_tokens` as it acts on micro-batches of `tokens` tokens; 0: all at once, by PyTorch's
+// own operators. `auto` is 0 as long as all logits in fp32 take less than 32 MiB, where nothing is
+// to be saved. Else it is a power of two of at least 1,024 and twice the model's width: per chunk
+// the gradient of the output matrix is read and written once more, which then costs a small part
+// of the chunk's own matrix products.
+std::int64_t loss_chunk_tokens(const Settings& settings, const ModelShape& shape,
+                               std::int64_t tokens);
 
 }  // namespace shardlens::trace::job

@@ -1,7 +1,10 @@
 #include "trace/job/shape/parameter_shapes.h"
 
+#include <algorithm>
+#include <array>
 #include <functional>
 #include <numeric>
+#include <string_view>
 
 namespace shardlens::trace::job {
 
@@ -120,6 +123,58 @@ void add_encoder(ParameterList& list, const ModelShape& s) {
   add_linear(list, is_bert ? "classifier" : "classifier.out_proj", s.width, s.labels);
 }
 
+constexpr std::array<std::string_view, 3> kInputEmbeddings{"wte", "embed_tokens",
+                                                           "word_embeddings"};
+constexpr std::array<std::string_view, 3> kOtherTables{"wpe", "position_embeddings",
+                                                       "token_type_embeddings"};
+
+// Where a layer stands in its block: what comes later needs what came before, of layers with a
+// branch only what is in the same one.
+struct Stage {
+  std::string_view layer;
+  int number = 0;
+  int branch = 0;
+};
+constexpr int kBehindAttention = 3;
+// Of names that end alike the longest comes first.
+constexpr auto kStages = std::to_array<Stage>({
+    // GPT-2
+    {".ln_1", 0},
+    {".attn.c_attn", 1},
+    {".attn.c_proj", kBehindAttention},
+    {".ln_2", 4},
+    {".mlp.c_fc", 5},
+    {".mlp.c_proj", 6},
+    // Llama
+    {".input_layernorm", 0},
+    {".self_attn.q_proj", 1, 1},
+    {".self_attn.k_proj", 1, 2},
+    {".self_attn.v_proj", 1, 3},
+    {".self_attn.q_norm", 2, 1},
+    {".self_attn.k_norm", 2, 2},
+    {".self_attn.o_proj", kBehindAttention},
+    {".post_attention_layernorm", 4},
+    {".mlp.gate_proj", 5},
+    {".mlp.up_proj", 5},
+    {".mlp.down_proj", 6},
+    // BERT and RoBERTa
+    {".attention.self.query", 1},
+    {".attention.self.key", 1},
+    {".attention.self.value", 1},
+    {".attention.output.dense", kBehindAttention},
+    {".attention.output.LayerNorm", 4},
+    {".intermediate.dense", 5},
+    {".output.dense", 6},
+    {".output.LayerNorm", 7},
+});
+
+Stage stage_of(std::string_view layer) {
+  for (const Stage& each : kStages) {
+    if (layer.ends_with(each.layer)) return each;
+  }
+  return {layer};
+}
+
 }  // namespace
 
 std::int64_t ParameterShape::numel() const {
@@ -141,6 +196,38 @@ std::vector<ParameterShape> parameter_shapes(const ModelShape& s) {
       break;
   }
   return list.take();
+}
+
+bool is_lookup_table(const ModelShape& shape, const ParameterShape& parameter) {
+  const std::string_view layer = layer_of(parameter.name);
+  const std::string_view name = layer.substr(layer.rfind('.') + 1);
+  const auto is_in = [&](const auto& names) {
+    return std::ranges::find(names, name) != names.end();
+  };
+  return is_in(kOtherTables) || (!shape.tied_head && is_in(kInputEmbeddings));
+}
+
+std::int64_t lookup_values(const ModelShape& shape) {
+  ModelShape no_block = shape;
+  no_block.layers = 0;
+  std::int64_t values = 0;
+  for (const ParameterShape& each : parameter_shapes(no_block)) {
+    if (is_lookup_table(shape, each)) values += each.numel();
+  }
+  return values;
+}
+
+std::string_view layer_of(std::string_view parameter) {
+  return parameter.substr(0, parameter.rfind('.'));
+}
+
+bool feeds(std::string_view before, std::string_view after) {
+  const Stage a = stage_of(before), b = stage_of(after);
+  return a.number < b.number && (a.branch == 0 || b.branch == 0 || a.branch == b.branch);
+}
+
+bool is_behind_attention(std::string_view layer) {
+  return stage_of(layer).number == kBehindAttention;
 }
 
 }  // namespace shardlens::trace::job

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "trace/job/settings/schedule.h"
 
@@ -37,6 +38,9 @@ constexpr std::array<StrategyTraits, 7> kTraits{{
      .has_units = true, .shards_parameters = true, .shards_optimizer = true, .has_groups = true},
 }};
 // clang-format on
+
+constexpr auto kChangesLearning = std::to_array<std::string_view>(
+    {"communication_hook", "communication", "param_dtype", "reduce_dtype", "buffer_dtype"});
 
 }  // namespace
 
@@ -95,6 +99,18 @@ std::int64_t shard_group_size(const Settings& settings, std::int64_t ranks,
   const std::int64_t wished =
       settings.shard_group_size == kAuto ? ranks_per_node : settings.shard_group_size;
   return std::min(wished, ranks);
+}
+
+bool changes_learning(const Knob& knob) {
+  return std::ranges::find(kChangesLearning, knob.name) != kChangesLearning.end();
+}
+
+bool learns_the_same(const Settings& settings, Strategy strategy) {
+  return std::ranges::all_of(kChangesLearning, [&](std::string_view name) {
+    const Knob& knob = *find_knob(name);
+    return value_text(settings, knob) == default_text(knob) ||
+           applies(knob, strategy) == applies(knob, settings.sharding_strategy);
+  });
 }
 
 }  // namespace shardlens::trace::job

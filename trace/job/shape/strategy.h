@@ -53,4 +53,11 @@ bool has_high_priority_streams(const Settings& settings);
 std::int64_t shard_group_size(const Settings& settings, std::int64_t ranks,
                               std::int64_t ranks_per_node);
 
+// Of a knob that only some strategies obey: whether it changes the gradients that are learnt from.
+bool changes_learning(const Knob& knob);
+
+// Whether these settings learn the same with `strategy` as with their own: it obeys none of those
+// knobs that they set where their own does not, nor the other way round.
+bool learns_the_same(const Settings& settings, Strategy strategy);
+
 }  // namespace shardlens::trace::job

@@ -4,8 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "trace/job/shape/block_stages.h"
-#include "trace/job/shape/lookup_tables.h"
 #include "trace/job/shape/lora.h"
 #include "trace/job/shape/parameter_shapes.h"
 #include "trace/predict/layers/layer_memory.h"

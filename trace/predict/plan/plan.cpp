@@ -4,7 +4,7 @@
 
 #include "trace/base/text.h"
 #include "trace/job/shape/lora.h"
-#include "trace/job/shape/sequence_fit.h"
+#include "trace/job/shape/model_shape.h"
 #include "trace/job/shape/strategy.h"
 
 namespace shardlens::trace::predict {

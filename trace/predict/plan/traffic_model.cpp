@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "trace/base/text.h"
-#include "trace/job/settings/rank_group.h"
+#include "trace/job/settings/schedule.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/predict/sizes/element_bytes.h"
 #include "trace/predict/sizes/model_sizes.h"

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "trace/job/shape/block_stages.h"
+#include "trace/job/shape/parameter_shapes.h"
 
 namespace shardlens::trace::predict {
 

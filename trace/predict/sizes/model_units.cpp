@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "trace/job/shape/unit_choice.h"
+#include "trace/job/units/partition.h"
 #include "trace/predict/sizes/gradient_flow.h"
 
 namespace shardlens::trace::predict {

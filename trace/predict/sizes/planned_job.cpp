@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "trace/base/text.h"
-#include "trace/job/shape/loss_chunks.h"
+#include "trace/job/shape/model_shape.h"
 
 namespace shardlens::trace::predict {
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "trace/job/shape/unit_choice.h"
+#include "trace/job/units/partition.h"
 
 namespace shardlens::trainer::strategy {
 

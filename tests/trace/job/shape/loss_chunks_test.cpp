@@ -1,6 +1,6 @@
-#include "trace/job/shape/loss_chunks.h"
-
 #include <gtest/gtest.h>
+
+#include "trace/job/shape/model_shape.h"
 
 namespace shardlens::trace::job {
 namespace {
