@@ -1,11 +1,13 @@
 #include "trace/job/shape/model_shape.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <initializer_list>
 #include <string>
 #include <vector>
 
+#include "trace/base/text.h"
 #include "trace/job/shape/parameter_shapes.h"
 
 namespace shardlens::trace::job {
@@ -14,33 +16,14 @@ namespace {
 
 ModelShape gpt2_shape(std::string_view name, std::int64_t layers, std::int64_t width,
                       std::int64_t heads, std::int64_t vocabulary, std::int64_t context) {
-  ModelShape shape;
-  shape.name = name;
-  shape.layers = layers;
-  shape.width = width;
-  shape.heads = heads;
-  shape.kv_heads = heads;
-  shape.mlp_width = 4 * width;
-  shape.vocabulary = vocabulary;
-  shape.context = context;
-  return shape;
-}
-
-// Llama 3.2 1B, from its config.json.
-ModelShape llama_1b_shape() {
-  ModelShape shape;
-  shape.name = "llama-1b";
-  shape.layout = ModelLayout::kLlama;
-  shape.layers = 16;
-  shape.width = 2048;
-  shape.heads = 32;
-  shape.kv_heads = 8;
-  shape.mlp_width = 8192;
-  shape.vocabulary = 128256;
-  shape.context = 131072;
-  shape.rotary_base = 500000;
-  shape.rotary.factor = 32;
-  return shape;
+  return {.name = std::string(name),
+          .layers = layers,
+          .width = width,
+          .heads = heads,
+          .kv_heads = heads,
+          .mlp_width = 4 * width,
+          .vocabulary = vocabulary,
+          .context = context};
 }
 
 // GPT-2's layout as training benchmarks have it: a vocabulary padded to a multiple of 64, and an
@@ -52,38 +35,27 @@ ModelShape benchmark_shape(std::string_view name, std::int64_t layers, std::int6
   return shape;
 }
 
-// `tiny`: 9.0 MiB of gradients, so that bucket caps of 1, 4 and 25 MiB give different plans. The
-// vocabulary of the first two is the byte tokenizer's, padded to a multiple of 64.
-const std::vector<ModelShape>& presets() {
-  static const std::vector<ModelShape> kPresets{
-      gpt2_shape("tiny", 5, 192, 6, 320, 512),
-      gpt2_shape("small", 8, 512, 8, 320, 1024),
-      gpt2_shape("gpt2", 12, 768, 12, 50257, 1024),
-      gpt2_shape("gpt2-medium", 24, 1024, 16, 50257, 1024),
-      gpt2_shape("gpt2-large", 36, 1280, 20, 50257, 1024),
-      gpt2_shape("gpt2-xl", 48, 1600, 25, 50257, 1024),
-      benchmark_shape("gpt-162m", 12, 768, 12),
-      benchmark_shape("gpt-1.4b", 24, 2048, 16),
-      llama_1b_shape(),
-  };
-  return kPresets;
-}
-
 ModelShape llama_shape(std::string_view name, std::int64_t layers, std::int64_t width,
                        std::int64_t heads, std::int64_t kv_heads, std::int64_t mlp_width,
                        std::int64_t vocabulary, std::int64_t context, double rotary_base) {
-  ModelShape shape;
-  shape.name = name;
-  shape.layout = ModelLayout::kLlama;
-  shape.layers = layers;
-  shape.width = width;
-  shape.heads = heads;
-  shape.kv_heads = kv_heads;
-  shape.mlp_width = mlp_width;
-  shape.vocabulary = vocabulary;
-  shape.context = context;
-  shape.tied_head = false;
-  shape.rotary_base = rotary_base;
+  return {.name = std::string(name),
+          .layout = ModelLayout::kLlama,
+          .layers = layers,
+          .width = width,
+          .heads = heads,
+          .kv_heads = kv_heads,
+          .mlp_width = mlp_width,
+          .vocabulary = vocabulary,
+          .context = context,
+          .tied_head = false,
+          .rotary_base = rotary_base};
+}
+
+// Llama 3.2 1B, from its config.json.
+ModelShape llama_1b_shape() {
+  ModelShape shape = llama_shape("llama-1b", 16, 2048, 32, 8, 8192, 128256, 131072, 500000);
+  shape.tied_head = true;
+  shape.rotary.factor = 32;
   return shape;
 }
 
@@ -92,20 +64,6 @@ ModelShape qwen2_7b_shape() {
   shape.qkv_bias = true;
   shape.norm_epsilon = 1e-6;
   return shape;
-}
-
-// From the models' config.json: Llama-2-7b-hf, Llama-2-13b-hf, Meta-Llama-3-8B, Meta-Llama-3-70B,
-// Mistral-7B-v0.1 and Qwen2-7B.
-const std::vector<ModelShape>& plannable() {
-  static const std::vector<ModelShape> kPlanningPresets{
-      llama_shape("llama-7b", 32, 4096, 32, 32, 11008, 32000, 4096, 10000),
-      llama_shape("llama-8b", 32, 4096, 32, 8, 14336, 128256, 8192, 500000),
-      llama_shape("llama-13b", 40, 5120, 40, 40, 13824, 32000, 4096, 10000),
-      llama_shape("llama-70b", 80, 8192, 64, 8, 28672, 128256, 8192, 500000),
-      llama_shape("mistral-7b", 32, 4096, 32, 8, 14336, 32000, 32768, 10000),
-      qwen2_7b_shape(),
-  };
-  return kPlanningPresets;
 }
 
 base::Result<ModelShape> find_in(std::initializer_list<std::span<const ModelShape>> lists,
@@ -135,55 +93,57 @@ constexpr std::int64_t kSmallestAutoChunk = 1024;
 }  // namespace
 
 std::string_view to_string(ModelLayout layout) {
-  switch (layout) {
-    case ModelLayout::kGpt2:
-      return "GPT-2";
-    case ModelLayout::kLlama:
-      return "Llama";
-    case ModelLayout::kBert:
-      return "BERT";
-    case ModelLayout::kRoberta:
-      return "RoBERTa";
-  }
-  return "";
+  constexpr std::array<std::string_view, 4> kNames{"GPT-2", "Llama", "BERT", "RoBERTa"};
+  return base::enum_name<ModelLayout::kRoberta>(kNames, layout);
 }
 
 std::string_view to_string(Activation activation) {
-  switch (activation) {
-    case Activation::kGeluTanh:
-      return "gelu_new";
-    case Activation::kGelu:
-      return "gelu";
-    case Activation::kRelu:
-      return "relu";
-  }
-  return "";
+  constexpr std::array<std::string_view, 3> kNames{"gelu_new", "gelu", "relu"};
+  return base::enum_name<Activation::kRelu>(kNames, activation);
 }
 
 std::string_view to_string(RotaryKind kind) {
-  switch (kind) {
-    case RotaryKind::kLlama3:
-      return "llama3";
-    case RotaryKind::kLinear:
-      return "linear";
-    case RotaryKind::kDynamic:
-      return "dynamic";
-    case RotaryKind::kYarn:
-      return "yarn";
-  }
-  return "";
+  constexpr std::array<std::string_view, 4> kNames{"llama3", "linear", "dynamic", "yarn"};
+  return base::enum_name<RotaryKind::kYarn>(kNames, kind);
 }
 
-std::span<const ModelShape> model_presets() { return presets(); }
+// `tiny`: 9.0 MiB of gradients, so that bucket caps of 1, 4 and 25 MiB give different plans. The
+// vocabulary of the first two is the byte tokenizer's, padded to a multiple of 64.
+std::span<const ModelShape> model_presets() {
+  static const std::vector<ModelShape> kPresets{
+      gpt2_shape("tiny", 5, 192, 6, 320, 512),
+      gpt2_shape("small", 8, 512, 8, 320, 1024),
+      gpt2_shape("gpt2", 12, 768, 12, 50257, 1024),
+      gpt2_shape("gpt2-medium", 24, 1024, 16, 50257, 1024),
+      gpt2_shape("gpt2-large", 36, 1280, 20, 50257, 1024),
+      gpt2_shape("gpt2-xl", 48, 1600, 25, 50257, 1024),
+      benchmark_shape("gpt-162m", 12, 768, 12),
+      benchmark_shape("gpt-1.4b", 24, 2048, 16),
+      llama_1b_shape(),
+  };
+  return kPresets;
+}
 
 base::Result<ModelShape> find_model_preset(std::string_view name) {
-  return find_in({presets()}, name);
+  return find_in({model_presets()}, name);
 }
 
-std::span<const ModelShape> planning_presets() { return plannable(); }
+// From the models' config.json: Llama-2-7b-hf, Llama-2-13b-hf, Meta-Llama-3-8B, Meta-Llama-3-70B,
+// Mistral-7B-v0.1 and Qwen2-7B.
+std::span<const ModelShape> planning_presets() {
+  static const std::vector<ModelShape> kPlanningPresets{
+      llama_shape("llama-7b", 32, 4096, 32, 32, 11008, 32000, 4096, 10000),
+      llama_shape("llama-8b", 32, 4096, 32, 8, 14336, 128256, 8192, 500000),
+      llama_shape("llama-13b", 40, 5120, 40, 40, 13824, 32000, 4096, 10000),
+      llama_shape("llama-70b", 80, 8192, 64, 8, 28672, 128256, 8192, 500000),
+      llama_shape("mistral-7b", 32, 4096, 32, 8, 14336, 32000, 32768, 10000),
+      qwen2_7b_shape(),
+  };
+  return kPlanningPresets;
+}
 
 base::Result<ModelShape> find_planning_model(std::string_view name) {
-  return find_in({presets(), plannable()}, name);
+  return find_in({model_presets(), planning_presets()}, name);
 }
 
 std::int64_t parameter_count(const ModelShape& shape) {

@@ -65,7 +65,7 @@ struct ModelShape {
   bool qk_norm = false;          // queries and keys are normalised head by head, as Qwen3's
   std::int64_t head_size = 0;    // of a head; 0: width / heads
   double rotary_base = 10000;    //
-  RotaryScaling rotary;          //
+  RotaryScaling rotary{};        //
   std::int64_t window = 0;       // how many tokens a token sees, itself included; 0: all
   std::int64_t full_layers = 0;  // the first ones see all tokens in spite of `window`
 

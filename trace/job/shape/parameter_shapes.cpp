@@ -30,22 +30,6 @@ class ParameterList {
   std::vector<ParameterShape> parameters_;
 };
 
-void add_gpt2_block(ParameterList& list, const ModelShape& s) {
-  const std::int64_t c = s.width, f = s.mlp_width;
-  list.add("ln_1.weight", {c});
-  list.add("ln_1.bias", {c});
-  list.add("attn.c_attn.weight", {c, 3 * c});
-  list.add("attn.c_attn.bias", {3 * c});
-  list.add("attn.c_proj.weight", {c, c});
-  list.add("attn.c_proj.bias", {c});
-  list.add("ln_2.weight", {c});
-  list.add("ln_2.bias", {c});
-  list.add("mlp.c_fc.weight", {c, f});
-  list.add("mlp.c_fc.bias", {f});
-  list.add("mlp.c_proj.weight", {f, c});
-  list.add("mlp.c_proj.bias", {c});
-}
-
 void add_linear(ParameterList& list, const std::string& name, std::int64_t in, std::int64_t out,
                 bool has_bias = true) {
   list.add(name + ".weight", {out, in});
@@ -55,6 +39,20 @@ void add_linear(ParameterList& list, const std::string& name, std::int64_t in, s
 void add_norm(ParameterList& list, const std::string& name, std::int64_t width) {
   list.add(name + ".weight", {width});
   list.add(name + ".bias", {width});
+}
+
+void add_gpt2_block(ParameterList& list, const ModelShape& s) {
+  const std::int64_t c = s.width, f = s.mlp_width;
+  add_norm(list, "ln_1", c);
+  list.add("attn.c_attn.weight", {c, 3 * c});
+  list.add("attn.c_attn.bias", {3 * c});
+  list.add("attn.c_proj.weight", {c, c});
+  list.add("attn.c_proj.bias", {c});
+  add_norm(list, "ln_2", c);
+  list.add("mlp.c_fc.weight", {c, f});
+  list.add("mlp.c_fc.bias", {f});
+  list.add("mlp.c_proj.weight", {f, c});
+  list.add("mlp.c_proj.bias", {c});
 }
 
 void add_llama_block(ParameterList& list, const ModelShape& s) {

@@ -1,12 +1,12 @@
 #include "trace/job/shape/shape_text.h"
 
-#include <charconv>
 #include <concepts>
 #include <map>
 #include <string>
 #include <type_traits>
 
 #include "trace/base/number_text.h"
+#include "trace/base/text.h"
 
 namespace shardlens::trace::job {
 
@@ -63,21 +63,18 @@ std::string value_text(const T& value) {
   }
 }
 
+constexpr ModelLayout last_of(ModelLayout) { return ModelLayout::kRoberta; }
+constexpr Activation last_of(Activation) { return Activation::kRelu; }
+constexpr RotaryKind last_of(RotaryKind) { return RotaryKind::kYarn; }
+
 template <typename T>
-bool take_value(std::string_view text, T& value) {
+std::optional<T> value_from(std::string_view text) {
   if constexpr (std::is_enum_v<T>) {
-    for (int i = 0; !to_string(static_cast<T>(i)).empty(); ++i) {
-      if (to_string(static_cast<T>(i)) != text) continue;
-      value = static_cast<T>(i);
-      return true;
-    }
-    return false;
+    return base::enum_from_text(text, last_of(T{}));
   } else if constexpr (std::same_as<T, bool>) {
-    value = text == "1";
-    return text == "0" || text == "1";
+    return text == "0" || text == "1" ? std::optional(text == "1") : std::nullopt;
   } else {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && end == text.data() + text.size();
+    return base::number_from<T>(text);
   }
 }
 
@@ -105,7 +102,10 @@ std::optional<ModelShape> parse_shape_text(std::string_view text) {
     const std::string_view value = text.substr(equals + 1, end - equals - 1);
     bool is_good = true;
     for_each_field(shape, [&](std::string_view name, auto& member) {
-      if (name == key) is_good = take_value(value, member);
+      if (name != key) return;
+      const auto read = value_from<std::remove_cvref_t<decltype(member)>>(value);
+      is_good = read.has_value();
+      if (read) member = *read;
     });
     if (!is_good) return std::nullopt;
     text.remove_prefix(end + 1);
