@@ -7,7 +7,7 @@
 
 #include "trace/job/shape/strategy.h"
 #include "trace/model/traffic.h"
-#include "trace/predict/sizes/element_bytes.h"
+#include "trace/predict/sizes/planned_job.h"
 
 namespace shardlens::trace::tuning {
 

@@ -16,7 +16,7 @@
 #include "trace/predict/memory/memory_model.h"
 #include "trace/predict/schedule/bucket_program.h"
 #include "trace/predict/schedule/update_program.h"
-#include "trace/predict/sizes/optimizer_state.h"
+#include "trace/predict/sizes/shard_sizes.h"
 #include "trace/tuning/cores.h"
 #include "trace/tuning/disturbed_costs.h"
 #include "trace/tuning/predictable.h"

@@ -14,7 +14,6 @@
 #include "trace/job/shape/strategy.h"
 #include "trace/predict/schedule/bucket_plan.h"
 #include "trace/predict/sizes/model_sizes.h"
-#include "trace/predict/sizes/optimizer_state.h"
 #include "trace/predict/sizes/shard_sizes.h"
 #include "trace/tuning/layer_moments.h"
 #include "trace/tuning/predictable.h"

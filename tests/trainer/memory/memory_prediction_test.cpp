@@ -11,7 +11,7 @@
 #include "tests/trainer/memory/memory_prediction_cases.h"
 #include "trace/job/shape/model_shape.h"
 #include "trace/predict/layers/adapter_memory.h"
-#include "trace/predict/layers/encoder_block.h"
+#include "trace/predict/layers/block_backward.h"
 #include "trace/predict/layers/head_memory.h"
 #include "trace/predict/layers/layer_memory.h"
 #include "trace/predict/memory/memory_model.h"

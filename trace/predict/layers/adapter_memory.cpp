@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "trace/job/shape/lora.h"
-#include "trace/predict/sizes/element_bytes.h"
 #include "trace/predict/sizes/layer_sizes.h"
+#include "trace/predict/sizes/planned_job.h"
 
 namespace shardlens::trace::predict {
 

@@ -64,4 +64,12 @@ class BlockBackward {
 // behind it keeps of its input.
 std::int64_t attention_result(const LayerSizes& sizes, std::int64_t kept_input);
 
+// What a block keeps for backward: norms, attention and MLP as in trainer/model; of BERT and
+// RoBERTa norms come after what they normalise.
+LayerMemory gpt2_block_memory(const LayerSizes& sizes, const BlockWeights& weights);
+LayerMemory llama_block_memory(const LayerSizes& sizes, const BlockWeights& weights);
+LayerMemory encoder_block_memory(const LayerSizes& sizes, const BlockWeights& weights);
+// What the norm and the dropout of an encoder's embeddings keep.
+std::int64_t encoder_embeddings_memory(const LayerSizes& sizes);
+
 }  // namespace shardlens::trace::predict

@@ -1,6 +1,6 @@
-#include "trace/predict/layers/encoder_block.h"
-
 #include <algorithm>
+
+#include "trace/predict/layers/block_backward.h"
 
 namespace shardlens::trace::predict {
 

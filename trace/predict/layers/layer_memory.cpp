@@ -4,11 +4,9 @@
 
 #include "trace/job/shape/lora.h"
 #include "trace/predict/layers/adapter_memory.h"
-#include "trace/predict/layers/encoder_block.h"
-#include "trace/predict/layers/gpt2_block.h"
-#include "trace/predict/layers/llama_block.h"
-#include "trace/predict/sizes/element_bytes.h"
+#include "trace/predict/layers/block_backward.h"
 #include "trace/predict/sizes/layer_sizes.h"
+#include "trace/predict/sizes/planned_job.h"
 
 namespace shardlens::trace::predict {
 

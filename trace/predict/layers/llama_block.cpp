@@ -1,4 +1,4 @@
-#include "trace/predict/layers/llama_block.h"
+#include "trace/predict/layers/block_backward.h"
 
 namespace shardlens::trace::predict {
 

@@ -5,7 +5,7 @@
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"
 #include "trace/job/shape/strategy.h"
-#include "trace/predict/sizes/optimizer_state.h"
+#include "trace/predict/sizes/shard_sizes.h"
 
 namespace shardlens::trace::predict {
 

@@ -7,7 +7,7 @@
 
 #include "trace/predict/memory/memory_ledger.h"
 #include "trace/predict/memory/step_walk.h"
-#include "trace/predict/sizes/element_bytes.h"
+#include "trace/predict/sizes/planned_job.h"
 #include "trace/predict/sizes/shard_sizes.h"
 
 namespace shardlens::trace::predict {

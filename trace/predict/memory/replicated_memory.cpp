@@ -1,6 +1,6 @@
 #include "trace/predict/memory/replicated_memory.h"
 
-#include "trace/predict/sizes/optimizer_state.h"
+#include "trace/predict/sizes/shard_sizes.h"
 
 namespace shardlens::trace::predict {
 

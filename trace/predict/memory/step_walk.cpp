@@ -4,9 +4,9 @@
 #include <numeric>
 
 #include "trace/job/shape/strategy.h"
-#include "trace/predict/layers/encoder_block.h"
-#include "trace/predict/sizes/element_bytes.h"
+#include "trace/predict/layers/block_backward.h"
 #include "trace/predict/sizes/layer_sizes.h"
+#include "trace/predict/sizes/planned_job.h"
 
 namespace shardlens::trace::predict {
 

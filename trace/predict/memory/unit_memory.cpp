@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "trace/predict/sizes/optimizer_state.h"
+#include "trace/predict/sizes/shard_sizes.h"
 
 namespace shardlens::trace::predict {
 

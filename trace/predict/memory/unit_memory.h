@@ -7,7 +7,7 @@
 
 #include "trace/job/units/unit_schedule.h"
 #include "trace/predict/memory/kept_memory.h"
-#include "trace/predict/sizes/element_bytes.h"
+#include "trace/predict/sizes/planned_job.h"
 #include "trace/predict/sizes/shard_sizes.h"
 
 namespace shardlens::trace::predict {

@@ -6,8 +6,6 @@
 #include <map>
 #include <utility>
 
-#include "trace/predict/record/time_window.h"
-
 namespace shardlens::trace::predict {
 
 namespace {

@@ -1,9 +1,11 @@
 // What one rank computed in one recorded step, from the times that its rows tell. Any thread.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "trace/base/intervals.h"
@@ -40,5 +42,13 @@ struct ExpectedWork {
 // None: too little was told. Without units forwards and backwards are empty; where only some
 // micro-batches tell of units, they are only there.
 std::optional<RankWork> rank_work(const RankRecord& record, const ExpectedWork& expected);
+
+// What of a list, which is sorted by `time` of a value, lies in a window, both ends included.
+template <typename Value, typename Time>
+std::span<const Value> within(const std::vector<Value>& sorted, const base::Interval& window,
+                              Time time) {
+  const auto from = std::ranges::lower_bound(sorted, window.start_ns, {}, time);
+  return {from, std::ranges::upper_bound(from, sorted.end(), window.end_ns, {}, time)};
+}
 
 }  // namespace shardlens::trace::predict

@@ -9,7 +9,7 @@
 
 #include "trace/base/median.h"
 #include "trace/model/untold.h"
-#include "trace/predict/record/time_window.h"
+#include "trace/predict/record/rank_work.h"
 
 namespace shardlens::trace::predict {
 

@@ -8,7 +8,7 @@
 
 #include "trace/job/shape/parameter_shapes.h"
 #include "trace/job/units/partition.h"
-#include "trace/predict/sizes/element_bytes.h"
+#include "trace/predict/sizes/planned_job.h"
 
 namespace shardlens::trace::predict {
 

@@ -5,8 +5,11 @@
 
 #include "trace/base/text.h"
 #include "trace/job/shape/model_shape.h"
+#include "trace/job/shape/strategy.h"
 
 namespace shardlens::trace::predict {
+
+namespace {
 
 // LibTorch 2.11 has bf16 multiplied by oneDNN where there is AVX-512, and that makes the result in
 // fp32 first, with 4 bytes a value of scratch memory, where the CPU has no instructions for bf16.
@@ -18,8 +21,6 @@ bool this_cpu_widens_bf16() {
   return false;
 #endif
 }
-
-namespace {
 
 // None: PyTorch takes its own.
 std::optional<std::int64_t> configured_workspace_bytes(std::string_view config) {
@@ -34,6 +35,12 @@ std::optional<std::int64_t> configured_workspace_bytes(std::string_view config) 
   }
   return kib > 0 ? std::optional(kib * 1024) : std::nullopt;
 }
+
+job::DataType chosen(job::DataType setting, job::DataType automatic) {
+  return setting == job::DataType::kAuto ? automatic : setting;
+}
+
+std::int64_t bytes_of(job::DataType type) { return type == job::DataType::kFp32 ? 4 : 2; }
 
 }  // namespace
 
@@ -59,6 +66,21 @@ PlannedJob job_on_this_machine(const job::Settings& settings, const job::ModelSh
           .ranks_per_node = settings.ranks,
           .on_gpu = settings.device == job::DeviceChoice::kCuda,
           .widens_bf16 = this_cpu_widens_bf16()};
+}
+
+ElementBytes element_bytes(const job::Settings& settings) {
+  ElementBytes bytes;
+  if (job::strategy_traits(settings.sharding_strategy).has_units) {
+    const job::DataType gathered = chosen(settings.param_dtype, job::DataType::kFp32);
+    const job::DataType reduced = chosen(settings.reduce_dtype, gathered);
+    bytes.gathered = bytes_of(gathered);
+    bytes.reduced = bytes_of(reduced);
+    bytes.adds_as_reduced = reduced != gathered;
+  }
+  bytes.autocast = settings.precision != job::Precision::kFp32;
+  bytes.residual = bytes.gathered;
+  bytes.product = bytes.autocast ? 2 : bytes.gathered;
+  return bytes;
 }
 
 }  // namespace shardlens::trace::predict

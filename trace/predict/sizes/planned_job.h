@@ -18,7 +18,7 @@ struct PlannedJob {
   std::int64_t ranks_per_node = 1;
   // On a GPU kernels are fused; on a CPU dropout keeps the whole matrix of attention.
   bool on_gpu = false;
-  // A CPU multiplies bf16 in fp32, in memory beside the result.
+  // A CPU multiplies bf16 in fp32, in memory beside the result; PyTorch does so on some.
   bool widens_bf16 = false;
   // On a GPU, what cuBLAS may work in: for each of the threads that multiply matrices, which are
   // that of forward and that of backward.
@@ -37,9 +37,6 @@ struct PlannedJob {
   std::int64_t loss_chunk() const;
 };
 
-// Whether PyTorch does so on this machine's CPU, whatever it does on others.
-bool this_cpu_widens_bf16();
-
 // What PyTorch 2.11 gives cuBLAS for each thread (ATen/cuda/CublasHandlePool.cpp): as much as
 // `config`, the value of CUBLAS_WORKSPACE_CONFIG, says (":4096:8": KiB and how many of them), else
 // 32 MiB on a Hopper and 8.125 MiB on others. `gpu` is named as by its driver.
@@ -47,5 +44,20 @@ std::int64_t cublas_workspace_bytes(std::string_view gpu, std::string_view confi
 
 // The job that `settings` describes, on one machine; `device: auto` counts as a CPU.
 PlannedJob job_on_this_machine(const job::Settings& settings, const job::ModelShape& shape);
+
+// How many bytes a value takes, by what it is for.
+struct ElementBytes {
+  std::int64_t master = 4;    // parameters, or their shards, that the optimizer updates
+  std::int64_t gathered = 4;  // parameters as they are computed with, and their gradients
+  std::int64_t reduced = 4;   // gradients while they are reduced
+  // Gradients of micro-batches are added up in the type in which they are reduced, another one than
+  // that in which they are made.
+  bool adds_as_reduced = false;
+  std::int64_t residual = 4;  // between layers
+  std::int64_t product = 4;   // what matrix products take and give
+  bool autocast = false;      // weights are cast for each product
+};
+
+ElementBytes element_bytes(const job::Settings& settings);
 
 }  // namespace shardlens::trace::predict

@@ -5,7 +5,7 @@
 
 #include "trace/job/shape/lora.h"
 #include "trace/job/shape/strategy.h"
-#include "trace/predict/sizes/element_bytes.h"
+#include "trace/predict/sizes/planned_job.h"
 
 namespace shardlens::trace::predict {
 
@@ -42,6 +42,9 @@ std::vector<std::int64_t> gathers_of(const ModelUnit& unit, const ElementBytes& 
   }
   return gathers;
 }
+
+constexpr std::int64_t kMoments = 2 * 4;  // AdamW: two values in fp32 for each trained one
+constexpr std::int64_t kStepCounter = 4;
 
 }  // namespace
 
@@ -80,6 +83,27 @@ ShardSizes shard_sizes(const PlannedJob& job, const ModelSizes& sizes) {
                             bytes.reduced * shards.group * trained});
   }
   return shards;
+}
+
+OptimizerState optimizer_state(const PlannedJob& job, const ModelSizes& sizes) {
+  OptimizerState state;
+  const job::StrategyTraits& traits = job::strategy_traits(job.settings.sharding_strategy);
+  if (!traits.shards_optimizer) {
+    state.values = sizes.trained_values();
+    state.tensors = sizes.trained_tensors();
+  } else if (!traits.has_units) {
+    const LargestShare share = largest_share(sizes.trained(), job.ranks);
+    state.values = share.values;
+    state.tensors = share.tensors;
+  } else {
+    const ShardSizes shards = shard_sizes(job, sizes);
+    state.values = shards.trained_values();
+    state.tensors = sizes.trained_tensors() / shards.group + 1;
+  }
+  if (job.settings.optimizer == job::OptimizerChoice::kAdamW) {
+    state.bytes = kMoments * state.values + kStepCounter * state.tensors;
+  }
+  return state;
 }
 
 }  // namespace shardlens::trace::predict
