@@ -43,5 +43,8 @@ class KeptMemory {
 // What is passed outlives it.
 std::unique_ptr<KeptMemory> kept_memory(const PlannedJob& job, const ModelSizes& sizes,
                                         MemoryLedger& ledger);
+// Of strategies with units.
+std::unique_ptr<KeptMemory> unit_memory(const PlannedJob& job, const ModelSizes& sizes,
+                                        MemoryLedger& ledger);
 
 }  // namespace shardlens::trace::predict
