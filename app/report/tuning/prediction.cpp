@@ -10,7 +10,7 @@
 #include "app/session/runs/library_run.h"
 #include "app/session/tuning/prediction_source.h"
 #include "app/sweep/sweep_points.h"
-#include "trace/advice/facts/usable_memory.h"
+#include "trace/advice/facts/run_facts.h"
 #include "trace/analysis/noise/noise_model.h"
 #include "trace/base/text.h"
 #include "trace/frameworks/write/framework_export.h"

@@ -1,7 +1,6 @@
-#include "trace/advice/facts/usable_memory.h"
-
 #include <gtest/gtest.h>
 
+#include "trace/advice/facts/run_facts.h"
 #include "trace/analysis/run/run_analysis.h"
 
 namespace shardlens::trace::advice {

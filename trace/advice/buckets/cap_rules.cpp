@@ -1,9 +1,9 @@
-
 #include "trace/advice/buckets/bucket_sizes.h"
-#include "trace/advice/facts/latency.h"
+#include "trace/advice/facts/run_facts.h"
 #include "trace/advice/facts/what_if.h"
-#include "trace/advice/facts/words.h"
 #include "trace/advice/rules.h"
+#include "trace/base/number_text.h"
+#include "trace/base/words/quantity.h"
 #include "trace/model/acting_settings.h"
 
 namespace shardlens::trace::advice {
@@ -13,12 +13,10 @@ namespace {
 // "11 buckets are reduced, and 12.3 ms of that are exposed. With 5 it would be 4.1 ms."
 std::string cap_reason(const RunFacts& run, const WhatIf& answer) {
   const auto& now = run.figures;
-  std::string why =
-      "A step reduces " + count_words(static_cast<std::int64_t>(now.buckets.size()), "bucket") +
-      ", and " + time_words(now.summary.exposed_ns) + " of communication are exposed.";
+  std::string why = "A step reduces " + base::counted(now.buckets.size(), "bucket") + ", and " +
+                    time_words(now.summary.exposed_ns) + " of communication are exposed.";
   if (answer.prediction) {
-    why += " It would be " +
-           count_words(static_cast<std::int64_t>(answer.prediction->parts), "bucket");
+    why += " It would be " + base::counted(answer.prediction->parts, "bucket");
     if (answer.prediction->exposed_ns) {
       why += " and " + time_words(*answer.prediction->exposed_ns) + " exposed";
     }
@@ -47,7 +45,6 @@ Advice sized(const RunFacts& run, std::vector<KnobValue> changes, std::string ti
 
 // Half of what a bucket's reduction takes is not for its bytes: twice as large ones halve that.
 constexpr double kMostlyLatency = 0.5;
-constexpr double kMibBytes = 1024.0 * 1024.0;
 
 // So large that latency is half of that; but two buckets stay, of which one can be hidden.
 std::string cap_against_latency(const RunFacts& run, const LatencyFit& fit) {
@@ -76,8 +73,8 @@ std::optional<Advice> too_small_by_latency(const RunFacts& run) {
   Advice advice = sized(run, {{"bucket_cap_mb", cap}}, "Raise the bucket cap to " + cap + " MiB");
   advice.measured = percent_words(share) + " of a reduction is latency";
   advice.why = "Reducing a bucket takes " + time_words(fit->latency_ns) +
-               " whatever its size, and " + count_words(count, "bucket") + " of " +
-               size_words(mean_bytes) + " on average are reduced.";
+               " whatever its size, and " + base::counted(count, "bucket") + " of " +
+               base::bytes_text(mean_bytes) + " on average are reduced.";
   return advice;
 }
 
@@ -97,6 +94,28 @@ std::vector<std::vector<KnobValue>> cap_ways(const RunFacts& run) {
 std::string new_cap_title(std::string_view what, double before, const std::string& after) {
   const bool lower = std::strtod(after.c_str(), nullptr) < before;
   return std::string(lower ? "Lower " : "Raise ") + std::string(what) + " to " + after + " MiB";
+}
+
+// Of several ways to change the settings the one whose predicted gain is the surest and that fits
+// in memory as far as that is known; empty without a prediction, or where none is faster beyond
+// chance. Where too few steps tell what is chance, none is faster by more than else is unsure.
+std::vector<KnobValue> surest_of(const RunFacts& run,
+                                 const std::vector<std::vector<KnobValue>>& ways) {
+  struct Surest {
+    double highest_ns = 0;
+    std::vector<KnobValue> way;
+  };
+  Surest known, unsure;
+  for (const auto& way : ways) {
+    const WhatIf answer = what_if(run, way);
+    const auto bounds = answer.bounds();
+    Surest& surest = answer.is_unsure() ? unsure : known;
+    if (!bounds || bounds->high_ns >= surest.highest_ns) continue;
+    const auto peak = answer.prediction->peak_bytes();
+    if (peak && run.usable_bytes() > 0 && *peak > run.usable_bytes()) continue;
+    surest = {bounds->high_ns, way};
+  }
+  return known.way.empty() ? unsure.way : known.way;
 }
 
 }  // namespace

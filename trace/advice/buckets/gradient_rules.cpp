@@ -1,9 +1,10 @@
 #include <algorithm>
 
 #include "trace/advice/buckets/bucket_sizes.h"
-#include "trace/advice/facts/words.h"
 #include "trace/advice/rules.h"
+#include "trace/base/number_text.h"
 #include "trace/base/text.h"
+#include "trace/base/words/quantity.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/model/acting_settings.h"
 
@@ -53,8 +54,7 @@ Arrivals arrivals_of(const RunFacts& run) {
 }
 
 std::string sampled_words(const RunFacts& run) {
-  return "in all " + count_words(static_cast<std::int64_t>(run.sample.steps()), "step") +
-         " that were looked at";
+  return "in all " + base::counted(run.sample.steps(), "step") + " that were looked at";
 }
 
 }  // namespace
@@ -85,8 +85,8 @@ std::optional<Advice> bucket_views(const RunFacts& run) {
   advice.saved_bytes = now - run.peak_bytes(*next).value_or(now);
   if (advice.saved_bytes <= 0) return {};
   advice.title = "Keep gradients inside the buckets";
-  advice.measured = "saves " + size_words(advice.saved_bytes) + " per rank";
-  advice.why = "Gradients lie beside the buckets (" + size_words(buckets) +
+  advice.measured = "saves " + base::bytes_text(advice.saved_bytes) + " per rank";
+  advice.why = "Gradients lie beside the buckets (" + base::bytes_text(buckets) +
                ") and are copied into them in every step.";
   advice.costs = "Gradients are views then, which must not be detached in place.";
   advice.evidence = {run.in_typical_step("gradients and buckets at the peak")};
@@ -125,7 +125,7 @@ std::optional<Advice> unused_parameters(const RunFacts& run) {
   Advice advice;
   advice.changes = {{"find_unused_parameters", "false"}};
   advice.title = "Stop searching for unused parameters";
-  advice.measured = "none of " + count_words(all_gradients(run), "gradient") + " was missing";
+  advice.measured = "none of " + base::counted(all_gradients(run), "gradient") + " was missing";
   advice.why =
       "The graph is walked in every step, and buckets are not rebuilt in the order of "
       "gradients; every parameter had its gradient " +
@@ -143,7 +143,7 @@ std::optional<Advice> static_graph(const RunFacts& run) {
   if (!run.with(advice.changes)) return {};
   const std::int64_t found = run.sample.gradients().begin()->second;
   advice.title = "Promise a static graph";
-  advice.measured = count_words(found, "gradient") + " of " + std::to_string(all_gradients(run)) +
+  advice.measured = base::counted(found, "gradient") + " of " + std::to_string(all_gradients(run)) +
                     " in every step";
   advice.why = "Unused parameters are searched for in every step, but as many gradients came " +
                sampled_words(run) + ": the first step can tell for all.";

@@ -1,13 +1,18 @@
 #include "trace/advice/facts/run_facts.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <string_view>
 #include <utility>
 
-#include "trace/advice/facts/usable_memory.h"
 #include "trace/analysis/figures/memory_figures.h"
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/noise/mean_estimate.h"
 #include "trace/analysis/noise/student_t.h"
+#include "trace/base/words/quantity.h"
 #include "trace/job/settings/schedule.h"
 #include "trace/predict/memory/memory_model.h"
 
@@ -42,6 +47,45 @@ double smallest_worth(const analysis::RunFigures& figures) {
   const double half =
       analysis::student_t_quantile(kMissed, mean->degrees_of_freedom) * mean->standard_error;
   return std::max(share, half);
+}
+
+using Device = std::pair<std::string_view, std::string_view>;  // its host, and which of it
+
+Device device_of(const model::RankInfo& rank) { return {rank.host, rank.device}; }
+
+// Of all ranks on a device together.
+struct DeviceUse {
+  std::int64_t ranks = 0;
+  std::int64_t used_bytes = 0;  // of the whole device, with whatever else is there
+  std::int64_t allocated_bytes = 0;
+};
+
+std::map<Device, DeviceUse> use_by_device(const analysis::RunFigures& figures) {
+  std::map<Device, DeviceUse> devices;
+  for (const auto& rank : figures.ranks) {
+    DeviceUse& use = devices[device_of(rank.info)];
+    ++use.ranks;
+    // What a peak's sample tells of the device was asked before it.
+    use.used_bytes =
+        std::max({use.used_bytes, rank.peak.device_used_bytes, rank.now.device_used_bytes});
+    use.allocated_bytes += rank.peak.allocated_bytes();
+  }
+  return devices;
+}
+
+// What a rank alone on its device, or a process, holds beyond its tensors; none: not known.
+std::optional<std::int64_t> own_beyond_tensors(const model::MemorySample& peak) {
+  if (!peak.knows(model::MemoryCategory::kOutside)) return std::nullopt;
+  const std::int64_t cached =
+      peak.reserved_bytes > 0 ? peak.reserved_bytes - peak.allocated_bytes() : 0;
+  return peak.bytes[static_cast<std::size_t>(model::MemoryCategory::kOutside)] +
+         std::max<std::int64_t>(cached, 0);
+}
+
+// The same of a rank of those on one GPU, of which nobody knows what else is whose.
+std::optional<std::int64_t> shared_beyond_tensors(const DeviceUse& gpu) {
+  if (gpu.used_bytes <= 0) return std::nullopt;
+  return std::max<std::int64_t>(gpu.used_bytes - gpu.allocated_bytes, 0) / gpu.ranks;
 }
 
 }  // namespace
@@ -143,6 +187,68 @@ std::optional<bool> RunFacts::fits(const job::Settings& settings) const {
 
 bool RunFacts::may_fit(const job::Settings& settings) const {
   return fits(settings) != false || peak_bytes(settings).value_or(0) <= peak_bytes_;
+}
+
+std::string time_words(double ns) { return base::format_duration(ns).text(); }
+
+std::string percent_words(double fraction) { return base::format_percent(fraction).text(); }
+
+std::string memory_words(std::int64_t more_bytes) {
+  if (more_bytes == 0) return "";
+  return base::bytes_text(std::abs(more_bytes)) + (more_bytes > 0 ? " more" : " less") +
+         " per rank";
+}
+
+std::int64_t usable_bytes(const analysis::RunFigures& figures, std::int64_t ranks) {
+  const auto recorded = static_cast<std::int64_t>(figures.ranks.size());
+  const auto devices = use_by_device(figures);
+  std::optional<std::int64_t> least;
+  for (const auto& rank : figures.ranks) {
+    const model::MemorySample& peak = rank.peak;
+    const bool is_gpu = rank.info.device != "cpu";
+    const bool shares_gpu = is_gpu && figures.info.shared_gpu;
+    const DeviceUse& device = devices.at(device_of(rank.info));
+    const auto beyond = shares_gpu ? shared_beyond_tensors(device) : own_beyond_tensors(peak);
+    if (!rank.has_step_memory || peak.allocated_bytes() <= 0 || peak.device_total_bytes <= 0 ||
+        !beyond) {
+      continue;
+    }
+    // How many of `ranks` have this rank's device among them.
+    const std::int64_t sharing =
+        is_gpu && !shares_gpu
+            ? 1
+            : std::max<std::int64_t>((device.ranks * ranks + recorded - 1) / recorded, 1);
+    const std::int64_t usable = peak.device_total_bytes / sharing - *beyond;
+    least = std::min(least.value_or(usable), usable);
+  }
+  return least ? std::max<std::int64_t>(*least, 1) : 0;
+}
+
+std::optional<LatencyFit> fit_latency(
+    const RunFacts& run,
+    const std::function<bool(const analysis::CollectiveGroupFigures&)>& counts) {
+  double n = 0, x = 0, y = 0, xx = 0, xy = 0;
+  double smallest = INFINITY, largest = 0;
+  for (const auto& row : run.figures.collectives) {
+    if (row.matched == 0 || row.bytes <= 0 || !counts(row)) continue;
+    const auto weight = static_cast<double>(row.matched);
+    const auto bytes = static_cast<double>(row.bytes);
+    n += weight;
+    x += weight * bytes;
+    y += weight * row.transfer_ns;
+    xx += weight * bytes * bytes;
+    xy += weight * bytes * row.transfer_ns;
+    smallest = std::min(smallest, bytes);
+    largest = std::max(largest, bytes);
+  }
+  if (n == 0 || largest < 2 * smallest) return {};
+  const double spread = n * xx - x * x;
+  if (spread <= 0) return {};
+  LatencyFit fit;
+  fit.ns_per_byte = (n * xy - x * y) / spread;
+  fit.latency_ns = (y - fit.ns_per_byte * x) / n;
+  if (fit.ns_per_byte <= 0 || fit.latency_ns <= 0) return {};
+  return fit;
 }
 
 }  // namespace shardlens::trace::advice

@@ -83,4 +83,33 @@ class RunFacts {
   std::int64_t peak_bytes_ = 0, usable_bytes_ = 0;
 };
 
+// Figures in sentences: "42.1 ms", "67 %".
+std::string time_words(double ns);
+std::string percent_words(double fraction);
+// What a change does to a rank's peak: "120 MiB more per rank", "" for 0.
+std::string memory_words(std::int64_t more_bytes);
+
+// How much memory the tensors of one rank may take, as a recorded run tells it: its share of the
+// device's memory, without what it held beyond its tensors (where ranks share a
+// GPU: an equal part of what they all did); of the rank that has least, if `ranks` were to train
+// where the run's ranks did; 1 where nothing is left. 0: not known.
+std::int64_t usable_bytes(const analysis::RunFigures& figures, std::int64_t ranks);
+
+// What collectives take whatever their size, and for each byte, from transfers of several sizes.
+struct LatencyFit {  // a transfer of S bytes takes latency + S × per byte
+  double latency_ns = 0, ns_per_byte = 0;
+
+  double of(double bytes) const { return latency_ns + bytes * ns_per_byte; }
+  // The size of which the latency is that share of the time.
+  double bytes_with_latency_share(double share) const {
+    return latency_ns * (1 - share) / share / ns_per_byte;
+  }
+};
+
+// By least squares, each row of the table of collectives as often as it was matched over the ranks.
+// None: no two sizes a factor of two apart, or times that do not grow with sizes.
+std::optional<LatencyFit> fit_latency(
+    const RunFacts& run,
+    const std::function<bool(const analysis::CollectiveGroupFigures&)>& counts);
+
 }  // namespace shardlens::trace::advice

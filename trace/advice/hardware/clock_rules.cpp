@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <set>
 
-#include "trace/advice/facts/words.h"
 #include "trace/advice/rules.h"
 #include "trace/analysis/figures/run_summary.h"
+#include "trace/base/number_text.h"
 #include "trace/model/gpu_counters.h"
 
 namespace shardlens::trace::advice {
@@ -61,7 +61,7 @@ double longer_ns(const HeldDown& held, std::int64_t measured) {
 }
 
 std::string rank_words(const std::set<int>& ranks) {
-  if (ranks.size() > 4) return count_words(static_cast<std::int64_t>(ranks.size()), "rank");
+  if (ranks.size() > 4) return base::counted(ranks.size(), "rank");
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
   for (const int rank : ranks) text += (rank == *ranks.begin() ? "" : ", ") + std::to_string(rank);
   return text;
@@ -73,7 +73,7 @@ std::optional<Advice> about_clocks(const RunFacts& run, std::uint32_t limits) {
   const std::int64_t measured = run.figures.summary.steps_measured;
   Advice advice;
   advice.measured =
-      std::to_string(held.steps) + " of " + count_words(measured, "step") + " throttled";
+      std::to_string(held.steps) + " of " + base::counted(measured, "step") + " throttled";
   advice.why =
       model::throttling_text(held.limits) + " held clocks down on " + rank_words(held.ranks) + ".";
   const double longer = longer_ns(held, measured);

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "trace/advice/facts/words.h"
 #include "trace/advice/rules.h"
 #include "trace/base/words/quantity.h"
 
@@ -57,7 +56,7 @@ Advice about_link(const RunFacts& run, const SlowRow& slow) {
   const std::string what = slow.row->tag.empty() ? "a collective" : slow.row->tag;
   advice.measured =
       bandwidth_words(slow.row->busbw_bytes_per_s) + " of the link's " + bandwidth_words(slow.peak);
-  advice.why = what + " (" + size_words(slow.row->bytes) + ") moves at " +
+  advice.why = what + " (" + base::bytes_text(slow.row->bytes) + ") moves at " +
                bandwidth_words(slow.row->busbw_bytes_per_s) + " of bus bandwidth" +
                choice_words(*slow.row) + "; the link can " + bandwidth_words(slow.peak) + ".";
   advice.evidence = {run.longest_call(

@@ -1,6 +1,6 @@
 
-#include "trace/advice/facts/words.h"
 #include "trace/advice/rules.h"
+#include "trace/base/number_text.h"
 
 namespace shardlens::trace::advice {
 
@@ -65,7 +65,7 @@ std::optional<Advice> tiny_kernels(const RunFacts& run) {
   advice.measured = percent_words(static_cast<double>(late.kernels->short_count) /
                                   static_cast<double>(late.kernels->count)) +
                     " of kernels are shorter than a launch";
-  advice.why = "A step launches " + count_words(per_step, "kernel") + ", each launch takes " +
+  advice.why = "A step launches " + base::counted(per_step, "kernel") + ", each launch takes " +
                time_words(static_cast<double>(late.kernels->launch_ns)) + ", and the GPU waits " +
                time_words(late.ns) +
                " of a step for them: fused operators, a larger batch or CUDA graphs need fewer.";

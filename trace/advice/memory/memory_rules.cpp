@@ -1,5 +1,5 @@
-#include "trace/advice/facts/words.h"
 #include "trace/advice/rules.h"
+#include "trace/base/words/quantity.h"
 
 namespace shardlens::trace::advice {
 
@@ -30,7 +30,8 @@ std::int64_t times_that_fit(const RunFacts& run) {
 }
 
 std::string use_words(const RunFacts& run) {
-  return size_words(run.recorded_peak_bytes()) + " of " + size_words(run.usable_bytes());
+  return base::bytes_text(run.recorded_peak_bytes()) + " of " +
+         base::bytes_text(run.usable_bytes());
 }
 
 }  // namespace
@@ -74,7 +75,7 @@ std::optional<Advice> recomputation(const RunFacts& run) {
   advice.why =
       (every == 1 ? "Every block is" : "Every " + std::to_string(every) + ". block is") +
       std::string(" computed a second time in backward, and keeping all activations fits: ") +
-      size_words(*peak) + ".";
+      base::bytes_text(*peak) + ".";
   advice.saved_bytes = run.recorded_peak_bytes() - *peak;
   if (advice.saved_bytes < 0) advice.costs = memory_words(-advice.saved_bytes) + ".";
   advice.evidence = {run.in_typical_step("backward with recomputation")};

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "trace/advice/facts/words.h"
 #include "trace/advice/rules.h"
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/noise/mean_estimate.h"

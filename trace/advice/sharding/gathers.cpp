@@ -2,6 +2,7 @@
 
 #include "trace/advice/facts/words.h"
 #include "trace/model/events.h"
+#include "trace/model/unit_tag.h"
 
 namespace shardlens::trace::advice {
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "trace/advice/facts/words.h"
 #include "trace/advice/rules.h"
 #include "trace/advice/sharding/gathers.h"
 

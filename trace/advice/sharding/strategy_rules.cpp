@@ -1,7 +1,8 @@
 
-#include "trace/advice/facts/words.h"
 #include "trace/advice/rules.h"
 #include "trace/advice/sharding/gathers.h"
+#include "trace/base/number_text.h"
+#include "trace/base/words/quantity.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/model/run_info.h"
 #include "trace/predict/plan/traffic_model.h"
@@ -67,7 +68,8 @@ std::optional<Advice> keep_units(const RunFacts& run) {
   advice.measured = time_words(exposed) + " of backward gathers exposed";
   advice.why = "Units are freed after forward and gathered again";
   if (fits) {
-    advice.why += ", and " + size_words(run.usable_bytes()) + " per rank are enough to keep them.";
+    advice.why +=
+        ", and " + base::bytes_text(run.usable_bytes()) + " per rank are enough to keep them.";
   } else {
     advice.why += ".";
     advice.costs = "Units stay gathered until backward; whether that fits no trace tells.";
@@ -86,9 +88,9 @@ std::optional<Advice> free_units(const RunFacts& run) {
   if (advice.saved_bytes <= 0) return {};
   advice.aim = Aim::kMemory;
   advice.title = "Free units after forward: " + name_of(*twin);
-  advice.measured = "saves " + size_words(advice.saved_bytes) + " per rank";
-  advice.why = "The peak of " + size_words(run.recorded_peak_bytes()) + " nearly fills the " +
-               size_words(run.usable_bytes()) +
+  advice.measured = "saves " + base::bytes_text(advice.saved_bytes) + " per rank";
+  advice.why = "The peak of " + base::bytes_text(run.recorded_peak_bytes()) + " nearly fills the " +
+               base::bytes_text(run.usable_bytes()) +
                " that a rank may use, and all units stay gathered until backward.";
   advice.costs = "Each unit is gathered a second time.";
   advice.evidence = {run.in_typical_step("memory at its peak")};
@@ -120,9 +122,9 @@ std::optional<Advice> less_communication(const RunFacts& run) {
   const double share = static_cast<double>(least_bytes) / now;
   advice.title = "Send less: " + name_of(*best) + " fits";
   advice.measured = time_words(exposed) + " of communication exposed";
-  advice.why = name_of(*best) + " sends " + size_words(least_bytes) +
-               " per rank and step instead of " + size_words(static_cast<std::int64_t>(now)) +
-               ", and its peak of " + size_words(least_peak) + " fits.";
+  advice.why = name_of(*best) + " sends " + base::bytes_text(least_bytes) +
+               " per rank and step instead of " + base::bytes_text(static_cast<std::int64_t>(now)) +
+               ", and its peak of " + base::bytes_text(least_peak) + " fits.";
   advice.evidence = {run.in_typical_step("exposed communication")};
   advice.at_stake_ns = exposed * (1 - share);
   return advice;
@@ -144,10 +146,10 @@ std::optional<Advice> hybrid_sharding(const RunFacts& run) {
   const std::int64_t then = traffic_of(run, *next).between_nodes();
   if (now <= 0 || then >= now) return {};
   advice.title = "Shard within a node, replicate across: " + name_of(hybrid);
-  advice.measured = size_words(now) + " per rank and step leave the node";
-  advice.why = "Shards lie on " + count_words(run.nodes(), "node") +
+  advice.measured = base::bytes_text(now) + " per rank and step leave the node";
+  advice.why = "Shards lie on " + base::counted(run.nodes(), "node") +
                ", so that every gather crosses the link between them; " + name_of(hybrid) +
-               " sends " + size_words(then) + " across.";
+               " sends " + base::bytes_text(then) + " across.";
   advice.evidence = {longest_of_units(run, " gather")};
   advice.at_stake_ns = exposed * (1 - static_cast<double>(then) / static_cast<double>(now));
   return advice;

@@ -1,9 +1,10 @@
 #include <algorithm>
 
-#include "trace/advice/facts/latency.h"
-#include "trace/advice/facts/words.h"
+#include "trace/advice/facts/run_facts.h"
 #include "trace/advice/rules.h"
 #include "trace/advice/sharding/gathers.h"
+#include "trace/base/number_text.h"
+#include "trace/base/words/quantity.h"
 
 namespace shardlens::trace::advice {
 
@@ -33,8 +34,8 @@ std::optional<Advice> small_units(const RunFacts& run) {
   advice.title = "Gather larger units";
   advice.measured = percent_words(share) + " of a gather is latency";
   advice.why = "Gathering a unit takes " + time_words(fit->latency_ns) +
-               " whatever its size, and " + count_words(count, "unit") + " of " +
-               size_words(mean_bytes) + " on average are gathered.";
+               " whatever its size, and " + base::counted(count, "unit") + " of " +
+               base::bytes_text(mean_bytes) + " on average are gathered.";
   if (run.settings().wrap_policy == job::WrapPolicy::kSize) {
     advice.changes = {{"wrap_policy", "transformer_block"}};
     add_memory_cost(run, advice);
@@ -57,9 +58,9 @@ std::optional<Advice> large_units(const RunFacts& run) {
   add_memory_cost(run, advice);
   if (advice.saved_bytes <= 0) return {};
   advice.title = "Make a unit of each block";
-  advice.measured = "saves " + size_words(advice.saved_bytes) + " per rank";
-  advice.why = "Unit " + largest.name + " is " + size_words(largest.bytes) + " of " +
-               size_words(all_unit_bytes(run)) +
+  advice.measured = "saves " + base::bytes_text(advice.saved_bytes) + " per rank";
+  advice.why = "Unit " + largest.name + " is " + base::bytes_text(largest.bytes) + " of " +
+               base::bytes_text(all_unit_bytes(run)) +
                ": while it is gathered a rank holds most of the model, and nothing overlaps it.";
   advice.costs = "More collectives, each with its own latency.";
   advice.evidence = {longest_of_units(run, " gather")};

@@ -5,6 +5,7 @@
 
 #include "trace/job/shape/strategy.h"
 #include "trace/predict/layers/block_backward.h"
+#include "trace/predict/layers/layer_order.h"
 #include "trace/predict/sizes/layer_sizes.h"
 #include "trace/predict/sizes/planned_job.h"
 
@@ -40,11 +41,6 @@ StepWalk::StepWalk(const PlannedJob& job)
       spared_(spared_by_first_block(job)),
       kept_(kept_memory(job, sizes_, ledger_)) {}
 
-bool StepWalk::recomputes(std::int64_t block) const {
-  const std::int64_t every = job_.settings.activation_checkpointing;
-  return every > 0 && block % every == 0;
-}
-
 const MemoryLedger& StepWalk::run() {
   const bool has_units = job::strategy_traits(job_.settings.sharding_strategy).has_units;
   const bool always_reduces = job_.settings.sync_each_batch;
@@ -79,7 +75,7 @@ void StepWalk::forward_block(std::int64_t index) {
   if (!has_backward(index)) {
     ledger_.add(Holding::kFlowing, layer.unsaved_scratch);
     ledger_.remove(Holding::kFlowing, layer.unsaved_scratch);
-  } else if (recomputes(index)) {
+  } else if (is_recomputed(job_.settings, index)) {
     ledger_.add(Holding::kSavedInputs,
                 layer.input_bytes + (job_.on_gpu ? 0 : kGeneratorStateBytes));
     // The cache of casts lasts to the end of forward, and takes none of frozen weights.
@@ -144,7 +140,7 @@ void StepWalk::backward_block(std::int64_t index) {
   ledger_.enter({Part::kBackward, index});
   const ParameterRange parameters = sizes_.block_parameters(index);
   kept_->enter_layers_backward(parameters);
-  const bool again = recomputes(index);
+  const bool again = is_recomputed(job_.settings, index);
   // The block's output, and its input if the block itself does not save it.
   const std::int64_t held_meanwhile = (layer.saves_input ? 1 : 2) * layer.input_bytes;
   if (again) {

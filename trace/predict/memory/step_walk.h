@@ -24,7 +24,6 @@ class StepWalk {
   std::int64_t host_bytes() const { return kept_->host_bytes(); }
 
  private:
-  bool recomputes(std::int64_t block) const;
   // Backward comes to the block; else nothing is kept for it.
   bool has_backward(std::int64_t block) const {
     return flow_.comes_to(sizes_.block_parameters(block));
