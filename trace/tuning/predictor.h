@@ -15,7 +15,7 @@
 #include "trace/job/settings/settings.h"
 #include "trace/predict/record/recorded_steps.h"
 #include "trace/predict/schedule/step_program.h"
-#include "trace/tuning/known_costs.h"
+#include "trace/tuning/call_costs.h"
 #include "trace/tuning/predictable.h"
 #include "trace/tuning/prediction.h"
 #include "trace/tuning/step_planner.h"

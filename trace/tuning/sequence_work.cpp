@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "trace/base/text.h"
 #include "trace/job/shape/lora.h"
 #include "trace/timeline/words/kernel_class.h"
 
@@ -55,6 +56,27 @@ PaddedWork padded_work(const analysis::RunFigures& figures,
 SequenceWork other_batch_work(const PaddedWork& padded, bool has_more) {
   const double other = has_more ? padded.most : padded.least;
   return {.factor = (1 + other) / 2, .unsure = std::abs(other - 1) / 2};
+}
+
+std::optional<std::int64_t> cores_named(std::string_view device_name) {
+  constexpr std::string_view kCores = " cores", kComma = ", ";
+  if (!device_name.ends_with(kCores)) return std::nullopt;
+  device_name.remove_suffix(kCores.size());
+  const auto comma = device_name.rfind(kComma);
+  if (comma == device_name.npos) return std::nullopt;
+  device_name.remove_prefix(comma + kComma.size());
+  const auto cores = base::number_from<std::int64_t>(device_name);
+  return cores.value_or(0) < 1 ? std::nullopt : cores;
+}
+
+double cores_of_a_rank(const job::Settings& settings, std::int64_t cores) {
+  const auto ranks = static_cast<double>(std::max<std::int64_t>(1, settings.ranks));
+  const auto all = static_cast<double>(cores);
+  // As the launcher chooses them.
+  const double threads = settings.threads_per_rank == job::kAuto
+                             ? std::max(1.0, static_cast<double>(cores / settings.ranks))
+                             : static_cast<double>(settings.threads_per_rank);
+  return std::min(threads, all / ranks);
 }
 
 }  // namespace shardlens::trace::tuning

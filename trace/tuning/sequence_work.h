@@ -1,12 +1,16 @@
-// What longer or shorter sequences take to compute: by how much of a step is attention, or by how
-// much of it was padding. Any thread.
+// What computing takes under other conditions: of longer or shorter sequences, by how much of a
+// step is attention, or by how much of it was padding; and where more or fewer ranks share a
+// machine's cores. Any thread.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "trace/analysis/figures/figures.h"
+#include "trace/job/settings/settings.h"
 #include "trace/predict/sizes/planned_job.h"
 
 namespace shardlens::trace::tuning {
@@ -37,5 +41,12 @@ PaddedWork padded_work(const analysis::RunFigures& figures,
 // With more or fewer texts in a batch, whose longest is longer or shorter then: the middle, and as
 // far to either side.
 SequenceWork other_batch_work(const PaddedWork& padded, bool has_more);
+
+// Of "Intel Xeon …, 2 cores", as a rank on a CPU names its device; none: it names no cores.
+std::optional<std::int64_t> cores_named(std::string_view device_name);
+
+// The share of a core's pace, or how many of them, that computes for one rank: its threads, or, if
+// that is less, what is left of the cores when all ranks have as much. `settings`: as they act.
+double cores_of_a_rank(const job::Settings& settings, std::int64_t cores);
 
 }  // namespace shardlens::trace::tuning

@@ -17,9 +17,9 @@
 #include "trace/predict/schedule/bucket_program.h"
 #include "trace/predict/schedule/update_program.h"
 #include "trace/predict/sizes/shard_sizes.h"
-#include "trace/tuning/cores.h"
-#include "trace/tuning/disturbed_costs.h"
+#include "trace/tuning/call_costs.h"
 #include "trace/tuning/predictable.h"
+#include "trace/tuning/sequence_work.h"
 
 namespace shardlens::trace::tuning {
 

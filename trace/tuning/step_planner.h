@@ -18,7 +18,6 @@
 #include "trace/predict/sizes/shard_sizes.h"
 #include "trace/tuning/call_costs.h"
 #include "trace/tuning/contention.h"
-#include "trace/tuning/known_costs.h"
 #include "trace/tuning/layer_moments.h"
 #include "trace/tuning/prediction.h"
 #include "trace/tuning/sequence_work.h"

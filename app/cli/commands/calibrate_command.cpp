@@ -15,7 +15,7 @@
 #include "app/launch/stop_signals.h"
 #include "app/report/costs_report.h"
 #include "trace/base/file_system.h"
-#include "trace/predict/costs/costs_library.h"
+#include "trace/predict/costs/costs_file.h"
 #include "trace/predict/costs/nccl_tests.h"
 
 namespace shardlens::app::cli {

@@ -8,7 +8,7 @@
 #include "app/session/runs/run_liveness.h"
 #include "trace/advice/advisor.h"
 #include "trace/base/wall_clock.h"
-#include "trace/predict/costs/costs_library.h"
+#include "trace/predict/costs/costs_file.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/tuning/predictable.h"
 

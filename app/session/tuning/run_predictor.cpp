@@ -10,7 +10,7 @@
 #include "trace/advice/facts/run_facts.h"
 #include "trace/advice/facts/usable_memory.h"
 #include "trace/base/wall_clock.h"
-#include "trace/predict/costs/costs_library.h"
+#include "trace/predict/costs/costs_file.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/tuning/predictable.h"
 #include "ui/present/tune/knob_chart.h"

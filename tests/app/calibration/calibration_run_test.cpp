@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "trace/base/file_system.h"
-#include "trace/predict/costs/costs_library.h"
+#include "trace/predict/costs/costs_file.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/write/trace_writer.h"
 

@@ -1,6 +1,6 @@
-#include "trace/tuning/disturbed_costs.h"
-
 #include <gtest/gtest.h>
+
+#include "trace/tuning/call_costs.h"
 
 namespace shardlens::trace::tuning {
 namespace {

@@ -1,4 +1,5 @@
-// Costs of collectives on disk: a JSON document with what they were measured on. Any thread.
+// Costs of collectives on disk: a JSON document with what they were measured on, and those that a
+// library of runs keeps beside its runs. Any thread; waits for the disk.
 #pragma once
 
 #include <cstdint>
@@ -63,5 +64,20 @@ base::Result<CostsFile> parse_costs(std::string_view json, const std::string& na
 base::Result<CostsFile> read_costs(const std::filesystem::path& path);
 // Complete or not at all; replaces what is there. Errors: kIo, kDiskFull.
 base::Result<void> write_costs(const std::filesystem::path& path, const CostsFile& file);
+
+// In a library's folder, where costs are kept for whoever predicts. Holds no run, so that the
+// library passes it over.
+inline constexpr std::string_view kCostsFolder = ".shardlens-costs";
+
+// Replaces what the same source had measured of the same setup, and from nccl-tests of the same
+// functions. Returns the file. Errors: kIo, kDiskFull.
+base::Result<std::filesystem::path> keep_costs(const std::filesystem::path& library,
+                                               const CostsFile& file);
+
+// What is kept for this setup: the newest calibration, then what others know beyond it. None:
+// nothing is. Error: a file in the folder is damaged or foreign, by name; one of another version of
+// the format is passed over.
+base::Result<std::optional<CollectiveCosts>> costs_for(const CommunicationSetup& setup,
+                                                       const std::filesystem::path& library);
 
 }  // namespace shardlens::trace::predict

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <set>
-#include <system_error>
 #include <utility>
 
 #include "trace/base/file_system.h"
@@ -53,21 +51,13 @@ std::vector<std::string_view> words_of(std::string_view line, bool by_commas) {
   return words;
 }
 
-template <typename Number>
-std::optional<Number> number_of(std::string_view text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 // The number behind "nranks " and the like; of several the first.
 std::optional<std::int64_t> number_after(std::string_view line, std::string_view label) {
   const std::size_t at = line.find(label);
   if (at == std::string_view::npos) return std::nullopt;
   std::string_view rest = base::trimmed(line.substr(at + label.size()));
   rest = rest.substr(0, std::min(rest.find_first_not_of("0123456789"), rest.size()));
-  return number_of<std::int64_t>(rest);
+  return base::number_from<std::int64_t>(rest);
 }
 
 // Where things stand in a row. Those behind the type are counted from the end: older versions leave
@@ -196,7 +186,8 @@ class TableReader {
   // "#  Rank  0 Group  0 Pid  21372 on   dgx1 device  0 [0000:07:00] NVIDIA H100 80GB HBM3"
   void read_rank(std::string_view line) {
     const auto words = words_of(line.substr(1), false);
-    if (words.size() < 4 || words[0] != "Rank" || !number_of<std::int64_t>(words[1])) return;
+    if (words.size() < 4 || words[0] != "Rank" || !base::number_from<std::int64_t>(words[1]))
+      return;
     if (listed_ranks_ == kMostListedRanks) return;
     ++listed_ranks_;
     for (std::size_t i = 0; i + 1 < words.size(); ++i) {
@@ -220,13 +211,13 @@ class TableReader {
                      std::to_string(columns_->count));
     }
     const auto from_end = [&](std::size_t place) { return words[words.size() - place]; };
-    const auto bytes = number_of<std::int64_t>(words[0]);
-    const auto time = number_of<double>(from_end(columns_->time_from_end));
+    const auto bytes = base::number_from<std::int64_t>(words[0]);
+    const auto time = base::number_from<double>(from_end(columns_->time_from_end));
     if (!bytes || !model::is_plausible_size(*bytes)) {
       return damaged("the size \"" + base::printable_line(base::shortened(words[0], 40)) +
                      "\" is no number of bytes");
     }
-    if (!time || !std::isfinite(*time) || *time < 0 || *time > 1e15) {
+    if (!time || *time < 0 || *time > 1e15) {
       const std::string_view text = from_end(columns_->time_from_end);
       return damaged("the time \"" + base::printable_line(base::shortened(text, 40)) +
                      "\" is no duration");
@@ -234,13 +225,13 @@ class TableReader {
     if (table_.data_type.empty()) table_.data_type = base::printable_line(words[2]);
     NcclTestsTable::Row row{*bytes, *time * columns_->time_unit_ns};
     if (columns_->busbw_from_end) {
-      const auto bus = number_of<double>(from_end(*columns_->busbw_from_end)).value_or(0);
+      const auto bus = base::number_from<double>(from_end(*columns_->busbw_from_end)).value_or(0);
       double algorithm = row.ns > 0 ? static_cast<double>(row.bytes) / row.ns : 0;  // GB/s
       if (columns_->algbw_from_end) {
-        algorithm = number_of<double>(from_end(*columns_->algbw_from_end)).value_or(0);
+        algorithm = base::number_from<double>(from_end(*columns_->algbw_from_end)).value_or(0);
       }
       // Two digits behind the point tell nothing of less.
-      if (algorithm >= 1 && std::isfinite(bus)) row.bus_factor = bus / algorithm;
+      if (algorithm >= 1) row.bus_factor = bus / algorithm;
     }
     table_.rows.push_back(row);
     return {};

@@ -1,17 +1,35 @@
-// The operators of a block's backward, put together layer by layer: what its matrices, and adapters
-// beside them, make and free. Any thread.
+// The operators of a transformer block's backward, put together layer by layer: what its matrices,
+// and adapters beside them, make and free. Any thread.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "trace/predict/layers/adapter_memory.h"
 #include "trace/predict/layers/layer_memory.h"
 #include "trace/predict/sizes/layer_sizes.h"
+#include "trace/predict/sizes/planned_job.h"
 
 namespace shardlens::trace::predict {
+
+// What a low-rank adapter beside a block's layer keeps for backward, and makes in it, in bytes.
+struct AdaptedLayer {
+  std::string layer;         // within its block: "attn.c_attn"
+  std::int64_t input = 0;    // of the layer, in the type that is computed in
+  std::int64_t between = 0;  // both factors
+  std::int64_t output = 0;   // of the layer
+  // By forward: what lies between the factors, an input that nobody else keeps, dropout's mask, and
+  // under autocast the factors in 16 bits.
+  std::int64_t saved = 0;
+};
+// Of one block, in registration order; none where no adapters are trained.
+std::vector<AdaptedLayer> adapter_memory(const PlannedJob& job);
+
+// Bytes that the first block does not keep where adapters are trained, since its input needs no
+// gradient: by its first norm, and under autocast of the matrices that multiply that input.
+std::int64_t spared_by_first_block(const PlannedJob& job);
 
 // How a block's weights are kept and trained.
 struct BlockWeights {

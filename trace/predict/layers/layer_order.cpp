@@ -7,7 +7,7 @@
 #include "trace/job/shape/lora.h"
 #include "trace/job/shape/parameter_shapes.h"
 #include "trace/predict/layers/layer_memory.h"
-#include "trace/predict/sizes/gradient_flow.h"
+#include "trace/predict/sizes/model_sizes.h"
 
 namespace shardlens::trace::predict {
 

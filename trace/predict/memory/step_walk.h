@@ -3,10 +3,9 @@
 
 #include <memory>
 
-#include "trace/predict/layers/head_memory.h"
 #include "trace/predict/layers/layer_memory.h"
 #include "trace/predict/memory/kept_memory.h"
-#include "trace/predict/sizes/gradient_flow.h"
+#include "trace/predict/sizes/model_sizes.h"
 
 namespace shardlens::trace::predict {
 

@@ -12,7 +12,7 @@ namespace shardlens::trace::predict {
 namespace {
 
 constexpr std::int64_t kLargestBatch = 65536;  // of batch_per_rank
-constexpr std::int64_t kMostRanks = 1'000'000;
+constexpr std::int64_t kMostPlannedRanks = 1'000'000;
 
 job::Settings settings_under(const PlanRequest& request, job::Strategy strategy) {
   job::Settings settings = request.settings;
@@ -32,7 +32,7 @@ std::string problems_under(const PlanRequest& request, job::Strategy strategy) {
 
 base::Result<void> check_request(const PlanRequest& request) {
   if (request.gpus_per_node < 1 || request.nodes < 1 ||
-      request.gpus_per_node > kMostRanks / request.nodes) {
+      request.gpus_per_node > kMostPlannedRanks / request.nodes) {
     return base::fail(base::ErrorKind::kUsage,
                       "A plan needs at least one GPU on at least one node, and at "
                       "most a million in all.");

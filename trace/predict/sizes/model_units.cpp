@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "trace/job/units/partition.h"
-#include "trace/predict/sizes/gradient_flow.h"
+#include "trace/predict/sizes/model_sizes.h"
 
 namespace shardlens::trace::predict {
 

@@ -29,8 +29,8 @@ std::optional<std::int64_t> configured_workspace_bytes(std::string_view config) 
   for (std::size_t i = 1; i + 1 < words.size(); i += 2) {
     const auto size = base::number_from<std::int64_t>(words[i]);
     const auto count = base::number_from<std::int64_t>(words[i + 1]);
-    constexpr std::int64_t kMost = 1 << 20;
-    if (!size || !count || *size < 0 || *count < 0 || *size > kMost || *count > kMost) break;
+    constexpr std::int64_t kLargest = 1 << 20;
+    if (!size || !count || *size < 0 || *count < 0 || *size > kLargest || *count > kLargest) break;
     kib += *size * *count;
   }
   return kib > 0 ? std::optional(kib * 1024) : std::nullopt;

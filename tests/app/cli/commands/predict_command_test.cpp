@@ -13,7 +13,6 @@
 #include "tests/app/cli/called_command.h"
 #include "trace/base/file_system.h"
 #include "trace/predict/costs/costs_file.h"
-#include "trace/predict/costs/costs_library.h"
 
 namespace shardlens::app::cli {
 namespace {

@@ -19,7 +19,7 @@
 #include "tests/trace/interop/ddp_traces.h"
 #include "tests/trace/interop/kineto_traces.h"
 #include "trace/base/wall_clock.h"
-#include "trace/predict/costs/costs_library.h"
+#include "trace/predict/costs/costs_file.h"
 
 namespace shardlens::app::session {
 namespace {

@@ -5,7 +5,6 @@
 #include <fstream>
 
 #include "trace/base/file_system.h"
-#include "trace/predict/costs/costs_library.h"
 
 namespace shardlens::trace::predict {
 namespace {

@@ -1,6 +1,6 @@
-#include "trace/predict/costs/transfer_costs.h"
-
 #include <gtest/gtest.h>
+
+#include "trace/predict/costs/collective_costs.h"
 
 namespace shardlens::trace::predict {
 namespace {

@@ -9,7 +9,6 @@
 #include "trace/job/shape/lora.h"
 #include "trace/job/shape/parameter_shapes.h"
 #include "trace/job/shape/strategy.h"
-#include "trace/predict/layers/head_memory.h"
 #include "trace/predict/layers/layer_memory.h"
 
 namespace shardlens::trace::predict {
