@@ -18,7 +18,4 @@ base::Result<ModelShape> shape_from_config(std::string_view json, const std::str
 // The class of transformers that is trained: "GPT2LMHeadModel" of "gpt2"; "" of an unknown type.
 std::string_view trained_architecture(std::string_view model_type);
 
-// "GPT-2 (gpt2), Llama (llama), …"
-std::string supported_model_types();
-
 }  // namespace shardlens::trace::job
