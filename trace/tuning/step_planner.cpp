@@ -90,7 +90,7 @@ bool is_zero1(const Settings& settings) {
 
 // Whether as many gradients came in each micro-batch.
 bool have_gradients(const predict::RecordedSteps& recorded, std::size_t count) {
-  const auto steps = recorded.steps([](const auto&, double, double) { return 0.0; });
+  const auto steps = recorded.steps();
   const auto has_all = [&](const predict::MicroBatchWork& work) {
     return work.gradients.size() == count;
   };

@@ -112,7 +112,7 @@ std::string nested_unit(std::vector<std::string> names) {
 // How often a step computes gradients, and whether each time they are reduced.
 Result<void> tell_micro_batches(const RecordedSteps& recorded, Settings& settings) {
   std::set<std::size_t> micro_batches;
-  const auto steps = recorded.steps([](const auto&, double, double) { return 0.0; });
+  const auto steps = recorded.steps();
   for (const auto& step : steps) micro_batches.insert(step.ranks.front().micro_batches.size());
   const std::set<std::size_t> reductions = recorded.reductions_of_steps();
   if (micro_batches.empty()) return {};  // Predictor says how many steps it needs

@@ -77,17 +77,6 @@ void StepSample::learn_facts(const model::Batch& batch) {
   for (const auto& string : batch.strings) strings_.add(string);
 }
 
-// As RecordedSteps finds them (trace/predict/schedule).
-bool StepSample::is_gradient(int rank, model::StringId name) {
-  const auto [known, is_new] = is_gradient_.try_emplace({rank, name}, false);
-  if (is_new) {
-    const std::string_view text = strings_.get(rank, name);
-    known->second = text.starts_with("autograd::engine::evaluate_function: ") &&
-                    text.ends_with("AccumulateGrad");
-  }
-  return known->second;
-}
-
 void StepSample::add(const StepFigures& step, const model::Batch& batch) {
   steps_.insert(step.index);
   for (const model::EventRun& run : batch.events) {
@@ -104,7 +93,8 @@ void StepSample::add(const StepFigures& step, const model::Batch& batch) {
 
 void StepSample::add_gradients(const StepFigures& step, const model::EventRun& run) {
   const auto count = std::ranges::count_if(run.events, [&](const model::Event& event) {
-    return lies_in(step, run.rank, event.start_ns) && is_gradient(run.rank, event.name);
+    return lies_in(step, run.rank, event.start_ns) &&
+           gradient_nodes_.hold(strings_, run.rank, event.name);
   });
   if (count > 0) gradients_[{step.index, run.rank}] += count;
 }

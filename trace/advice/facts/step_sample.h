@@ -12,6 +12,7 @@
 #include "trace/analysis/figures/figures.h"
 #include "trace/model/batch.h"
 #include "trace/model/strings.h"
+#include "trace/predict/record/recorded_steps.h"
 
 namespace shardlens::trace::advice {
 
@@ -58,13 +59,12 @@ class StepSample {
   const std::vector<SampledCall>& calls() const { return calls_; }
 
  private:
-  bool is_gradient(int rank, model::StringId name);
   void add_gradients(const analysis::StepFigures& step, const model::EventRun& run);
   void add_kernels(const analysis::StepFigures& step, int rank, const model::Batch& batch);
   void add_calls(const analysis::StepFigures& step, int rank, const model::Batch& batch);
 
   model::StringTable strings_;
-  std::map<std::pair<int, model::StringId>, bool> is_gradient_;
+  predict::GradientNodes gradient_nodes_;
   std::set<std::int64_t> steps_;
   std::map<std::pair<std::int64_t, int>, std::int64_t> gradients_;
   std::map<int, SampledKernels> kernels_;

@@ -59,6 +59,15 @@ std::optional<std::int64_t> awaited_until(std::int64_t bucket_end_ns,
 
 }  // namespace
 
+bool GradientNodes::hold(const model::StringTable& strings, int rank, model::StringId name) {
+  const auto [known, is_new] = known_.try_emplace({rank, name}, false);
+  if (is_new) {
+    const std::string_view text = strings.get(rank, name);
+    known->second = text.starts_with(kNode) && text.ends_with(kGradient);
+  }
+  return known->second;
+}
+
 int RecordedSteps::Rank::compute_lane() const {
   const auto busiest =
       std::ranges::max_element(kernels_ns, {}, [](const auto& each) { return each.second; });
@@ -111,15 +120,6 @@ auto RecordedSteps::Rank::finished(const DeviceTimes& times) const -> FinishedRa
   }
   std::ranges::sort(rank.awaited_ends_ns);
   return rank;
-}
-
-bool RecordedSteps::is_gradient(int rank, model::StringId name) {
-  const auto [known, is_new] = is_gradient_.try_emplace({rank, name}, false);
-  if (is_new) {
-    const std::string_view text = strings_.get(rank, name);
-    known->second = text.starts_with(kNode) && text.ends_with(kGradient);
-  }
-  return known->second;
 }
 
 void RecordedSteps::learn(const model::Batch& batch) {
@@ -237,7 +237,7 @@ void RecordedSteps::learn_events(const model::EventRun& run) {
         rank.each_operator.push_back({event.start_ns, event.end_ns()});
         add_computed(event, rank);
       }
-      if (is_gradient(run.rank, event.name)) {
+      if (gradient_nodes_.hold(strings_, run.rank, event.name)) {
         rank.gradients_ns.push_back(event.end_ns());
         rank.gradient_nodes.push_back({event.start_ns, event.end_ns()});
       }
@@ -269,8 +269,7 @@ void RecordedSteps::see_if_enough() {
   // Each look goes over all that was told: the longer that took, the later the next.
   look_again_ = told + std::max(kMostSteps / 4, told / 2);
   look_at_launches_ = std::max(kMostLaunches, launches + launches / 2);
-  const std::size_t complete =
-      steps([](const CollectiveKind&, double, double) { return 0.0; }).size();
+  const std::size_t complete = steps().size();
   const bool tell_nothing =
       launches > kMostLaunches && complete == 0 && detailed() >= kMostSteps / 4;
   is_enough_ = complete >= most_wanted(launches) || tell_nothing || told > kMostGivenUp;
@@ -361,7 +360,7 @@ UnitHabits RecordedSteps::unit_habits() const {
 
 std::map<std::pair<UnitWork::What, int>, double> RecordedSteps::unit_works_ns() const {
   std::map<std::pair<UnitWork::What, int>, std::vector<double>> all;
-  for (const StepWork& step : steps([](const CollectiveKind&, double, double) { return 0.0; })) {
+  for (const StepWork& step : steps()) {
     for (const RankWork& rank : step.ranks) {
       for (const UnitWork& work : rank.unit_works) {
         all[{work.what, work.unit}].push_back(static_cast<double>(work.ns));
@@ -376,7 +375,7 @@ std::map<std::pair<UnitWork::What, int>, double> RecordedSteps::unit_works_ns() 
 // Of the steps that were chosen, however much more was read.
 MatchedCalls::Counts RecordedSteps::begins_in_chosen(bool wanted) const {
   Intervals windows;
-  for (const StepWork& step : steps([](const CollectiveKind&, double, double) { return 0.0; })) {
+  for (const StepWork& step : steps()) {
     for (const RankWork& rank : step.ranks) windows.push_back({rank.start_ns, rank.end_ns});
   }
   return [chosen = base::normalize(std::move(windows)), wanted](const auto&, const auto& call) {
@@ -428,7 +427,7 @@ std::map<std::string, double> RecordedSteps::computed_ns() const {
 
 double RecordedSteps::steady_share() const {
   std::int64_t steady_ns = 0, all_ns = 0;
-  for (const StepWork& step : steps([](const CollectiveKind&, double, double) { return 0.0; })) {
+  for (const StepWork& step : steps()) {
     for (const RankWork& rank : step.ranks) {
       for (const MicroBatchWork& work : rank.micro_batches) {
         steady_ns += work.steady_ns;
@@ -447,6 +446,7 @@ ExpectedWork RecordedSteps::expected() const {
 
 std::map<int, Intervals> RecordedSteps::communication_work(const WorkingTime& working_ns) const {
   std::map<int, Intervals> works;
+  if (!working_ns) return works;
   for (const auto& [rank, told] : by_rank_) {
     std::vector<Interval> of_rank;
     for (const MatchedCalls::Key& key : told.calls) {

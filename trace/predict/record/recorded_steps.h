@@ -24,6 +24,15 @@
 
 namespace shardlens::trace::predict {
 
+// Which operators end with a parameter's gradient, by their names.
+class GradientNodes {
+ public:
+  bool hold(const model::StringTable& strings, int rank, model::StringId name);
+
+ private:
+  std::map<std::pair<int, model::StringId>, bool> known_;
+};
+
 class RecordedSteps {
  public:
   static constexpr std::size_t kMostSteps = 64;
@@ -93,7 +102,7 @@ class RecordedSteps {
   std::optional<double> gather_copy_ns_per_byte() const;
 
   // For how long, from its last rank's start on, a collective that took so long needed what
-  // computes.
+  // computes. None: for no time.
   using WorkingTime =
       std::function<double(const CollectiveKind&, double bytes, double transfer_ns)>;
   // What all ranks computed under each name: leaf operators of a CPU, kernels of a GPU.
@@ -103,7 +112,7 @@ class RecordedSteps {
   double steady_share() const;
 
   // The first kMostSteps of which each rank told everything, its GPU included.
-  std::vector<StepWork> steps(const WorkingTime& working_ns) const;
+  std::vector<StepWork> steps(const WorkingTime& working_ns = {}) const;
 
  private:
   // What one rank did, in order, by the time of the device that computes.
@@ -144,7 +153,6 @@ class RecordedSteps {
   void learn_calls(const model::Batch& batch);
   void learn_events(const model::EventRun& run);
   static void add_computed(const model::Event& event, Rank& rank);
-  bool is_gradient(int rank, model::StringId name);
   // Of those that count: a run that was resumed does not begin with step 0.
   std::int64_t first_step() const {
     return skip_steps_ + (steps_.empty() ? 0 : steps_.begin()->first.second);
@@ -165,7 +173,7 @@ class RecordedSteps {
   std::size_t look_again_ = kMostSteps;       // once that many steps were told of, or
   std::size_t look_at_launches_ = kMostLaunches;
   model::StringTable strings_;
-  std::map<std::pair<int, model::StringId>, bool> is_gradient_;
+  GradientNodes gradient_nodes_;
   std::map<int, model::Bucket> buckets_;  // of rank 0's last plan, by place
   int plan_ = -1;
   std::string why_no_buckets_, why_no_units_;

@@ -83,6 +83,16 @@ bool comes_root_first(std::span<const UnitMark> marks) {
   return before == in_order.end() || std::next(before)->unit == 0;
 }
 
+// The unit of "FSDP::pre_forward (layers.3)", if `mark` is what comes before it.
+std::optional<int> unit_marked(std::string_view text, std::string_view mark,
+                               const std::vector<std::string>& units) {
+  if (!text.starts_with(mark) || !text.ends_with(')')) return std::nullopt;
+  text.remove_prefix(mark.size());
+  if (!text.starts_with(" (")) return std::nullopt;
+  const auto unit = std::ranges::find(units, text.substr(2, text.size() - 3));
+  return unit == units.end() ? std::nullopt : std::optional(static_cast<int>(unit - units.begin()));
+}
+
 }  // namespace
 
 std::optional<UnitCall> unit_call(const model::Collective& call, std::string_view tag) {
@@ -104,18 +114,14 @@ std::optional<UnitCall> unit_call(const model::Collective& call, std::string_vie
 std::optional<UnitMark> unit_mark(std::string_view text, const std::vector<std::string>& units) {
   using What = UnitMark::What;
   constexpr std::pair<std::string_view, What> kMarks[] = {
-      {"FSDP::pre_forward (", What::kForward},
-      {"FSDP::pre_backward (", What::kBackward},
-      {"FSDP::post_backward_accumulate (", What::kGradients},
-      {"FullyShardedDataParallel._pre_forward (", What::kForward},
-      {"FullyShardedDataParallel._pre_backward_hook (", What::kBackward},
-      {"FullyShardedDataParallel._post_backward_hook (", What::kGradients}};
-  for (const auto& [begin, what] : kMarks) {
-    if (!text.starts_with(begin) || !text.ends_with(')')) continue;
-    const auto unit =
-        std::ranges::find(units, text.substr(begin.size(), text.size() - begin.size() - 1));
-    if (unit == units.end()) return std::nullopt;
-    return UnitMark{.what = what, .unit = static_cast<int>(unit - units.begin())};
+      {"FSDP::pre_forward", What::kForward},
+      {"FSDP::pre_backward", What::kBackward},
+      {"FSDP::post_backward_accumulate", What::kGradients},
+      {"FullyShardedDataParallel._pre_forward", What::kForward},
+      {"FullyShardedDataParallel._pre_backward_hook", What::kBackward},
+      {"FullyShardedDataParallel._post_backward_hook", What::kGradients}};
+  for (const auto& [name, what] : kMarks) {
+    if (const auto unit = unit_marked(text, name, units)) return UnitMark{what, *unit};
   }
   return std::nullopt;
 }
@@ -128,13 +134,8 @@ std::optional<UnitWorkMark> unit_work_mark(std::string_view text,
       {"FSDP::all_gather_copy_out", What::kBehindGather},
       {"FSDP::post_backward_reduce", What::kReduce}};
   for (const auto& [name, what] : kMarks) {
-    if (text == name) return UnitWorkMark{.what = what, .unit = 0};
-    const std::string begin = std::string(name) + " (";
-    if (!text.starts_with(begin) || !text.ends_with(')')) continue;
-    const auto unit =
-        std::ranges::find(units, text.substr(begin.size(), text.size() - begin.size() - 1));
-    if (unit == units.end()) return std::nullopt;
-    return UnitWorkMark{.what = what, .unit = static_cast<int>(unit - units.begin())};
+    const auto unit = text == name ? std::optional(0) : unit_marked(text, name, units);
+    if (unit) return UnitWorkMark{what, *unit};
   }
   return std::nullopt;
 }
