@@ -1,12 +1,23 @@
-// The mean and the middle of a sample, and other places in it. Any thread.
+// The sum, the mean and the middle of a sample, and other places in it. Any thread.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
+#include <iterator>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 namespace shardlens::trace::base {
+
+// Of what `term` makes of each; 0 of none.
+template <typename Values, typename Term = std::identity>
+auto sum_of(const Values& values, Term term = {}) {
+  std::remove_cvref_t<decltype(std::invoke(term, *std::begin(values)))> sum{};
+  for (const auto& each : values) sum += std::invoke(term, each);
+  return sum;
+}
 
 // There must be a value.
 inline double mean_of(const std::vector<double>& values) {

@@ -36,9 +36,7 @@ constexpr std::size_t kLeastSteps = 4;
 constexpr std::size_t kMostActions = 200'000, kLeastScheduled = 16;
 
 std::int64_t total_ns(const StepWork& step) {
-  std::int64_t sum = 0;
-  for (const auto& rank : step.ranks) sum += rank.end_ns - rank.start_ns;
-  return sum;
+  return base::sum_of(step.ranks, [](const auto& rank) { return rank.end_ns - rank.start_ns; });
 }
 
 double half_interval(const analysis::MeanEstimate& estimate) {

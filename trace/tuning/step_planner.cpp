@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "trace/analysis/figures/memory_figures.h"
+#include "trace/base/median.h"
 #include "trace/base/words/quantity.h"
 #include "trace/job/shape/lora.h"
 #include "trace/job/shape/parameter_shapes.h"
@@ -64,9 +64,9 @@ std::vector<double> owned_shares(const predict::PlannedJob& job) {
 
 // By what all ranks of the step took for what they own.
 void tell_fullest(const std::vector<double>& owned, predict::StepWork& step) {
-  double took_ns = 0;
-  for (const auto& rank : step.ranks) took_ns += static_cast<double>(rank.optimizer_ns);
-  const double shares = std::accumulate(owned.begin(), owned.end(), 0.0);
+  const auto took_ns = static_cast<double>(
+      base::sum_of(step.ranks, [](const auto& rank) { return rank.optimizer_ns; }));
+  const double shares = base::sum_of(owned);
   for (auto& rank : step.ranks) rank.fullest_optimizer_ns = std::llround(took_ns / shares);
 }
 

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "trace/base/median.h"
 #include "trace/base/words/quantity.h"
 #include "trace/job/shape/strategy.h"
 
@@ -20,9 +21,7 @@ bool has_buckets(const RunFacts& run) {
 }
 
 std::int64_t all_bucket_bytes(const RunFacts& run) {
-  std::int64_t sum = 0;
-  for (const auto& bucket : run.figures.buckets) sum += bucket.bytes;
-  return sum;
+  return base::sum_of(run.figures.buckets, &analysis::BucketFigures::bytes);
 }
 
 std::vector<std::string> possible_caps(const RunFacts& run) {
@@ -38,16 +37,15 @@ std::vector<std::string> possible_caps(const RunFacts& run) {
 Evidence tail_evidence(const RunFacts& run) {
   if (run.predictor == nullptr) return run.in_typical_step("exposed communication");
   Evidence evidence = run.in_typical_step("exposed communication at the end of backward");
-  const auto step = run.predictor->predict_step(run.settings(), evidence.step);
-  if (!step) return evidence;
-  const auto& schedule = step->schedule;
+  const tuning::PredictedStep step = run.predictor->recorded_step(evidence.step);
+  const auto& schedule = step.schedule;
   // Of several calls one after the other, as a rank waits for each.
   std::int64_t since_ns = schedule.backward_end_ns;
   for (auto wait = schedule.waits.rbegin(); wait != schedule.waits.rend(); ++wait) {
     if (wait->end_ns == since_ns) since_ns = wait->start_ns;
   }
   if (since_ns == schedule.backward_end_ns) return evidence;
-  evidence.step = step->index;
+  evidence.step = step.index;
   evidence.start_ns = since_ns;
   evidence.end_ns = schedule.backward_end_ns;
   return evidence;

@@ -2,6 +2,7 @@
 
 #include "trace/advice/buckets/bucket_sizes.h"
 #include "trace/advice/rules.h"
+#include "trace/base/median.h"
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"
 #include "trace/base/words/quantity.h"
@@ -34,10 +35,8 @@ bool computes_in_16_bits(const job::Settings& settings) {
 
 // Gradients that come in a step of one rank: of all tensors in buckets, in each micro-batch.
 std::int64_t all_gradients(const RunFacts& run) {
-  std::int64_t tensors = 0;
-  for (const auto& bucket : run.figures.buckets) {
-    tensors += static_cast<std::int64_t>(bucket.parameter_bytes.size());
-  }
+  const auto tensors = base::sum_of(
+      run.figures.buckets, [](const auto& bucket) { return std::ssize(bucket.parameter_bytes); });
   return tensors * run.settings().gradient_accumulation_steps;
 }
 

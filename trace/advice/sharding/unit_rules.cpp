@@ -3,6 +3,7 @@
 #include "trace/advice/facts/run_facts.h"
 #include "trace/advice/rules.h"
 #include "trace/advice/sharding/gathers.h"
+#include "trace/base/median.h"
 #include "trace/base/number_text.h"
 #include "trace/base/words/quantity.h"
 
@@ -13,9 +14,7 @@ namespace {
 constexpr double kLatencyShare = 0.5;  // of a gather, from which on larger units pay
 
 std::int64_t all_unit_bytes(const RunFacts& run) {
-  std::int64_t sum = 0;
-  for (const auto& unit : run.figures.units) sum += unit.bytes;
-  return sum;
+  return base::sum_of(run.figures.units, &analysis::UnitFigures::bytes);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "trace/base/median.h"
 #include "trace/base/text.h"
 #include "trace/job/shape/parameter_shapes.h"
 
@@ -82,9 +83,7 @@ base::Result<ModelShape> find_in(std::initializer_list<std::span<const ModelShap
 std::int64_t values_with_layers(const ModelShape& shape, std::int64_t layers) {
   ModelShape cut = shape;
   cut.layers = layers;
-  std::int64_t values = 0;
-  for (const ParameterShape& parameter : parameter_shapes(cut)) values += parameter.numel();
-  return values;
+  return base::sum_of(parameter_shapes(cut), &ParameterShape::numel);
 }
 
 constexpr std::int64_t kSmallLogitsBytes = std::int64_t{32} << 20;

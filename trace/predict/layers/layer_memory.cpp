@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "trace/base/median.h"
 #include "trace/job/shape/lora.h"
 #include "trace/predict/layers/block_backward.h"
 #include "trace/predict/sizes/layer_sizes.h"
@@ -202,11 +203,7 @@ HeadMemory classifier_memory(const PlannedJob& job) {
 
 }  // namespace
 
-std::int64_t LayerMemory::saved_bytes() const {
-  std::int64_t sum = 0;
-  for (const SavedTensors& each : saved) sum += each.bytes;
-  return sum;
-}
+std::int64_t LayerMemory::saved_bytes() const { return base::sum_of(saved, &SavedTensors::bytes); }
 
 LayerMemory block_memory(const PlannedJob& job, bool is_frozen) {
   LayerSizes sizes = layer_sizes(job);
@@ -224,8 +221,7 @@ LayerMemory block_memory(const PlannedJob& job, bool is_frozen) {
     memory.forward_scratch += expanded;
     memory.unsaved_scratch += expanded;
   }
-  std::int64_t saved = 0;
-  for (const AdaptedLayer& adapter : weights.adapters) saved += adapter.saved;
+  const std::int64_t saved = base::sum_of(weights.adapters, &AdaptedLayer::saved);
   if (saved > 0) memory.saved.push_back({"adapters", saved});
   return memory;
 }

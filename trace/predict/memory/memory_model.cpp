@@ -1,5 +1,6 @@
 #include "trace/predict/memory/memory_model.h"
 
+#include "trace/base/median.h"
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"
 #include "trace/job/shape/strategy.h"
@@ -227,11 +228,7 @@ class MemoryFormulas {
 
 }  // namespace
 
-std::int64_t MemoryPrediction::total() const {
-  std::int64_t sum = 0;
-  for (const std::int64_t bytes : at_peak) sum += bytes;
-  return sum;
-}
+std::int64_t MemoryPrediction::total() const { return base::sum_of(at_peak); }
 
 MemoryPrediction predict_memory(const PlannedJob& job) {
   StepWalk walk(job);

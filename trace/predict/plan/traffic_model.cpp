@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "trace/base/median.h"
 #include "trace/base/text.h"
 #include "trace/job/settings/schedule.h"
 #include "trace/job/shape/strategy.h"
@@ -128,22 +129,16 @@ void Traffic::add_gathers(const ShardSizes& shards, RankGroup group) {
        times, note + (is_uniform ? " (the root stays gathered)" : "")});
 }
 
-std::int64_t sum_over(const std::vector<TrafficTerm>& terms, std::int64_t TrafficTerm::*member) {
-  std::int64_t sum = 0;
-  for (const TrafficTerm& term : terms) sum += term.*member;
-  return sum;
-}
-
 }  // namespace
 
-std::int64_t TrafficPrediction::bytes() const { return sum_over(terms, &TrafficTerm::bytes); }
+std::int64_t TrafficPrediction::bytes() const { return base::sum_of(terms, &TrafficTerm::bytes); }
 
 std::int64_t TrafficPrediction::between_nodes() const {
-  return sum_over(terms, &TrafficTerm::between_nodes);
+  return base::sum_of(terms, &TrafficTerm::between_nodes);
 }
 
 std::int64_t TrafficPrediction::executed_bytes() const {
-  return sum_over(terms, &TrafficTerm::executed_bytes);
+  return base::sum_of(terms, &TrafficTerm::executed_bytes);
 }
 
 TrafficPrediction predict_traffic(const PlannedJob& job) { return Traffic(job).predict(); }

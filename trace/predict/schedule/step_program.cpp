@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <utility>
+
+#include "trace/base/median.h"
 
 namespace shardlens::trace::predict {
 
@@ -116,9 +119,8 @@ struct RankClock {
   }
 
   double waited_ns() const {
-    double sum = 0;
-    for (const Wait& each : waits) sum += static_cast<double>(each.end_ns - each.start_ns);
-    return sum;
+    return static_cast<double>(
+        base::sum_of(waits, [](const Wait& wait) { return wait.end_ns - wait.start_ns; }));
   }
 
   void wait(double until_ns, std::size_t call) {
@@ -255,9 +257,7 @@ class Scheduler {
 }  // namespace
 
 std::int64_t StepSchedule::waited_ns() const {
-  std::int64_t sum = 0;
-  for (const Wait& wait : waits) sum += wait.end_ns - wait.start_ns;
-  return sum;
+  return base::sum_of(waits, [](const Wait& wait) { return wait.end_ns - wait.start_ns; });
 }
 
 StepSchedule schedule_step(const std::vector<StepRank>& ranks, const StepProgram& program,
@@ -275,6 +275,42 @@ StepSchedule schedule_step(const StepWork& step, const StepProgram& program, dou
 std::size_t recorded_like(std::size_t micro_batch, std::size_t planned, std::size_t recorded) {
   if (micro_batch + 1 == planned || recorded == 1) return recorded - 1;
   return std::min(micro_batch, recorded - 2);
+}
+
+std::vector<std::size_t> critical_calls(const StepProgram& program, const StepSchedule& schedule) {
+  const auto& calls = schedule.calls;
+  std::vector<std::size_t> critical;
+  std::int64_t until_ns = schedule.end_ns;
+  for (auto wait = schedule.waits.rbegin(); wait != schedule.waits.rend(); ++wait) {
+    if (wait->end_ns > until_ns) continue;  // it goes on while a later one runs
+    std::size_t call = wait->call;
+    critical.push_back(call);
+    const auto is_held_up = [&](std::size_t i) { return calls[i].start_ns > calls[i].ready_ns; };
+    while (is_held_up(call)) {
+      const auto on_lane = [&](std::size_t i) {
+        return program.calls[calls[i].call].lane == program.calls[calls[call].call].lane;
+      };
+      std::size_t before = call;
+      while (before > 0 && !on_lane(before - 1)) --before;
+      if (before == 0) break;
+      critical.push_back(call = before - 1);
+    }
+    until_ns = calls[call].ready_ns;
+  }
+  std::ranges::sort(critical);
+  const auto same = std::ranges::unique(critical);
+  critical.erase(same.begin(), same.end());
+  return critical;
+}
+
+std::size_t last_train_begin(const StepSchedule& schedule,
+                             const std::vector<std::size_t>& critical) {
+  std::size_t first = critical.size() - 1;
+  while (first > 0 &&
+         schedule.calls[critical[first]].start_ns == schedule.calls[critical[first - 1]].end_ns) {
+    --first;
+  }
+  return critical[first];
 }
 
 }  // namespace shardlens::trace::predict

@@ -130,4 +130,14 @@ StepSchedule schedule_step(const StepWork& step, const StepProgram& program, dou
 // before it, or the only one.
 std::size_t recorded_like(std::size_t micro_batch, std::size_t planned, std::size_t recorded);
 
+// Which collectives bound a step: those that the rank which ends last waits for, and those that run
+// right before them on the same lane. Between them it computes.
+// Places in the schedule's calls, ascending; empty: it never waits.
+std::vector<std::size_t> critical_calls(const StepProgram& program, const StepSchedule& schedule);
+
+// Of critical calls the last ones, each of which begins where the one before ends; the first of
+// them. `critical` is not empty.
+std::size_t last_train_begin(const StepSchedule& schedule,
+                             const std::vector<std::size_t>& critical);
+
 }  // namespace shardlens::trace::predict

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 #include <string>
 #include <string_view>
 
+#include "trace/base/median.h"
 #include "trace/job/shape/parameter_shapes.h"
 #include "trace/job/units/partition.h"
 #include "trace/predict/sizes/planned_job.h"
@@ -14,10 +14,6 @@
 namespace shardlens::trace::predict {
 
 namespace {
-
-std::int64_t sum_of(const std::vector<std::int64_t>& values) {
-  return std::accumulate(values.begin(), values.end(), std::int64_t{0});
-}
 
 constexpr std::int64_t kTrainedBytes = 4;  // fp32, which the optimizer updates
 
@@ -135,15 +131,15 @@ std::int64_t ModelSizes::trained(int parameter) const {
   return is_frozen ? 0 : sized(parameter).trained;
 }
 
-std::int64_t ModelSizes::block_values() const { return sum_of(block); }
-std::int64_t ModelSizes::root_values() const { return sum_of(root); }
+std::int64_t ModelSizes::block_values() const { return base::sum_of(block); }
+std::int64_t ModelSizes::root_values() const { return base::sum_of(root); }
 
 std::int64_t ModelSizes::trained_block_values() const {
-  return is_adapted ? sum_of(block_adapters) : block_values();
+  return is_adapted ? base::sum_of(block_adapters) : block_values();
 }
 
 std::int64_t ModelSizes::trained_root_values() const {
-  return is_adapted ? sum_of(trained_root) : root_values();
+  return is_adapted ? base::sum_of(trained_root) : root_values();
 }
 
 std::int64_t ModelSizes::kept_bytes() const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "trace/base/median.h"
 #include "trace/job/shape/lora.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/predict/sizes/planned_job.h"
@@ -60,16 +61,10 @@ bool ShardSizes::are_of_blocks() const {
                      [](const UnitShard& each) { return each.unit.block >= 0; });
 }
 
-std::int64_t ShardSizes::trained_values() const {
-  std::int64_t values = 0;
-  for (const UnitShard& each : units) values += each.trained;
-  return values;
-}
+std::int64_t ShardSizes::trained_values() const { return base::sum_of(units, &UnitShard::trained); }
 
 std::int64_t ShardSizes::frozen_bytes() const {
-  std::int64_t bytes = 0;
-  for (const UnitShard& each : units) bytes += each.frozen.kept;
-  return bytes;
+  return base::sum_of(units, [](const UnitShard& each) { return each.frozen.kept; });
 }
 
 ShardSizes shard_sizes(const PlannedJob& job, const ModelSizes& sizes) {

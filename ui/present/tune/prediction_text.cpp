@@ -9,7 +9,7 @@
 
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"
-#include "trace/predict/schedule/critical_calls.h"
+#include "trace/predict/schedule/step_program.h"
 #include "trace/timeline/words/interval_text.h"
 #include "ui/present/format.h"
 

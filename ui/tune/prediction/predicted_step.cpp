@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/predict/schedule/critical_calls.h"
+#include "trace/predict/schedule/step_program.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
 #include "ui/present/tune/knob_rows.h"

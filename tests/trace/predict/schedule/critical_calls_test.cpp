@@ -1,7 +1,7 @@
-#include "trace/predict/schedule/critical_calls.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "trace/predict/schedule/step_program.h"
 
 namespace shardlens::trace::predict {
 namespace {
