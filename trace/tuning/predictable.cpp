@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "trace/base/text.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/model/acting_settings.h"
 #include "trace/model/run_info.h"
@@ -165,12 +166,9 @@ Result<void> check_run(const analysis::RunFigures& figures) {
 }
 
 std::string listed_names(const std::vector<const job::Knob*>& knobs) {
-  std::string names;
-  for (const job::Knob* knob : knobs) {
-    const bool is_last = knob == knobs.back();
-    names += (names.empty() ? "" : is_last ? " and " : ", ") + std::string(knob->name);
-  }
-  return names;
+  std::vector<std::string> names;
+  for (const job::Knob* knob : knobs) names.emplace_back(knob->name);
+  return base::listed(names);
 }
 
 // A run of another launcher may have other ranks than its settings say.

@@ -34,12 +34,25 @@ struct KeptUnits {
   bool are_untold = false;
 };
 
-struct Prediction {
+// What a prediction rests on, by the plan of its steps.
+struct PlanTraits {
+  std::size_t parts = 0;             // buckets that a reduction of all gradients takes, or units
+  bool is_extrapolated = false;      // collectives of sizes or types that the run did not have
+  bool scales_computation = false;   // other batches, or another part of forward computed twice
+  bool scales_sequences = false;     // of other lengths
+  bool scales_padding = false;       // of texts that are padded for another batch
+  bool is_another_strategy = false;  // whose own work beside model and collectives is not known
+  // The simulated link that is asked for would take less than what was measured without one: that
+  // holds of most bytes.
+  bool is_link_faster = false;
+  KeptUnits kept_units{};
+};
+
+struct Prediction : PlanTraits {
   std::vector<Change> changes;  // of what acts on a step
   // Changed, too: knobs without effect on a step's time, and those that are left out, because
   // theirs is not known. Memory counts what it knows of all.
   std::vector<const job::Knob*> without_effect, left_out;
-  std::size_t parts = 0;  // buckets that a reduction of all gradients takes, or units
   bool has_units = false;
   bool moves_the_same = false;     // the recorded collectives, each of the recorded size
   double samples = 1, tokens = 1;  // of a step, in those of a recorded one
@@ -57,17 +70,10 @@ struct Prediction {
     int rank = 0;
     std::int64_t recorded_bytes = 0, bytes = 0;
   };
-  std::vector<Peak> peaks;          // by rank; empty: the model's shape is not known
-  std::int64_t steps = 0;           // that the change was predicted of
-  bool is_extrapolated = false;     // collectives of sizes or types that the run did not have
-  bool scales_computation = false;  // other batches, or another part of forward computed twice
-  bool scales_sequences = false;    // of other lengths
-  bool scales_padding = false;      // of texts that are padded for another batch
-  bool is_another_strategy = false;
+  std::vector<Peak> peaks;  // by rank; empty: the model's shape is not known
+  std::int64_t steps = 0;   // that the change was predicted of
   // Other ranks on GPUs, and no simulated link says how many machines they would be on.
   bool keeps_link_of_other_ranks = false;
-  // The simulated link that is asked for would take less than what was measured without one.
-  bool is_link_faster = false;
   bool has_other_costs = false;  // of collectives than the run, as given beside the settings
   bool is_link_untold = false;   // see KnownCosts
   bool is_of_failed_run = false;
@@ -75,7 +81,6 @@ struct Prediction {
   // Its settings are not known, but what it told of them; of DDP caps that give its buckets.
   bool is_of_another_program = false;
   std::optional<predict::FittingCaps> told_caps{};
-  KeptUnits kept_units{};
   // By how much communication slows computation beside it matters to the change, and how little of
   // that the run tells: the width of its 95 % interval, of which 0 is all and 1 nothing.
   bool depends_on_contention = false;

@@ -270,23 +270,16 @@ Result<Prediction> Predictor::predict_planned(const Settings& next, const Planne
     differences.add(recorded_[i], cases(i, after.program, after.ranks));
   }
   prediction.steps = static_cast<std::int64_t>(differences.exposed_ns.size());
-  prediction.parts = after.parts;
+  static_cast<PlanTraits&>(prediction) = after;
   prediction.has_units = job::strategy_traits(changes.settings.sharding_strategy).has_units;
   prediction.moves_the_same = move_the_same(after.program, recorded_plan_.program);
   prediction.samples = planner_.samples(changes.settings);
   prediction.tokens = planner_.tokens(changes.settings);
   prediction.is_of_another_program = told_.has_value();
   if (told_) prediction.told_caps = told_->caps;
-  prediction.kept_units = after.kept_units;
   prediction.recorded_step_ns = step_ns_.mean;
   prediction.recorded_steps = step_ns_.count;
   prediction.step_ns = step_ns_.mean + base::mean_of(differences.shift_ns);
-  prediction.is_extrapolated = after.is_extrapolated;
-  prediction.scales_computation = after.scales_computation;
-  prediction.scales_sequences = after.scales_sequences;
-  prediction.scales_padding = after.scales_padding;
-  prediction.is_another_strategy = after.is_another_strategy;
-  prediction.is_link_faster = after.is_link_faster;
   prediction.is_link_untold = is_link_untold_;
   prediction.has_other_costs = planner_.has_other_costs();
   prediction.keeps_link_of_other_ranks = keeps_link_of_other_ranks(info_, changes);

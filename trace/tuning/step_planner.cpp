@@ -282,7 +282,8 @@ Result<StepPlan> StepPlanner::plan_buckets(const Settings& settings) const {
     plan.gradient_places = clock_->gradient_places();
     plan.layers = clock_->layers().size();
   }
-  StepPlan planned{.program = predict::bucket_program(plan)};
+  StepPlan planned;
+  planned.program = predict::bucket_program(plan);
   planned.parts = predict::plan_buckets(plan.gradient_bytes, plan.caps).size();
   return planned;
 }
@@ -390,9 +391,11 @@ Result<StepPlan> StepPlanner::plan_units(const Settings& settings) const {
     plan.shard_group = static_cast<int>(ranks_of_shards(settings));
     plan.replicas = static_cast<int>(settings.ranks) / plan.shard_group;
   }
-  return StepPlan{.program = predict::unit_program(plan),
-                  .parts = plan.units.size(),
-                  .kept_units = kept_units(settings)};
+  StepPlan planned;
+  planned.program = predict::unit_program(plan);
+  planned.parts = plan.units.size();
+  planned.kept_units = kept_units(settings);
+  return planned;
 }
 
 // Of gradients that lie on several ranks. Units' sums carry with it which parameters were used at

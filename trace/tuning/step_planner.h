@@ -24,22 +24,13 @@
 
 namespace shardlens::trace::tuning {
 
-struct StepPlan {
+struct StepPlan : PlanTraits {
   predict::StepProgram program;
-  std::size_t ranks = 0;  // that go through it
-  std::size_t parts = 0;  // buckets of a reduction, or units
-  double spread_ns = 0;   // of its transfers, as they were measured
-  bool is_extrapolated = false;
-  bool scales_computation = false;  // other batches, or another part of forward computed twice
-  double micro_batches = 1;         // in those of a recorded step
-  // By `unsure_work` more or less of a recorded step's: of other lengths; of texts that are padded
-  // for another batch.
-  bool scales_sequences = false, scales_padding = false;
+  std::size_t ranks = 0;     // that go through it
+  double spread_ns = 0;      // of its transfers, as they were measured
+  double micro_batches = 1;  // in those of a recorded step
+  // By so much more or less of a recorded step's work sequences are scaled.
   double unsure_work = 0;
-  bool is_another_strategy = false;  // whose own work beside model and collectives is not known
-  KeptUnits kept_units{};
-  // Of most bytes: the link that is asked for is no slower than what the run has.
-  bool is_link_faster = false;
 };
 
 class StepPlanner {
