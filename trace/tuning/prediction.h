@@ -9,7 +9,7 @@
 
 #include "trace/job/settings/settings.h"
 #include "trace/model/run_info.h"
-#include "trace/predict/schedule/bucket_plan.h"
+#include "trace/predict/schedule/bucket_program.h"
 #include "trace/predict/schedule/step_program.h"
 
 namespace shardlens::trace::tuning {

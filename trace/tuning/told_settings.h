@@ -9,7 +9,7 @@
 #include "trace/job/settings/settings.h"
 #include "trace/model/run_info.h"
 #include "trace/predict/record/recorded_steps.h"
-#include "trace/predict/schedule/bucket_plan.h"
+#include "trace/predict/schedule/bucket_program.h"
 #include "trace/tuning/predictable.h"
 
 namespace shardlens::trace::tuning {

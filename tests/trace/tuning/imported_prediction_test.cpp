@@ -10,7 +10,7 @@
 #include "tests/trace/interop/ddp_traces.h"
 #include "tests/trace/tuning/imported_job.h"
 #include "tests/trace/tuning/recorded_job.h"
-#include "trace/predict/schedule/bucket_plan.h"
+#include "trace/predict/schedule/bucket_program.h"
 
 namespace shardlens::trace::tuning {
 namespace {

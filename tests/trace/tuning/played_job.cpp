@@ -12,9 +12,9 @@
 #include "trace/job/shape/parameter_shapes.h"
 #include "trace/job/shape/shape_text.h"
 #include "trace/job/shape/strategy.h"
-#include "trace/predict/schedule/bucket_plan.h"
+#include "trace/predict/schedule/bucket_program.h"
 #include "trace/predict/sizes/model_sizes.h"
-#include "trace/predict/sizes/shard_sizes.h"
+#include "trace/predict/sizes/model_units.h"
 #include "trace/tuning/layer_moments.h"
 #include "trace/tuning/predictable.h"
 

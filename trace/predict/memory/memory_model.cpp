@@ -5,7 +5,7 @@
 #include "trace/base/text.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/predict/memory/step_walk.h"
-#include "trace/predict/sizes/shard_sizes.h"
+#include "trace/predict/sizes/model_units.h"
 
 namespace shardlens::trace::predict {
 

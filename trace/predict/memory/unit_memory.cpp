@@ -9,7 +9,7 @@
 
 #include "trace/job/units/unit_schedule.h"
 #include "trace/predict/memory/kept_memory.h"
-#include "trace/predict/sizes/shard_sizes.h"
+#include "trace/predict/sizes/model_units.h"
 
 namespace shardlens::trace::predict {
 

@@ -7,8 +7,8 @@
 #include "trace/job/settings/schedule.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/predict/sizes/model_sizes.h"
+#include "trace/predict/sizes/model_units.h"
 #include "trace/predict/sizes/planned_job.h"
-#include "trace/predict/sizes/shard_sizes.h"
 
 namespace shardlens::trace::predict {
 

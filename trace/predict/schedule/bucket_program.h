@@ -1,16 +1,52 @@
-// DistributedDataParallel's step: buckets reduced in order while backward computes; with ZeRO-1's
-// updated parameters sent behind it. Any thread.
+// DistributedDataParallel's buckets, and its step: these are reduced in order while backward
+// computes. Any thread.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
-#include "trace/predict/schedule/bucket_plan.h"
 #include "trace/predict/schedule/step_program.h"
 
 namespace shardlens::trace::predict {
+
+// DDP's buckets from sizes alone, and caps from buckets, as PyTorch plans them once it knows in
+// which order gradients come (torch/csrc/distributed/c10d/reducer.cpp,
+// compute_bucket_assignment_by_size, PyTorch 2.11).
+struct BucketCaps {
+  std::int64_t first_bytes = 0;  // of the first bucket
+  std::int64_t bytes = 0;        // of all others
+};
+
+// Places in `gradient_bytes`, which is in the order in which gradients come and of one data type:
+// bucket by bucket, in the order of their reduction. A bucket closes once its size reaches its cap;
+// a tensor is never split.
+std::vector<std::vector<std::size_t>> plan_buckets(std::span<const std::int64_t> gradient_bytes,
+                                                   const BucketCaps& caps);
+
+// Of the caps that make DDP plan the buckets that a run had.
+struct CapRange {
+  std::int64_t above_bytes = 0;
+  std::int64_t up_to_bytes = std::numeric_limits<std::int64_t>::max();  // that: any larger one
+
+  bool is_empty() const { return above_bytes >= up_to_bytes; }
+  bool has_end() const { return up_to_bytes != std::numeric_limits<std::int64_t>::max(); }
+  bool holds(std::int64_t bytes) const { return above_bytes < bytes && bytes <= up_to_bytes; }
+  bool operator==(const CapRange&) const = default;
+};
+
+struct FittingCaps {
+  CapRange first, others;  // of the first bucket, of all others
+  bool operator==(const FittingCaps&) const = default;
+};
+
+// `buckets`: how many gradients each held, in order of reduction, all of `gradient_bytes` together.
+// None: no caps give these buckets.
+std::optional<FittingCaps> fitting_caps(std::span<const std::int64_t> gradient_bytes,
+                                        std::span<const std::size_t> buckets);
 
 struct BucketProgramPlan {
   std::span<const std::int64_t> gradient_bytes;  // in the order in which they come

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "trace/predict/schedule/bucket_program.h"
-#include "trace/predict/schedule/update_program.h"
+#include "trace/predict/schedule/step_program.h"
 
 namespace shardlens::trace::predict {
 namespace {

@@ -6,7 +6,7 @@
 #include <random>
 #include <torch/csrc/distributed/c10d/reducer.hpp>
 
-#include "trace/predict/schedule/bucket_plan.h"
+#include "trace/predict/schedule/bucket_program.h"
 
 namespace shardlens::trainer::strategy {
 namespace {
