@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "trace/analysis/figures/run_summary.h"
-#include "trace/analysis/noise/student_t.h"
 #include "trace/base/median.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/predict/schedule/shortened_schedule.h"
@@ -24,7 +23,6 @@ using predict::StepWork;
 
 namespace {
 
-constexpr double kMiss = 0.05;  // of a 95 % interval
 // Of the change: where transfers of such sizes were not seen, or computation is scaled.
 constexpr double kExtrapolated = 0.1;
 // Of the step, where another strategy does work of its own beside model and collectives: copies
@@ -37,10 +35,6 @@ constexpr std::size_t kMostActions = 200'000, kLeastScheduled = 16;
 
 std::int64_t total_ns(const StepWork& step) {
   return base::sum_of(step.ranks, [](const auto& rank) { return rank.end_ns - rank.start_ns; });
-}
-
-double half_interval(const analysis::MeanEstimate& estimate) {
-  return analysis::student_t_quantile(kMiss, estimate.degrees_of_freedom) * estimate.standard_error;
 }
 
 // Of fewer than kLeastSteps, and what to do.
@@ -308,7 +302,7 @@ void Predictor::add_intervals(const StepPlan& plan, const Differences& differenc
                               Prediction& prediction) const {
   const auto around = [](double mean, double half) { return Interval{mean - half, mean + half}; };
   if (prediction.is_as_recorded()) {
-    if (step_ns_.has_error()) prediction.interval = around(step_ns_.mean, half_interval(step_ns_));
+    if (step_ns_.has_error()) prediction.interval = around(step_ns_.mean, step_ns_.half_width());
     return;
   }
   const auto shift = analysis::estimate_mean(differences.shift_ns);
@@ -327,10 +321,10 @@ void Predictor::add_intervals(const StepPlan& plan, const Differences& differenc
   prediction.narrowest_difference = difference(std::hypot(plan.spread_ns, model));
   if (!shift->has_error()) return;
   // These are as likely as noise; contention and transfers may be anywhere in their ranges.
-  const double unsure = std::hypot(half_interval(*shift), plan.spread_ns, model);
+  const double unsure = std::hypot(shift->half_width(), plan.spread_ns, model);
   prediction.difference = difference(unsure);
   if (step_ns_.has_error()) {
-    const double half = std::hypot(half_interval(step_ns_), unsure);
+    const double half = std::hypot(step_ns_.half_width(), unsure);
     prediction.interval =
         Interval{prediction.step_ns - half - reach.below, prediction.step_ns + half + reach.above};
   }

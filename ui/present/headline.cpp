@@ -4,7 +4,6 @@
 
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/noise/mean_estimate.h"
-#include "trace/analysis/noise/student_t.h"
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"
 #include "trace/model/run_info.h"
@@ -23,7 +22,6 @@ Headline make(std::string label, const Quantity& quantity, std::string note, std
 
 // How exactly the run's steps tell their mean, as ± means everywhere.
 Headline step_headline(const trace::analysis::RunFigures& figures, const std::string& source) {
-  constexpr double kMiss = 0.05;  // of a 95 % interval
   const trace::analysis::RunSummary& s = figures.summary;
   const auto unit = duration_unit(s.step_ns.mean);
   std::string note, certainty =
@@ -32,9 +30,8 @@ Headline step_headline(const trace::analysis::RunFigures& figures, const std::st
   const auto mean =
       trace::analysis::estimate_mean(trace::analysis::measured_step_times(figures.steps));
   if (mean && mean->has_error()) {
-    const double half_width =
-        mean->standard_error * trace::analysis::student_t_quantile(kMiss, mean->degrees_of_freedom);
-    note = trace::timeline::spread_text(s.step_ns.mean, half_width, trace::timeline::in_unit(unit));
+    note = trace::timeline::spread_text(s.step_ns.mean, mean->half_width(),
+                                        trace::timeline::in_unit(unit));
     certainty = "; beside it the 95 % interval of that mean";
   }
   if (s.step_ns.count > 1) {

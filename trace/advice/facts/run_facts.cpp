@@ -11,7 +11,6 @@
 #include "trace/analysis/figures/memory_figures.h"
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/noise/mean_estimate.h"
-#include "trace/analysis/noise/student_t.h"
 #include "trace/base/words/quantity.h"
 #include "trace/job/settings/schedule.h"
 #include "trace/predict/memory/memory_model.h"
@@ -21,7 +20,6 @@ namespace shardlens::trace::advice {
 namespace {
 
 constexpr double kNoticeable = 0.01;  // of a step
-constexpr double kMissed = 0.05;      // of a 95 % interval
 constexpr double kFilled = 0.9;       // of usable memory
 
 // Of those with detail, if there are any: a step without shows its time and its memory.
@@ -43,10 +41,7 @@ const analysis::StepFigures* median_step(const std::vector<analysis::StepFigures
 double smallest_worth(const analysis::RunFigures& figures) {
   const double share = kNoticeable * figures.summary.step_ns.mean;
   const auto mean = analysis::estimate_mean(analysis::measured_step_times(figures.steps));
-  if (!mean || !mean->has_error()) return share;
-  const double half =
-      analysis::student_t_quantile(kMissed, mean->degrees_of_freedom) * mean->standard_error;
-  return std::max(share, half);
+  return mean && mean->has_error() ? std::max(share, mean->half_width()) : share;
 }
 
 using Device = std::pair<std::string_view, std::string_view>;  // its host, and which of it

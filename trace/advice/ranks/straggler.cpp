@@ -3,7 +3,6 @@
 #include "trace/advice/rules.h"
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/noise/mean_estimate.h"
-#include "trace/analysis/noise/student_t.h"
 #include "trace/base/median.h"
 
 namespace shardlens::trace::advice {
@@ -54,8 +53,7 @@ std::optional<Lateness> lateness_of(const RunFacts& run, std::size_t rank) {
   if (!mean->has_error()) return late;
   // One of several ranks is looked for: the chance that any is named in vain stays 5 %.
   const double missed = 0.05 / static_cast<double>(run.figures.ranks.size());
-  late.half_ns =
-      analysis::student_t_quantile(missed, mean->degrees_of_freedom) * mean->standard_error;
+  late.half_ns = mean->half_width(missed);
   return late;
 }
 

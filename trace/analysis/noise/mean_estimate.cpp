@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <numeric>
 
+#include "trace/analysis/noise/student_t.h"
 #include "trace/base/median.h"
 
 namespace shardlens::trace::analysis {
@@ -91,6 +92,10 @@ std::optional<MeanEstimate> estimate_mean(const std::vector<double>& series) {
   const std::size_t together = (series.size() + kMostValues - 1) / kMostValues;
   add_error(together > 1 ? batch_means(series, together) : series, result);
   return result;
+}
+
+double MeanEstimate::half_width(double missed) const {
+  return student_t_quantile(missed, degrees_of_freedom) * standard_error;
 }
 
 }  // namespace shardlens::trace::analysis

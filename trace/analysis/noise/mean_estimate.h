@@ -30,6 +30,9 @@ struct MeanEstimate {
   // The steps are enough to tell, as many as ten independent ones: kFewestWithError where they do
   // not resemble their neighbours, else more.
   bool has_error() const { return degrees_of_freedom > 0; }
+  // Of the interval around the mean, which misses the true one with this probability; only with
+  // has_error().
+  double half_width(double missed = 0.05) const;
 };
 
 // None of an empty series.
