@@ -31,8 +31,7 @@ class ReplicatedMemory final : public KeptMemory {
     // Buckets are built anew in the order in which gradients came, which the first reduction tells,
     // of a static graph the second; gradients that are there are copied over.
     if (are_views_ && rebuilds_ && adds && reductions_ == reductions_before_rebuild_) {
-      ledger_.add(Holding::kGradients, 4 * sizes_.trained_values());
-      ledger_.remove(Holding::kGradients, 4 * sizes_.trained_values());
+      ledger_.add_for_a_moment(Holding::kGradients, 4 * sizes_.trained_values());
     }
     reduces_ = reduces;
     reductions_ += reduces ? 1 : 0;

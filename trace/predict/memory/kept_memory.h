@@ -56,6 +56,10 @@ class MemoryLedger {
   void enter(StepPlace place) { place_ = place; }
   void add(Holding holding, std::int64_t bytes);
   void remove(Holding holding, std::int64_t bytes);
+  void add_for_a_moment(Holding holding, std::int64_t bytes) {
+    add(holding, bytes);
+    remove(holding, bytes);
+  }
   void move(Holding from, Holding to, std::int64_t bytes);
   void remove_all(Holding holding) { remove(holding, held(holding)); }
   std::int64_t held(Holding holding) const { return held_[static_cast<std::size_t>(holding)]; }

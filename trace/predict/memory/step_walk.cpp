@@ -73,20 +73,17 @@ void StepWalk::forward_block(std::int64_t index) {
   ledger_.enter({Part::kForward, index});
   kept_->enter_layers(sizes_.block_parameters(index));
   if (!has_backward(index)) {
-    ledger_.add(Holding::kFlowing, layer.unsaved_scratch);
-    ledger_.remove(Holding::kFlowing, layer.unsaved_scratch);
+    ledger_.add_for_a_moment(Holding::kFlowing, layer.unsaved_scratch);
   } else if (is_recomputed(job_.settings, index)) {
     ledger_.add(Holding::kSavedInputs,
                 layer.input_bytes + (job_.on_gpu ? 0 : kGeneratorStateBytes));
     // The cache of casts lasts to the end of forward, and takes none of frozen weights.
     const bool is_frozen = sizes_.is_adapted || index < sizes_.frozen_layers;
     ledger_.add(Holding::kCastWeights, is_frozen ? 0 : layer.cast_weights);
-    ledger_.add(Holding::kFlowing, layer.unsaved_scratch);
-    ledger_.remove(Holding::kFlowing, layer.unsaved_scratch);
+    ledger_.add_for_a_moment(Holding::kFlowing, layer.unsaved_scratch);
   } else {
     ledger_.add(Holding::kSavedByBlocks, saved_bytes(layer, index));
-    ledger_.add(Holding::kFlowing, layer.forward_scratch);
-    ledger_.remove(Holding::kFlowing, layer.forward_scratch);
+    ledger_.add_for_a_moment(Holding::kFlowing, layer.forward_scratch);
   }
   kept_->leave_layers(sizes_.block_parameters(index));
 }
@@ -97,8 +94,7 @@ void StepWalk::forward_head() {
   kept_->leave_layers(sizes_.final_norm_parameters());
   kept_->enter_layers(sizes_.head_parameters());
   ledger_.add(Holding::kSavedByHead, head_.layer.saved_bytes());
-  ledger_.add(Holding::kFlowing, head_.layer.forward_scratch);
-  ledger_.remove(Holding::kFlowing, head_.layer.forward_scratch);
+  ledger_.add_for_a_moment(Holding::kFlowing, head_.layer.forward_scratch);
   kept_->leave_layers(sizes_.head_parameters());
 }
 
@@ -190,8 +186,7 @@ void StepWalk::add_embedding_gradients() {
       Holding::kSavedByHead, sizes_.embedding);
   if (job_.shape.tied_head) {
     const std::int64_t sum = head_.gradient_is_added_to ? 0 : gradient_bytes_ * sizes_.embedding;
-    ledger_.add(Holding::kFreshGradients, sum);
-    ledger_.remove(Holding::kFreshGradients, sum);
+    ledger_.add_for_a_moment(Holding::kFreshGradients, sum);
     ledger_.remove_all(Holding::kTiedGradient);
   }
   kept_->keep_gradient(sizes_.embedding);

@@ -194,8 +194,7 @@ class UnitMemory final : public KeptMemory, private job::UnitActions {
     // An offloaded shard is cast on the device.
     const bool is_cast = offloads_ && bytes_.gathered != bytes_.master;
     const std::int64_t before = is_cast ? bytes_.master * at(unit).trained : 0;
-    ledger_.add(Holding::kGatherInputs, before);
-    ledger_.remove(Holding::kGatherInputs, before);
+    ledger_.add_for_a_moment(Holding::kGatherInputs, before);
   }
 
   void wait(int unit) override {
