@@ -1,11 +1,8 @@
 // Costs of collectives as JSON, and tables of nccl-tests.
 #include <cmath>
 
-#include "bench/fuzz/fuzz_files.h"
 #include "bench/fuzz/subject.h"
-#include "bench/fuzz/subjects.h"
 #include "trace/predict/costs/costs_file.h"
-#include "trace/predict/costs/costs_library.h"
 #include "trace/predict/costs/nccl_tests.h"
 
 namespace shardlens::bench {

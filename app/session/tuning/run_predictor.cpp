@@ -5,10 +5,7 @@
 #include <utility>
 
 #include "app/session/runs/run_liveness.h"
-#include "app/session/tuning/measured_now.h"
-#include "app/session/tuning/run_advice.h"
 #include "trace/advice/facts/run_facts.h"
-#include "trace/advice/facts/usable_memory.h"
 #include "trace/base/wall_clock.h"
 #include "trace/predict/costs/costs_file.h"
 #include "trace/store/run/run_folder.h"

@@ -2,7 +2,6 @@
 
 #include "trace/advice/buckets/bucket_sizes.h"
 #include "trace/advice/rules.h"
-#include "trace/analysis/collectives/bucket_figures.h"
 #include "trace/analysis/collectives/plan_figures.h"
 #include "trace/base/number_text.h"
 #include "trace/base/words/quantity.h"

@@ -1,8 +1,6 @@
 #include "trace/advice/sharding/gathers.h"
 
-#include "trace/advice/facts/words.h"
 #include "trace/model/events.h"
-#include "trace/model/unit_tag.h"
 
 namespace shardlens::trace::advice {
 

@@ -12,9 +12,7 @@
 #include "trace/base/file_system.h"
 #include "trace/base/printable.h"
 #include "trace/base/text.h"
-#include "trace/base/whole_file.h"
 #include "trace/job/settings/settings.h"
-#include "trace/job/settings/unknown_setting.h"
 
 namespace shardlens::trace::store {
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "trace/base/text.h"
-#include "trace/job/settings/knob_text.h"
 #include "trace/job/settings/schedule.h"
 #include "trace/job/settings/settings.h"
 #include "trace/job/shape/strategy.h"
