@@ -1,4 +1,3 @@
-
 #include "trace/advice/rules.h"
 #include "trace/advice/sharding/gathers.h"
 #include "trace/base/number_text.h"

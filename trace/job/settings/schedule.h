@@ -1,5 +1,5 @@
 // The small grammars inside four settings: `record`, `record_allocations`, `simulate_link` and
-// `inject`. Any thread.
+// `inject`; and the ranks that share a link. Any thread.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,6 @@ base::Result<RecordSchedule> parse_record_schedule(std::string_view text);
 base::Result<std::optional<RecordSchedule>> parse_allocation_schedule(std::string_view text);
 
 // Ranks that communicate, and how they lie on nodes: each node has as many, one after another.
-
 struct RankGroup {
   std::int64_t ranks = 1;
   std::int64_t apart = 1;  // ranks from one to the next

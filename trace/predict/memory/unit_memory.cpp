@@ -273,7 +273,7 @@ class UnitMemory final : public KeptMemory, private job::UnitActions {
   int next_ = 1;                                // that forward will enter
   std::vector<bool> waited_;                    // by unit, of what is gathered
   std::vector<bool> has_sums_;                  // by unit, over micro-batches before
-  // Freed in forward, but a GPU may still compute with it (trainer/strategy/fsdp/retired_unit).
+  // Freed in forward, but a GPU may still compute with it (trainer/strategy/fsdp/shard_streams).
   std::optional<int> retired_;
   std::optional<UnderWay> under_way_;
 };

@@ -12,9 +12,8 @@
 namespace shardlens::trace::store {
 
 // fields(io, row) hands every member but the rank to `io` with its column's name. `io` is one of
-// row_io.h. What
-// may be unknown has integer_if(is it known, name, member, what that holds otherwise), which
-// returns whether it is, or real_if, and is NULL in the file then.
+// row_io.h. What may be unknown has integer_if(is it known, name, member, what that holds
+// otherwise), which returns whether it is, or real_if, and is NULL in the file then.
 template <typename Row>
 struct RowTable;
 
