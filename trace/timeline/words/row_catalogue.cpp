@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <climits>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -34,10 +35,12 @@ std::pair<bool, int> counter_place(const TimelineRow& row) {
   return {row.kind == RowKind::kCounter, place < 0 ? INT_MAX : place};
 }
 
-RowKind row_kind_of(EventTableKind table) {
+// None: no row shows such events.
+std::optional<RowKind> row_kind_of(EventTableKind table) {
   if (table == EventTableKind::kSpan) return RowKind::kPhases;
   if (table == EventTableKind::kCollective) return RowKind::kCommunication;
-  return std::ranges::find(kShownKinds, table, &ShownKind::table)->row;
+  const auto shown = std::ranges::find(kShownKinds, table, &ShownKind::table);
+  return shown == kShownKinds.end() ? std::nullopt : std::optional(shown->row);
 }
 
 int find_row(const TimelineRows& rows, RowKind kind, int rank, int lane) {
@@ -217,8 +220,9 @@ void RowCatalogue::update(std::span<const RankContent> ranks) {
 }
 
 int row_of(const TimelineRows& rows, EventTableKind table, int rank, int lane) {
-  if (table == EventTableKind::kNone || table == EventTableKind::kAllocation) return -1;
-  const int row = find_row(rows, row_kind_of(table), rank, lane);
+  const std::optional<RowKind> kind = row_kind_of(table);
+  if (!kind) return -1;
+  const int row = find_row(rows, *kind, rank, lane);
   // A collective's kernel is shown as the collective.
   if (row >= 0 || table != EventTableKind::kKernel) return row;
   return find_row(rows, RowKind::kCommunication, rank, lane);
