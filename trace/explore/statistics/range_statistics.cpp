@@ -21,6 +21,7 @@ namespace {
 constexpr std::array kChunkTables{
     timeline::StatisticsTable::kKernels, timeline::StatisticsTable::kOperators,
     timeline::StatisticsTable::kCopies, timeline::StatisticsTable::kLaunches};
+static_assert(kChunkTables.size() == kTalliedKinds.size());
 
 // What both passes go over.
 struct RangeChunks {
