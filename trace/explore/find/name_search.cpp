@@ -15,6 +15,7 @@
 #include "trace/base/saturated.h"
 #include "trace/explore/find/nearest_hits.h"
 #include "trace/explore/run/lane_events.h"
+#include "trace/explore/run/run_snapshot.h"
 
 namespace shardlens::trace::explore {
 

@@ -10,12 +10,13 @@
 #include <utility>
 
 #include "trace/base/result.h"
-#include "trace/explore/run/run_snapshot.h"
 #include "trace/explore/tally/chunk_names.h"
 #include "trace/store/chunk/event_store.h"
 #include "trace/timeline/values/name_hits.h"
 
 namespace shardlens::trace::explore {
+
+struct RunSnapshot;
 
 class NameSearch {
  public:

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "tests/trace/explore/testing/random_run.h"
+#include "trace/explore/run/run_snapshot.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/write/row_writer.h"
 
