@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include "trace/base/checksum.h"
 
@@ -22,7 +23,8 @@ inline std::string host_name() {
 
 // False: no process of this machine has the number.
 inline bool has_process(std::int64_t number) {
-  return number > 0 && (kill(static_cast<pid_t>(number), 0) == 0 || errno != ESRCH);
+  const bool may_be = number > 0 && std::in_range<pid_t>(number);
+  return may_be && (kill(static_cast<pid_t>(number), 0) == 0 || errno != ESRCH);
 }
 
 // What /proc/<process>/stat says behind the process's name, which may hold anything: its state and

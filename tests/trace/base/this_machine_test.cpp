@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 
@@ -20,6 +21,7 @@ TEST(ThisMachine, KnowsWhichProcessesItHas) {
   EXPECT_TRUE(has_process(getpid()));
   EXPECT_TRUE(has_process(1)) << "one that is not ours";
   EXPECT_FALSE(has_process(0));
+  EXPECT_FALSE(has_process((std::int64_t{1} << 32) + getpid())) << "files may hold any number";
   const pid_t ended = fork();
   if (ended == 0) _exit(0);
   waitpid(ended, nullptr, 0);

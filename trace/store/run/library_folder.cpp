@@ -1,9 +1,7 @@
 // The library of runs: a folder of run folders and packed files, where names are unique.
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <ctime>
 #include <iterator>
@@ -140,7 +138,7 @@ bool is_being_recorded(const fs::path& run) {
     statement->bind(2, base::wall_clock_ns() - kAliveNs);
     const auto found = statement->step();
     if (!found || !*found) continue;
-    if (kill(static_cast<pid_t>(statement->integer(0)), 0) == 0 || errno == EPERM) return true;
+    if (base::has_process(statement->integer(0))) return true;
   }
   return false;
 }
