@@ -31,7 +31,7 @@ std::uint32_t big_endian(const Header& header, std::size_t offset, int bytes) {
 
 std::string uri_of(const fs::path& file, const char* options) {
   constexpr char kHex[] = "0123456789ABCDEF";
-  std::string uri = "file:";
+  std::string uri = "file://";  // else what follows two slashes would be a host
   std::error_code ignored;
   for (const char c : fs::absolute(file, ignored).string()) {
     const auto byte = static_cast<unsigned char>(c);

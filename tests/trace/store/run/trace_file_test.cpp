@@ -111,6 +111,15 @@ TEST(TraceFile, ThatIsTruncatedIsDamagedAtAnyLength) {
   }
 }
 
+TEST(TraceFile, IsFoundWhateverSlashesItsPathBeginsWith) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "run", 1, 1);
+  const fs::path again("/" + run.string());
+  const auto reader = RunReader::open(again);
+  EXPECT_TRUE(reader) << reader.error().message;
+  EXPECT_TRUE(open_for_writing(rank_file(again, 0)));
+}
+
 TEST(TraceFile, IsNeverHalfVisible) {
   const Folder folder;
   const auto failing = [](Database&) -> base::Result<void> {
