@@ -141,11 +141,12 @@ bool is_abandoned(const fs::path& file) {
   const pid_t owner = owner_of_store(file.filename().string());
   if (owner <= 0 || trace::base::has_process(owner)) return false;
   std::error_code error;
-  for (const fs::path& each : trace::base::entries_of(file.parent_path())) {
+  const auto beside = trace::base::entries_of(file.parent_path());
+  for (const fs::path& each : beside) {
     const auto time = fs::last_write_time(each, error);
     if (!error && fs::file_time_type::clock::now() - time < kLongAgo) return false;
   }
-  return !error;
+  return !beside.empty() && !error;  // none: not even the file itself could be seen
 }
 
 }  // namespace
