@@ -27,7 +27,7 @@ using std::chrono::steady_clock;
 using trace::base::Result;
 using SearchEnded = Result<std::optional<search::Ending>>;
 
-// Their jobs, one after another, each behind a line of its own.
+// The jobs of a sweep or a search, one after another, each behind a line of its own.
 class JobsInTurn {
  public:
   using SecondsLeft = std::function<std::optional<double>(const RunProgress&)>;
