@@ -51,8 +51,8 @@ std::unique_ptr<strategy::Strategy> build_strategy(
     const trace::job::Settings& settings, model::Model& model, comm::Communicator& communicator,
     profiler::recorder::Recorder& recorder, int local_world_size, model::ParameterSource* source,
     const std::function<void()>& after_reading) {
-  const bool is_ddp = settings.sharding_strategy == trace::job::Strategy::kDdp;
-  if (!is_ddp && settings.sharding_strategy != trace::job::Strategy::kZero1) {
+  const auto& traits = trace::job::strategy_traits(settings.sharding_strategy);
+  if (traits.has_units) {
     auto sharded = std::make_unique<strategy::FullySharded>(
         model, communicator, recorder,
         fully_sharded_options(settings, communicator.world_size(), local_world_size), source);
@@ -67,12 +67,12 @@ std::unique_ptr<strategy::Strategy> build_strategy(
   }
   const auto parameters = tensor::named_parameters_of(model);
   const auto buffers = tensor::named_buffers_of(model);
-  if (is_ddp) {
-    return std::make_unique<strategy::DataParallel>(parameters, buffers, communicator, recorder,
-                                                    settings);
+  if (traits.shards_optimizer) {
+    return std::make_unique<strategy::ZeroRedundancy>(parameters, buffers, communicator, recorder,
+                                                      settings);
   }
-  return std::make_unique<strategy::ZeroRedundancy>(parameters, buffers, communicator, recorder,
-                                                    settings);
+  return std::make_unique<strategy::DataParallel>(parameters, buffers, communicator, recorder,
+                                                  settings);
 }
 
 }  // namespace shardlens::trainer::rank
