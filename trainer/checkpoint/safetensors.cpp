@@ -30,6 +30,7 @@ struct TypeRow {
 constexpr std::array kTypes = {TypeRow{"F32", 4}, TypeRow{"F16", 2}, TypeRow{"BF16", 2},
                                TypeRow{"F64", 8}, TypeRow{"I64", 8}, TypeRow{"I32", 4},
                                TypeRow{"U8", 1},  TypeRow{"BOOL", 1}};
+static_assert(kTypes.size() == kDataTypeCount);
 
 constexpr std::int64_t kLengthBytes = 8;
 // The reference implementation's limit.

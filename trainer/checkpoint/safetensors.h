@@ -19,6 +19,7 @@
 namespace shardlens::trainer::checkpoint {
 
 enum class DataType { kF32, kF16, kBF16, kF64, kI64, kI32, kU8, kBool };
+inline constexpr std::size_t kDataTypeCount = static_cast<std::size_t>(DataType::kBool) + 1;
 std::string_view name_of(DataType type);  // "BF16", as in the header
 std::optional<DataType> data_type_from(std::string_view name);
 std::int64_t bytes_of(DataType type);

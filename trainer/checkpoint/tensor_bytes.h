@@ -17,6 +17,7 @@ namespace shardlens::trainer::checkpoint {
 inline constexpr std::array kScalarTypes = {torch::kFloat32, torch::kFloat16, torch::kBFloat16,
                                             torch::kFloat64, torch::kInt64,   torch::kInt32,
                                             torch::kUInt8,   torch::kBool};
+static_assert(kScalarTypes.size() == kDataTypeCount);
 
 // None: no file holds it.
 inline std::optional<DataType> data_type_of(torch::ScalarType type) {

@@ -7,7 +7,9 @@
 #include <cstddef>
 #include <fstream>
 #include <ostream>
+#include <string_view>
 #include <thread>
+#include <utility>
 
 #include "tests/file_size_limit.h"
 #include "tests/files.h"
@@ -382,6 +384,24 @@ TEST(SharedWork, AFailureIsToldToAllHoweverLongTheyAreAtWork) {
         }
       },
       with_timeout(std::chrono::seconds(2)));
+}
+
+TEST(TensorBytes, EveryTypeHasItsNameAndItsSize) {
+  const std::pair<std::string_view, torch::ScalarType> types[] = {
+      {"F32", torch::kFloat32}, {"F16", torch::kFloat16}, {"BF16", torch::kBFloat16},
+      {"F64", torch::kFloat64}, {"I64", torch::kInt64},   {"I32", torch::kInt32},
+      {"U8", torch::kUInt8},    {"BOOL", torch::kBool}};
+  ASSERT_EQ(std::size(types), kDataTypeCount);
+  for (const auto& [name, scalar_type] : types) {
+    const auto type = data_type_from(name);
+    ASSERT_TRUE(type) << name;
+    EXPECT_EQ(name_of(*type), name);
+    EXPECT_EQ(scalar_type_of(*type), scalar_type) << name;
+    EXPECT_EQ(data_type_of(scalar_type), type) << name;
+    EXPECT_EQ(bytes_of(*type), static_cast<std::int64_t>(torch::elementSize(scalar_type))) << name;
+  }
+  EXPECT_FALSE(data_type_from("F8_E4M3"));
+  EXPECT_FALSE(data_type_of(torch::kInt16));
 }
 
 TEST(RankExchange, GivesAllTheTextsOrTheFirstFailure) {
