@@ -1,4 +1,5 @@
-// The fixed-size records that cross from the job's threads to the recorder's. Plain values.
+// What a recorder is told of steps and collectives, and the fixed-size records that cross from the
+// job's threads to the recorder's. Plain values.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ void keep_frozen_as(model::Model& model, const trace::job::KeptTypes& types,
 
 // Initial values of frozen weights in the type they are kept in, from a source of the whole
 // model's, range by range: no rank ever holds more of them in fp32 than a few MiB.
-// Gives bytes of 4-bit matrices: `begin` and the size of `into` count bytes then, of whole
+// Also gives bytes of 4-bit matrices: `begin` and the size of `into` count bytes then, of whole
 // blocks. The model and `values`, which must know its linear layers' weights, outlive it.
 class BaseSource final : public model::ParameterSource {
  public:

@@ -1,5 +1,6 @@
 // Texts that Hugging Face's own code turns into tokens, and tokens that it turns into text: what is
-// asked of the program, and what it answers. One thread.
+// asked of the program, and what it answers; and what needs no program, bytes as tokens and names
+// of classes. One thread.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The file of an encoded text while it is made: what lies behind its header comes from us or from
-// another program, the header last. One thread.
+// The file of an encoded text: mapped, and while it is made, when what lies behind its header comes
+// from us or from another program, the header last. One thread; what is mapped, any.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace shardlens::trainer::text {
 
-// A file, or memory without one, mapped read-only. Immutable; any thread.
+// A file, or memory without one, mapped read-only. Immutable.
 class MappedImage {
  public:
   // Nobody may cut the file off while it is mapped; replacing and deleting it are fine.
