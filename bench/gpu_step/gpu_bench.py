@@ -5,12 +5,14 @@ import sys
 import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "strategies"))
-import strategies
-from strategies import SEED, print_rows, say
+from strategies import SEED, say  # also finds benchmark
+
+import benchmark
+from benchmark import print_rows
 
 
 def option_parser(name, description, steps):
-    parser = strategies.option_parser(name, description)
+    parser = benchmark.option_parser(name, description)
     parser.add_argument("--precision", choices=("fp32", "bf16"), default="bf16")
     parser.add_argument("--batch", type=int, default=8, help="sequences per rank; default 8")
     parser.add_argument("--length", type=int, default=1024, help="tokens per sequence; default 1024")

@@ -124,4 +124,4 @@ def bench(options):
 
 
 if __name__ == "__main__":
-    print_rows(bench, parse_options())
+    print_rows(parse_options(), bench)

@@ -7,7 +7,6 @@ What else the machine does only ever makes steps longer, and some runs as a whol
 its steps stay below, of what a point's runs tell the median. A point is met within 5 %, or within twice the noise between runs
 of the same settings where that is more; where that is more than 20 %, or not known because each point ran once, runs tell nothing.
 """
-import argparse
 import contextlib
 import itertools
 import json
@@ -20,27 +19,15 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from benchmark import option_parser, print_rows
+
 LINK = "latency_us=200,gbit_per_s=1"
 LEAST_TOLERANCE = 0.05
 MOST_TOLERANCE = 0.2
 SURE = 2  # times the noise
 RUNS_BETWEEN_ORIGINS = 3
 UNDISTURBED = "p10"  # of the steps of a run
-
-
-def option_parser(name, description):
-    """What the benchmarks of predictions have in common."""
-    parser = argparse.ArgumentParser(prog=f"shardlens bench {name} --", description=description,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
-    return parser
-
-
-def print_rows(measure, *arguments):
-    try:
-        print(json.dumps(measure(*arguments), indent=1))
-    except (RuntimeError, OSError) as error:
-        sys.exit(f"error: {error}")
 
 
 def parse_options():
@@ -122,7 +109,7 @@ class Program:
 
     def ask(self, *arguments, may_fail=False, stderr=subprocess.PIPE):
         """`may_fail`: what it answers then counts, too."""
-        command = [str(self.options.programs.resolve() / "shardlens"), *arguments, "--runs-dir", str(self.library), "--json"]
+        command = [str(self.options.programs / "shardlens"), *arguments, "--runs-dir", str(self.library), "--json"]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=stderr, text=True)
         if not done.stdout.strip() or (done.returncode and not may_fail):
             raise RuntimeError(f"{' '.join(arguments)} ended with {done.returncode}: {(done.stderr or '').strip()}")
@@ -271,4 +258,4 @@ def bench(options):
 
 
 if __name__ == "__main__":
-    print_rows(bench, parse_options())
+    print_rows(parse_options(), bench)

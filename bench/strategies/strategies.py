@@ -6,8 +6,6 @@ Memory: the most bytes that tensors held at one moment of a measured step on any
 both sides are counted by the same allocator, on a GPU by CUDA's caching allocator (allocated, not reserved). What Gloo,
 NCCL and Python hold besides is in neither.
 """
-import argparse
-import json
 import pathlib
 import random
 import statistics
@@ -16,6 +14,8 @@ import tempfile
 
 import torch
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from benchmark import option_parser, print_rows
 from trainings import Task, train_ours, train_peer
 
 SEED = 3
@@ -33,21 +33,6 @@ CASES = {
     "hybrid_shard": ("fully_shard on a mesh", {"shard_group_size": 2}),
     "hybrid_shard_zero2": ("fully_shard on a mesh, kept", {"shard_group_size": 2}),
 }
-
-
-def option_parser(name, description):
-    parser = argparse.ArgumentParser(prog=f"shardlens bench {name} --", description=description,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
-    return parser
-
-
-def print_rows(options, measure):
-    options.programs = options.programs.resolve()
-    try:
-        print(json.dumps(measure(options), indent=1))
-    except (RuntimeError, OSError) as error:
-        sys.exit(f"error: {error}")
 
 
 def parse_options():
