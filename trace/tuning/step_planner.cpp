@@ -110,6 +110,7 @@ StepPlanner::StepPlanner(const analysis::RunFigures& figures,
       padded_width_(analysis::padded_width(figures)),
       attention_share_(attention_share(recorded.computed_ns())),
       steady_share_(recorded.steady_share()),
+      reducing_share_(recorded.reducing_share(recorded_.sync_each_batch)),
       copy_ns_per_byte_(recorded.gather_copy_ns_per_byte().value_or(0)),
       costs_(costs_of_run(info_, recorded_, recorded, known.beside)) {
   if (!known.instead.empty()) other_costs_ = costs_.preceded_by(known.instead);
@@ -276,6 +277,8 @@ Result<StepPlan> StepPlanner::plan_buckets(const Settings& settings) const {
       .micro_batches = static_cast<std::size_t>(settings.gradient_accumulation_steps),
       .recorded_micro_batches = static_cast<std::size_t>(recorded_.gradient_accumulation_steps),
       .reduces_each = settings.sync_each_batch,
+      .recorded_reduces_each = recorded_.sync_each_batch,
+      .reducing_share = reducing_share_,
       .ranks = static_cast<int>(reducing_ranks(settings))};
   if (recomputes) {
     plan.second_forwards = clock_->second_forwards(settings);

@@ -110,6 +110,7 @@ class StepPlanner {
   std::vector<job::ParameterShape> parameters_;   // of the model, likewise
   std::optional<double> attention_share_;         // of what is computed; none: not known
   double steady_share_ = 0;                       // likewise: see RecordedSteps::steady_share()
+  double reducing_share_ = 0;                     // see RecordedSteps::reducing_share()
   std::vector<predict::PlannedUnit> told_units_;  // of another program, the root first
   predict::UnitHabits habits_;                    // likewise
   double copy_ns_per_byte_ = 0;  // of a shard, by a GPU before a gather; 0 also where none was

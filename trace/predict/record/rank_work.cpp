@@ -56,6 +56,7 @@ class MicroBatchReader {
         taken_out_(taken_out),
         contended_(base::subtract(record.works, taken_out)),
         steady_(base::subtract(record.steady, taken_out)),
+        gradient_work_(base::subtract(record.gradient_work, taken_out)),
         begin_ns_(begin_ns),
         forward_(forward),
         backward_(backward) {}
@@ -65,6 +66,7 @@ class MicroBatchReader {
                         .backward_begin = moment(backward_.start_ns),
                         .end = moment(backward_.end_ns)};
     work.steady_ns = base::length_within(steady_, {begin_ns_, backward_.end_ns});
+    work.gradients_ns = base::length_within(gradient_work_, backward_);
     for (const std::int64_t time : within(record_.gradients_ns, backward_, std::identity{})) {
       work.gradients.push_back(moment(time));
     }
@@ -203,7 +205,7 @@ class MicroBatchReader {
 
   const RankRecord& record_;
   const Intervals &waits_, &taken_out_;
-  Intervals contended_, steady_;
+  Intervals contended_, steady_, gradient_work_;
   std::int64_t begin_ns_;
   Interval forward_, backward_;
 };

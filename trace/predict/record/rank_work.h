@@ -24,6 +24,9 @@ struct RankTimes {
   // What takes as long with any batch: a CPU's host on its way from one operator to the next, and
   // what is done to gradients that are ready, which are as large as parameters. Empty: not known.
   base::Intervals steady{};
+  // What a CPU's host did with each gradient, to the end of what is called for it: DDP copies it
+  // into its bucket and begins reductions. Empty: not known.
+  base::Intervals gradient_work{};
 };
 
 // Of one step, in order.

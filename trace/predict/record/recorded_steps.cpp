@@ -110,7 +110,8 @@ auto RecordedSteps::Rank::finished(const DeviceTimes& times) const -> FinishedRa
   if (is_on_device) rank.unit_works.clear();
   if (!is_on_device) {
     const Intervals pauses = base::subtract(rank.computes, base::normalize(each_operator));
-    rank.steady = base::unite(pauses, base::normalize(gradient_nodes));
+    rank.gradient_work = base::normalize(gradient_nodes);
+    rank.steady = base::unite(pauses, rank.gradient_work);
   }
   std::ranges::sort(rank.unit_works, {}, begin_of_work);
   for (const std::int64_t end_ns : bucket_ends_ns) {
@@ -438,6 +439,21 @@ double RecordedSteps::steady_share() const {
   return all_ns > 0 ? static_cast<double>(steady_ns) / static_cast<double>(all_ns) : 0;
 }
 
+double RecordedSteps::reducing_share(bool each) const {
+  std::int64_t reducing_ns = 0, all_ns = 0;
+  for (const StepWork& step : steps()) {
+    for (const RankWork& rank : step.ranks) {
+      for (const MicroBatchWork& work : rank.micro_batches) {
+        if (work.gradients.empty() || (!each && &work != &rank.micro_batches.back())) continue;
+        reducing_ns += work.gradients_ns;
+        all_ns += work.gradients.back().computed_ns;
+      }
+    }
+  }
+  if (all_ns <= 0) return 0;
+  return std::clamp(static_cast<double>(reducing_ns) / static_cast<double>(all_ns), 0.0, 0.5);
+}
+
 ExpectedWork RecordedSteps::expected() const {
   ExpectedWork expected{.units = units_.size()};
   for (const auto& [index, bucket] : buckets_) expected.gradients += bucket.parameter_bytes.size();
@@ -494,7 +510,8 @@ std::vector<StepWork> RecordedSteps::steps(const WorkingTime& working_ns) const 
            .unit_calls = part_of(told.unit_calls, window, &UnitCall::enqueued_ns),
            .unit_marks = part_of(told.unit_marks, window, &UnitMark::time_ns),
            .unit_works = part_of(told.unit_works, window, begin_of_work),
-           .steady = base::clip(told.steady, window)},
+           .steady = base::clip(told.steady, window),
+           .gradient_work = base::clip(told.gradient_work, window)},
           window,
           part_of(told.awaited_ends_ns, window, std::identity{}),
           base::clip(told.computes, window),

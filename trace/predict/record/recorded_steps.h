@@ -110,6 +110,10 @@ class RecordedSteps {
   // Of what micro-batches computed, how much takes as long with any batch, as far as that is known:
   // on a CPU.
   double steady_share() const;
+  // Of what a micro-batch whose buckets are reduced computed up to its last gradient, how much was
+  // done for that: as far as that is known, on a CPU. `each`: all micro-batches are, not only the
+  // last one.
+  double reducing_share(bool each) const;
 
   // The first kMostSteps of which each rank told everything, its GPU included.
   std::vector<StepWork> steps(const WorkingTime& working_ns = {}) const;

@@ -42,8 +42,8 @@ struct MicroBatchWork {
   LayerMoments layers{};                  // empty: nobody has asked for them
   std::vector<Moment> gradients{};        // ready, in the order in which they came
   Moment end{};                           // of what backward computes
-  // Of that, what takes as long with any batch: see RankTimes.
-  std::int64_t steady_ns = 0;
+  // Of that, what takes as long with any batch, and what makes gradients ready: see RankTimes.
+  std::int64_t steady_ns = 0, gradients_ns = 0;
 };
 
 // What a rank's host did itself for one gather or reduction of a unit, beside waiting for it:

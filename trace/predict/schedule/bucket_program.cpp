@@ -28,14 +28,15 @@ std::vector<Bucket> buckets_of(const BucketProgramPlan& plan) {
 // What ranks do in a micro-batch.
 class BackwardWriter {
  public:
-  explicit BackwardWriter(const BucketProgramPlan& plan)
-      : plan_(plan), second_(plan.second_forwards.rbegin()) {}
+  // `share`: of what was recorded up to the last gradient that is computed.
+  BackwardWriter(const BucketProgramPlan& plan, double share)
+      : plan_(plan), share_(share), second_(plan.second_forwards.rbegin()) {}
 
   void compute_until_gradient(std::size_t gradient) {
     if (gradient < plan_.gradient_places.size()) {
       write_second_forwards_before(plan_.gradient_places[gradient]);
     }
-    add({What::kCompute, Until::kGradient, gradient});
+    add({What::kCompute, Until::kGradient, gradient, share_});
   }
   void compute_until_end() {
     write_second_forwards_before(plan_.layers + 1);
@@ -51,7 +52,7 @@ class BackwardWriter {
       const std::size_t begin = plan_.layers - second_->end - 1;
       if (begin >= place) return;
       if (second_->was == second_->is) continue;
-      add({What::kCompute, Until::kLayerBackward, begin});
+      add({What::kCompute, Until::kLayerBackward, begin, share_});
       if (second_->is) {
         add({What::kCompute, Until::kSecondForward, second_->end, 1, second_->first});
       } else {
@@ -61,6 +62,7 @@ class BackwardWriter {
   }
 
   const BucketProgramPlan& plan_;
+  double share_;
   std::vector<SecondForward>::const_reverse_iterator second_;
   std::vector<Action> actions_;
 };
@@ -86,6 +88,13 @@ void reduce(const BucketProgramPlan& plan, const std::vector<Bucket>& buckets, S
   }
 }
 
+// A micro-batch that is reduced does more than one that is not, whichever of them was recorded.
+double computed_share(const BucketProgramPlan& plan, bool is_reduced, bool was_reduced) {
+  if (is_reduced == was_reduced) return 1;
+  const double without = 1 - plan.reducing_share;
+  return is_reduced ? 1 / without : without;
+}
+
 }  // namespace
 
 StepProgram bucket_program(const BucketProgramPlan& plan) {
@@ -94,8 +103,11 @@ StepProgram bucket_program(const BucketProgramPlan& plan) {
   for (std::size_t i = 0; i < plan.micro_batches; ++i) {
     MicroBatchProgram& micro_batch = program.micro_batches.emplace_back();
     micro_batch.like = recorded_like(i, plan.micro_batches, plan.recorded_micro_batches);
-    BackwardWriter backward(plan);
-    if (plan.reduces_each || i + 1 == plan.micro_batches) {
+    const bool is_reduced = plan.reduces_each || i + 1 == plan.micro_batches;
+    const bool was_reduced =
+        plan.recorded_reduces_each || micro_batch.like + 1 == plan.recorded_micro_batches;
+    BackwardWriter backward(plan, computed_share(plan, is_reduced, was_reduced));
+    if (is_reduced) {
       reduce(plan, buckets, program, backward);
     } else {
       // What a recorded one computed behind its last gradient was for its reduction: sums went back

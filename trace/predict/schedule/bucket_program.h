@@ -54,7 +54,11 @@ struct BucketProgramPlan {
   bool overlaps = true;     // false: buckets wait for the last gradient
   bool compresses = false;  // to 16 bits
   std::size_t micro_batches = 1, recorded_micro_batches = 1;
-  bool reduces_each = false;  // every micro-batch's gradients, not only the last one's
+  // Every micro-batch's gradients, not only the last one's: now, and as recorded.
+  bool reduces_each = false, recorded_reduces_each = false;
+  // Of what a recorded micro-batch that is reduced computed up to its last gradient, what was done
+  // for that: one that is not does without.
+  double reducing_share = 0;
   int ranks = 2;
   // What is computed a second time, in order; by gradient, the place in LayerMoments::backwards
   // that backward has come to with it; how many layers there are. None: nothing changes there.
@@ -64,8 +68,8 @@ struct BucketProgramPlan {
 };
 
 // Calls without what they take. Each bucket is launched once its last gradient is ready and the
-// next micro-batch begins when all are reduced. What the host does before and after reductions is
-// left out. A step that is scheduled has all of the plan's gradients.
+// next micro-batch begins when all are reduced. A step that is scheduled has all of the plan's
+// gradients.
 StepProgram bucket_program(const BucketProgramPlan& plan);
 
 }  // namespace shardlens::trace::predict

@@ -61,6 +61,15 @@ TEST(RankWork, TellsWhatTakesAsLongWithAnyBatch) {
   EXPECT_EQ(work->micro_batches.at(0).end.computed_ns, 380);
 }
 
+// Backward begins at 1100; from 1200 to 1300 it waited.
+TEST(RankWork, TellsWhatWasDoneForGradients) {
+  RankRecord record = record_of({{1000, 1200}, {1300, 1500}}, {1300});
+  record.gradient_work = {{1010, 1020}, {1190, 1310}, {1320, 1325}};
+  const auto work = rank_work(record, {});
+  ASSERT_TRUE(work);
+  EXPECT_EQ(work->micro_batches.at(0).gradients_ns, 10 + 10 + 5);
+}
+
 // Two blocks, gathered when they are needed in forward, the first one ahead in backward.
 TEST(RankWork, TellsWhenUnitsWereEnteredAndLeft) {
   RankRecord record = record_of({{1000, 1500}}, {});

@@ -217,6 +217,16 @@ TEST_F(RecordedStepsTest, TellHowMuchTakesAsLongWithAnyBatch) {
   EXPECT_DOUBLE_EQ(recorded_.steady_share(), (2.0 * (10 + 11) + 2 * 200) / (2 * 700));
 }
 
+// The last gradient comes 210 and 310 ns behind a micro-batch's begin, on rank 1 one later. Each of
+// two takes 10 ns, there 11.
+TEST_F(RecordedStepsTest, TellHowMuchIsDoneToReduce) {
+  EXPECT_EQ(recorded_.reducing_share(true), 0);
+  learn_plan(1, {{8, 16}});
+  for (int rank : {0, 1}) learn(rank, 0, 2);
+  EXPECT_DOUBLE_EQ(recorded_.reducing_share(false), 2.0 * (10 + 11) / (310 + 311));
+  EXPECT_DOUBLE_EQ(recorded_.reducing_share(true), 4.0 * (10 + 11) / (210 + 310 + 211 + 311));
+}
+
 // Of the pause of 200 ns another operator takes 70: on another lane, or told of later.
 TEST_F(RecordedStepsTest, HaveNoPauseWhileAnythingComputes) {
   for (const int lane : {0, 1}) {

@@ -36,6 +36,24 @@ TEST(BucketProgram, OnlyAReducedMicroBatchTakesItsSumsFromBuckets) {
   EXPECT_EQ(end_of(3, false), 2 * 200 + 230);
 }
 
+// A fifth of the 200 up to the last gradient was done to reduce: one that is reduced no more does
+// without, and one that is reduced now does as much beside it.
+TEST(BucketProgram, OnlyAReducedMicroBatchWorksForItsReduction) {
+  BucketProgramPlan plan{.gradient_bytes = kBytes, .caps = {1000, 1000}, .micro_batches = 3};
+  plan.reducing_share = 0.2;
+  plan.ranks = 1;
+  EXPECT_EQ(schedule_step(kStep, bucket_program(plan), 0).end_ns, 2 * 160 + 230);
+  StepWork two = kStep;
+  two.ranks[0].micro_batches.push_back(two.ranks[0].micro_batches[0]);
+  plan.recorded_micro_batches = 2;
+  EXPECT_EQ(schedule_step(two, bucket_program(plan), 0).end_ns, 2 * 200 + 230)
+      << "those before the last were not reduced, either";
+  plan.reduces_each = true;
+  EXPECT_EQ(schedule_step(two, bucket_program(plan), 0).end_ns, 2 * (250 + 30) + 230);
+  plan.recorded_reduces_each = true;
+  EXPECT_EQ(schedule_step(two, bucket_program(plan), 0).end_ns, 3 * 230);
+}
+
 // That it is PyTorch's: tests/trainer/strategy/ddp/bucket_prediction_test.cpp.
 using Buckets = std::vector<std::vector<std::size_t>>;
 
