@@ -39,6 +39,7 @@ struct PlanTraits {
   std::size_t parts = 0;             // buckets that a reduction of all gradients takes, or units
   bool is_extrapolated = false;      // collectives of sizes or types that the run did not have
   bool scales_computation = false;   // other batches, or another part of forward computed twice
+  bool recomputes_on_cpu = false;    // the latter, where caches then hold more of what is computed
   bool scales_sequences = false;     // of other lengths
   bool scales_padding = false;       // of texts that are padded for another batch
   bool is_another_strategy = false;  // whose own work beside model and collectives is not known

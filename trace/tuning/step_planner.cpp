@@ -239,9 +239,10 @@ Result<StepPlan> StepPlanner::plan_with(const CallCosts& costs, const Settings& 
   plan.unsure_work = plan.micro_batches * grows * batches * sequences.unsure;
   plan.scales_sequences = sequence_ratio(next) != 1;
   plan.scales_padding = changes_padding(next);
+  const bool recomputes = next.activation_checkpointing != recorded_.activation_checkpointing;
+  plan.recomputes_on_cpu = recomputes && info_.device != "cuda";
   plan.scales_computation =
-      next.activation_checkpointing != recorded_.activation_checkpointing ||
-      plan.program.work != 1 ||
+      recomputes || plan.program.work != 1 ||
       next.gradient_accumulation_steps != recorded_.gradient_accumulation_steps;
   add_update(next, *slower, plan);
   TRY(add_costs(costs, next, *slower, plan));

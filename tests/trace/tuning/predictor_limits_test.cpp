@@ -105,6 +105,9 @@ TEST(Predictor, RecomputesOnlyWhereTheModelIsKnown) {
   ASSERT_TRUE(half);
   EXPECT_GT(all->difference_ns(), 0.5 * 25 * kMs) << "most of forward's 25 ms";
   EXPECT_LT(all->difference_ns(), 25.0 * kMs) << "but not what follows the blocks";
+  ASSERT_TRUE(all->difference);
+  EXPECT_NEAR(all->difference->high_ns, 1.3 * all->difference_ns(), 1000)
+      << "three tenths, on a CPU";
   const auto blocks = static_cast<double>(shape.layers);
   EXPECT_NEAR(half->difference_ns(), all->difference_ns() * std::ceil(blocks / 2) / blocks, 2);
 }

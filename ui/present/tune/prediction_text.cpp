@@ -271,6 +271,9 @@ constexpr std::pair<bool Prediction::*, std::string_view> kAssumptions[]{
      "A micro-batch is taken to compute in proportion to its tokens, but for what is known not to "
      "grow with them, and to what it computes again; the interval holds a tenth of the change for "
      "that."},
+    {&Prediction::recomputes_on_cpu,
+     "On a CPU forward is faster where it keeps less, by how much no run tells; the interval holds "
+     "three tenths of the change for that."},
     {&Prediction::scales_sequences,
      "With the length of sequences attention is taken to grow between in proportion and with "
      "its square; the interval holds both."},
