@@ -80,8 +80,9 @@ class Controller {
  private:
   // What concerns several parts, the notice as one of them, or is one call of one.
   void carry_out(const ui::state::StartRun& command);
-  void carry_out(const ui::state::StopRun&) { job_.queue().stop(); }
-  void carry_out(const ui::state::StopRunNow&) { job_.queue().kill_now(); }
+  void carry_out(const ui::state::StopRun& asked) {
+    asked.at_once ? job_.queue().kill_now() : job_.queue().stop();
+  }
   void carry_out(const ui::state::CancelQueued& asked) { job_.queue().cancel_queued(asked.id); }
   void carry_out(const ui::state::MoveQueued& asked) {
     job_.queue().move_queued(asked.id, asked.places);

@@ -15,7 +15,9 @@ namespace {
 
 TEST_F(ClickTest, StopsTheRunFromTheTopBar) {
   ASSERT_TRUE(window_.click(snapshot_, "top/stop"));
-  EXPECT_NE(command<state::StopRun>(), nullptr);
+  const auto* stopped = command<state::StopRun>();
+  ASSERT_NE(stopped, nullptr);
+  EXPECT_FALSE(stopped->at_once);
 }
 
 TEST_F(ClickTest, StopsAtOnceWithASecondPressButNotWithADoubleClick) {
@@ -23,10 +25,12 @@ TEST_F(ClickTest, StopsAtOnceWithASecondPressButNotWithADoubleClick) {
   ASSERT_NE(command<state::StopRun>(), nullptr);
   snapshot_.job.phase = state::JobPhase::kStopping;
   ASSERT_TRUE(window_.click(snapshot_, "top/stop"));
-  EXPECT_EQ(command<state::StopRunNow>(), nullptr) << "the second click of a double click";
+  EXPECT_EQ(command<state::StopRun>(), nullptr) << "the second click of a double click";
   window_.frames(snapshot_, 60);
   ASSERT_TRUE(window_.click(snapshot_, "top/stop"));
-  EXPECT_NE(command<state::StopRunNow>(), nullptr);
+  const auto* stopped = command<state::StopRun>();
+  ASSERT_NE(stopped, nullptr);
+  EXPECT_TRUE(stopped->at_once);
 }
 
 TEST_F(ClickTest, SaysInThePaletteWhatASecondStopDoes) {
@@ -36,7 +40,9 @@ TEST_F(ClickTest, SaysInThePaletteWhatASecondStopDoes) {
   window_.type(snapshot_, "stop the run");
   EXPECT_TRUE(window_.probe().shows("Stop the run now, without what is not saved"));
   window_.press(snapshot_, kit::Key::kEnter);
-  EXPECT_NE(command<state::StopRunNow>(), nullptr);
+  const auto* stopped = command<state::StopRun>();
+  ASSERT_NE(stopped, nullptr);
+  EXPECT_TRUE(stopped->at_once);
 }
 
 TEST_F(ClickTest, GoesToTheJobBesideWhichAnotherRunIsLookedAt) {

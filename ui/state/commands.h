@@ -29,10 +29,9 @@ struct ResetKnob {
 struct StartRun {
   bool stop_current = false;
 };  // starts, or queues while a job runs
-// After its step.
-struct StopRun {};
-// One that is being stopped.
-struct StopRunNow {};
+struct StopRun {
+  bool at_once = false;  // one that is being stopped; else after its step
+};
 struct CancelQueued {
   std::uint64_t id = 0;  // of a job that waits; 0: all of them
 };
@@ -178,9 +177,9 @@ struct Quit {};
 struct KeepOpen {};
 
 using Command =
-    std::variant<SetKnob, ResetKnobs, ResetKnob, StartRun, StopRun, StopRunNow, CancelQueued,
-                 MoveQueued, ShowRun, CompareRuns, UnpinBaseline, EditRuns, DeleteRuns, UndoDelete,
-                 SetBaseline, CopySettings, CopySettingsAs, SelectStep, StartReplay, StopReplay,
+    std::variant<SetKnob, ResetKnobs, ResetKnob, StartRun, StopRun, CancelQueued, MoveQueued,
+                 ShowRun, CompareRuns, UnpinBaseline, EditRuns, DeleteRuns, UndoDelete, SetBaseline,
+                 CopySettings, CopySettingsAs, SelectStep, StartReplay, StopReplay,
                  SetReplayPlaying, SetReplaySpeed, SeekReplay, RetryTrainerSetup, OpenPlan,
                  ClosePlan, SetPlanTarget, CopyText, SaveText, SavePicture, ShowTimeline,
                  SelectRange, ClearRange, PickEvent, DropEvent, FindNames, ClearFind, GoToHit,

@@ -20,8 +20,8 @@ void add_job_actions(std::vector<Action>& out, const state::Snapshot& snapshot,
                    controls.stop_and_start, true});
   }
   if (snapshot.job.phase == state::JobPhase::kStopping) {
-    out.push_back({"Stop the run now, without what is not saved", "", send(state::StopRunNow{}),
-                   "Stop the run now, end", true});
+    out.push_back({"Stop the run now, without what is not saved", "",
+                   send(state::StopRun{.at_once = true}), "Stop the run now, end", true});
   } else if (snapshot.job.phase != state::JobPhase::kNone) {
     out.push_back({"Stop the run", "", send(state::StopRun{}), "Stop the run, end", true});
   }

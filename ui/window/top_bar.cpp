@@ -141,7 +141,7 @@ void draw_job_button(const kit::Theme& theme, const state::Rect& box,
   if (phase == state::JobPhase::kStopping) {
     if (kit::button(theme, "top/stop", box, kit::ButtonKind::kDanger, kLongestJobLabel) &&
         !is_double_click())
-      commands.push_back(state::StopRunNow{});
+      commands.push_back(state::StopRun{.at_once = true});
     if (kit::hovers(box)) {
       kit::tooltip(
           theme, "Stop now",
