@@ -277,7 +277,8 @@ void Controller::carry_out(const ui::state::StartRun& command) {
       command.stop_current);
 }
 
-void Controller::carry_out(const ui::state::OpenPlan&) {
+void Controller::carry_out(const ui::state::ShowPlan& command) {
+  if (!command.is_shown) return planner_.close_card();
   notice_.clear();
   planner_.open_card();
 }

@@ -89,8 +89,7 @@ class Controller {
   }
   void carry_out(const ui::state::SetReplaySpeed& command);
   void carry_out(const ui::state::RetryTrainerSetup&) { trainer_.retry(); }
-  void carry_out(const ui::state::OpenPlan&);
-  void carry_out(const ui::state::ClosePlan&) { planner_.close_card(); }
+  void carry_out(const ui::state::ShowPlan& command);
   void carry_out(const ui::state::SetPlanTarget& asked) {
     notice_.take(planner_.set_target(asked));
   }

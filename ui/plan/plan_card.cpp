@@ -28,7 +28,7 @@ void draw_card_title(const kit::Theme& theme, state::Rect row, state::Commands& 
   const state::Palette& p = theme.colors();
   const state::Rect close = row.take_right(theme.px(28)).inset(0, (row.h - theme.px(28)) / 2);
   if (kit::icon_button(theme, "plan/close", close, kit::Shape::kCross))
-    commands.push_back(state::ClosePlan{});
+    commands.push_back(state::ShowPlan{false});
   const float title = kit::text_in(theme, row, kit::Face::kTitle, p.text, "Plan before running");
   row.take_left(title, theme.px(16));
   kit::label_in(theme, row, kit::Face::kBody, p.text_muted,
@@ -365,7 +365,7 @@ void PlanCardView::draw(const kit::Theme& theme, const state::Rect& window,
   } else {
     kit::text_wrapped(theme, rest, kit::Face::kBody, p.danger, card.problem);
   }
-  if (overlay.wants_to_close()) commands.push_back(state::ClosePlan{});
+  if (overlay.wants_to_close()) commands.push_back(state::ShowPlan{false});
 }
 
 }  // namespace shardlens::ui::plan

@@ -84,8 +84,9 @@ struct SeekReplay {
   std::int64_t time_ns = 0;
 };
 struct RetryTrainerSetup {};
-struct OpenPlan {};  // the card with what every strategy would need
-struct ClosePlan {};
+struct ShowPlan {
+  bool is_shown = true;
+};  // the card with what every strategy would need
 struct SetPlanTarget {
   std::string name, text;  // "model", "gpu", "gpus_per_node" or "nodes"
 };
@@ -180,12 +181,12 @@ using Command =
     std::variant<SetKnob, ResetKnobs, ResetKnob, StartRun, StopRun, CancelQueued, MoveQueued,
                  ShowRun, CompareRuns, UnpinBaseline, EditRuns, DeleteRuns, UndoDelete, SetBaseline,
                  CopySettings, CopySettingsAs, SelectStep, StartReplay, StopReplay,
-                 SetReplayPlaying, SetReplaySpeed, SeekReplay, RetryTrainerSetup, OpenPlan,
-                 ClosePlan, SetPlanTarget, CopyText, SaveText, SavePicture, ShowTimeline,
-                 SelectRange, ClearRange, PickEvent, DropEvent, FindNames, ClearFind, GoToHit,
-                 GoToEvent, GoToNeighbour, ChangeBookmark, ShowMemory, RunSql, StopSql, OpenFiles,
-                 ExportRun, OpenSweepCard, CloseSweepCard, EditSweep, StartSweep, StopSweep,
-                 ResumeSweep, ShowSweep, EnterLessons, LeaveLessons, GoToView, Quit, KeepOpen>;
+                 SetReplayPlaying, SetReplaySpeed, SeekReplay, RetryTrainerSetup, ShowPlan,
+                 SetPlanTarget, CopyText, SaveText, SavePicture, ShowTimeline, SelectRange,
+                 ClearRange, PickEvent, DropEvent, FindNames, ClearFind, GoToHit, GoToEvent,
+                 GoToNeighbour, ChangeBookmark, ShowMemory, RunSql, StopSql, OpenFiles, ExportRun,
+                 OpenSweepCard, CloseSweepCard, EditSweep, StartSweep, StopSweep, ResumeSweep,
+                 ShowSweep, EnterLessons, LeaveLessons, GoToView, Quit, KeepOpen>;
 using Commands = std::vector<Command>;
 
 }  // namespace shardlens::ui::state

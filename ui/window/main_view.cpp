@@ -301,8 +301,7 @@ void MainView::handle_keys(const state::Snapshot& snapshot, state::Commands& com
   if (kit::typed('?')) help_ = !help_;
   if (help_ || has_sweep_card(snapshot)) return;
   if (kit::key_pressed(kit::Key::kP, false)) {
-    commands.push_back(snapshot.plan ? state::Command(state::ClosePlan{})
-                                     : state::Command(state::OpenPlan{}));
+    commands.push_back(state::ShowPlan{snapshot.plan == nullptr});
   }
   if (!keys_are_free(snapshot)) return;
   if (learns()) learn_.use_keys();

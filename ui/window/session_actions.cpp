@@ -57,7 +57,7 @@ void add_library_actions(std::vector<Action>& out, const state::Snapshot& snapsh
 void add_tuning_actions(std::vector<Action>& out, const state::Snapshot& snapshot,
                         state::Commands& commands) {
   const auto send = sender(commands);
-  out.push_back({"Plan: what every strategy would need", "P", send(state::OpenPlan{})});
+  out.push_back({"Plan: what every strategy would need", "P", send(state::ShowPlan{})});
   out.push_back({"Sweep: try many values of a setting…", "", send(state::OpenSweepCard{}),
                  "sweep grid values"});
   out.push_back({"Search: run only what may win…", "", send(state::OpenSweepCard{.searches = true}),

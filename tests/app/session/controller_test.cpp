@@ -56,7 +56,7 @@ TEST_F(ControllerTest, OpensThePlanChangesItsTargetAndClosesIt) {
   EXPECT_EQ(controller->snapshot()->plan, nullptr);
   controller->execute(ui::state::SetKnob{"ranks", "some"});
   EXPECT_TRUE(controller->snapshot()->notice_is_error);
-  controller->execute(ui::state::OpenPlan{});
+  controller->execute(ui::state::ShowPlan{});
   ASSERT_TRUE(controller->snapshot()->plan);
   EXPECT_FALSE(controller->snapshot()->notice_is_error) << "it is not of the plan's fields";
   controller->execute(ui::state::SetPlanTarget{"nodes", "4"});
@@ -68,7 +68,7 @@ TEST_F(ControllerTest, OpensThePlanChangesItsTargetAndClosesIt) {
   EXPECT_FALSE(controller->snapshot()->notice_is_error);
   EXPECT_EQ(controller->snapshot()->plan->plan->request.settings.sharding_strategy,
             trace::job::Strategy::kFullShard);
-  controller->execute(ui::state::ClosePlan{});
+  controller->execute(ui::state::ShowPlan{false});
   EXPECT_EQ(controller->snapshot()->plan, nullptr);
 }
 

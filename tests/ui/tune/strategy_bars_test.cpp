@@ -128,7 +128,8 @@ TEST_F(StrategyBarsTest, OpenThePlanByButtonKeyAndPalette) {
   estimate();
   const auto opens = [&] {
     const auto commands = window_.take_commands();
-    return HeadlessWindow::find<state::OpenPlan>(commands) != nullptr;
+    const auto* asked = HeadlessWindow::find<state::ShowPlan>(commands);
+    return asked != nullptr && asked->is_shown;
   };
   ASSERT_TRUE(window_.click(snapshot_, "knobs/plan"));
   EXPECT_TRUE(opens());

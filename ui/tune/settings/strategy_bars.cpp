@@ -252,7 +252,7 @@ void draw_strategy_bars(const kit::Theme& theme, const state::Rect& rect,
   state::Rect foot = rest.take_top(theme.px(kBarsFoot)).inset(0, theme.px(5));
   const state::Rect plan = foot.take_right(width, theme.px(8));
   if (kit::button(theme, "knobs/plan", plan, kit::ButtonKind::kQuiet, "Plan…")) {
-    commands.push_back(state::OpenPlan{});
+    commands.push_back(state::ShowPlan{});
   }
   kit::explain(theme, plan, "Plan",
                "What every strategy would need on other GPUs and more machines", "P");
