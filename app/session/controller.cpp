@@ -242,7 +242,8 @@ void Controller::execute(const ui::state::Command& command) {
   touch();
 }
 
-void Controller::carry_out(const ui::state::LeaveLessons&) {
+void Controller::carry_out(const ui::state::ShowLessons& command) {
+  if (command.is_shown) return lessons_.enter();
   lessons_.leave();
   notice_.take_back(page_problem_);
   const bool awaits_start = before_lessons_.bring_back(rows(), runs_dir_);

@@ -107,8 +107,7 @@ class Controller {
   void carry_out(const ui::state::SavePicture& command) { wanted_picture_ = command; }
   void carry_out(const ui::state::OpenFiles& command);
   void carry_out(const ui::state::ExportRun& command) { run_export_.write(command); }
-  void carry_out(const ui::state::EnterLessons&) { lessons_.enter(); }
-  void carry_out(const ui::state::LeaveLessons&);
+  void carry_out(const ui::state::ShowLessons& command);
   void carry_out(const ui::state::GoToView& command) { lessons_.look_for(command); }
   void carry_out(const ui::state::Quit&);
   void carry_out(const ui::state::KeepOpen&) { asks_to_close_ = false; }

@@ -221,14 +221,10 @@ void NextRun::carry_out(const ui::state::ResetKnobs&) {
 
 void NextRun::carry_out(const ui::state::SetBaseline& command) {
   const auto* row = row_of(rows(), command.folder);
-  if (row == nullptr) return notice_.say_why_not(kRunIsGone);
+  const bool unpins = command.folder.empty();
+  if (row == nullptr && !unpins) return notice_.say_why_not(kRunIsGone);
   notice_.clear();
-  baseline_.pin(*row);
-}
-
-void NextRun::carry_out(const ui::state::UnpinBaseline&) {
-  notice_.clear();
-  baseline_.unpin(rows());
+  unpins ? baseline_.unpin(rows()) : baseline_.pin(*row);
 }
 
 // Null: it has none, or is neither in the library nor, which it need not be, on screen.

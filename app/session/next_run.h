@@ -90,7 +90,6 @@ class NextRun {
   void carry_out(const ui::state::ResetKnob& command);
   void carry_out(const ui::state::ResetKnobs& command);
   void carry_out(const ui::state::SetBaseline& command);
-  void carry_out(const ui::state::UnpinBaseline& command);
   void carry_out(const ui::state::CopySettings& command);
   // False: the notice says why not. None: this is no file of settings.
   std::optional<bool> take_over(const std::filesystem::path& file);

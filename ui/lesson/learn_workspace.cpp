@@ -41,11 +41,8 @@ LearnWorkspace::Turn LearnWorkspace::follow(const std::string& workspace,
   const bool was_on_screen = std::exchange(is_on_screen_, workspace == state::kLearnWorkspace);
   turn.entered = is_on_screen_ && !was_on_screen;
   turn.left = was_on_screen && !is_on_screen_;
-  if (turn.entered) {
-    commands.push_back(state::EnterLessons{});
-    reader_.show_view_again();  // meanwhile something else was shown
-  }
-  if (turn.left) commands.push_back(state::LeaveLessons{});
+  if (turn.entered || turn.left) commands.push_back(state::ShowLessons{is_on_screen_});
+  if (turn.entered) reader_.show_view_again();  // meanwhile something else was shown
   const bool is_new = std::exchange(seen_, snapshot.gone_to) != snapshot.gone_to;
   if (!is_on_screen_) {
     shown_ = workspace;

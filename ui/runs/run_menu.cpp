@@ -125,7 +125,7 @@ void RunMenu::draw_entries(const kit::Theme& theme, state::Commands& commands) {
     commands.push_back(state::StartReplay{run.folder});
   if (run.is_pinned) {
     if (run_menu_entry(theme, "menu/unpin", "The last run as baseline again"))
-      commands.push_back(state::UnpinBaseline{});
+      commands.push_back(state::SetBaseline{});
   } else if (run_menu_entry(theme, "menu/baseline", "Set as baseline")) {
     commands.push_back(state::SetBaseline{run.folder});
   }

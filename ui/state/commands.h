@@ -44,8 +44,7 @@ struct ShowRun {
 };  // open a run of the ledger
 struct SetBaseline {
   std::string folder;
-};
-struct UnpinBaseline {};  // the last run is the baseline again
+};  // "": the last run is the baseline again
 // What a user says of runs; what is not given stays.
 struct EditRuns {
   std::vector<std::string> folders;
@@ -164,8 +163,9 @@ struct ShowSweep {
   std::string name;
 };
 // Of the Learn workspace.
-struct EnterLessons {};  // it is on screen: what its pages change there is to be had back
-struct LeaveLessons {};  // by this
+struct ShowLessons {
+  bool is_shown = true;
+};  // what pages change while they are on screen is to be had back behind them
 // What a page shows; the newest counts. Its answer is Snapshot::gone_to.
 struct GoToView {
   ViewAddress address;
@@ -179,14 +179,14 @@ struct KeepOpen {};
 
 using Command =
     std::variant<SetKnob, ResetKnobs, ResetKnob, StartRun, StopRun, CancelQueued, MoveQueued,
-                 ShowRun, CompareRuns, UnpinBaseline, EditRuns, DeleteRuns, UndoDelete, SetBaseline,
-                 CopySettings, CopySettingsAs, SelectStep, StartReplay, StopReplay,
-                 SetReplayPlaying, SetReplaySpeed, SeekReplay, RetryTrainerSetup, ShowPlan,
-                 SetPlanTarget, CopyText, SaveText, SavePicture, ShowTimeline, SelectRange,
-                 ClearRange, PickEvent, DropEvent, FindNames, ClearFind, GoToHit, GoToEvent,
-                 GoToNeighbour, ChangeBookmark, ShowMemory, RunSql, StopSql, OpenFiles, ExportRun,
-                 OpenSweepCard, CloseSweepCard, EditSweep, StartSweep, StopSweep, ResumeSweep,
-                 ShowSweep, EnterLessons, LeaveLessons, GoToView, Quit, KeepOpen>;
+                 ShowRun, CompareRuns, EditRuns, DeleteRuns, UndoDelete, SetBaseline, CopySettings,
+                 CopySettingsAs, SelectStep, StartReplay, StopReplay, SetReplayPlaying,
+                 SetReplaySpeed, SeekReplay, RetryTrainerSetup, ShowPlan, SetPlanTarget, CopyText,
+                 SaveText, SavePicture, ShowTimeline, SelectRange, ClearRange, PickEvent, DropEvent,
+                 FindNames, ClearFind, GoToHit, GoToEvent, GoToNeighbour, ChangeBookmark,
+                 ShowMemory, RunSql, StopSql, OpenFiles, ExportRun, OpenSweepCard, CloseSweepCard,
+                 EditSweep, StartSweep, StopSweep, ResumeSweep, ShowSweep, ShowLessons, GoToView,
+                 Quit, KeepOpen>;
 using Commands = std::vector<Command>;
 
 }  // namespace shardlens::ui::state

@@ -80,7 +80,7 @@ TEST_F(ControllerTest, APinnedBaselineSurvivesARestartAndCanBeUnpinned) {
       becomes([](const ui::state::Snapshot& now) { return now.knobs.baseline_name == "run 1"; }));
   controller->execute(ui::state::SetKnob{"steps", "12"});
   EXPECT_EQ(controller->snapshot()->knobs.baseline_name, "run 1") << "an edit does not move it";
-  controller->execute(ui::state::UnpinBaseline{});
+  controller->execute(ui::state::SetBaseline{});
   ASSERT_TRUE(becomes([](const ui::state::Snapshot& now) {
     return now.knobs.baseline_name == "run 2" && !now.ledger->rows[1].is_pinned;
   }));

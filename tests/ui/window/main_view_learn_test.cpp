@@ -39,18 +39,22 @@ struct LearnTest : testing::Test {
 };
 
 TEST_F(LearnTest, IsEnteredAndLeftByKeyAndByTab) {
-  EXPECT_TRUE(window.take<state::EnterLessons>());
+  const auto shown_or_left = [&] {
+    const auto asked = window.take<state::ShowLessons>();
+    return asked ? std::optional(asked->is_shown) : std::nullopt;
+  };
+  EXPECT_EQ(shown_or_left(), true);
   window.press(snapshot, kit::Key::kOne, true);
-  EXPECT_TRUE(window.take<state::LeaveLessons>());
+  EXPECT_EQ(shown_or_left(), false);
   EXPECT_FALSE(window.probe().shows("Buckets, and what overlap is"));
   window.press(snapshot, kit::Key::kFour, true);
-  EXPECT_TRUE(window.take<state::EnterLessons>());
+  EXPECT_EQ(shown_or_left(), true);
   EXPECT_TRUE(window.probe().shows("Buckets, and what overlap is"));
   ASSERT_TRUE(window.click(snapshot, "top/compare"));
-  EXPECT_TRUE(window.take<state::LeaveLessons>());
+  EXPECT_EQ(shown_or_left(), false);
   EXPECT_TRUE(window.view().compares());
   ASSERT_TRUE(window.click(snapshot, "top/learn"));
-  EXPECT_TRUE(window.take<state::EnterLessons>());
+  EXPECT_EQ(shown_or_left(), true);
   EXPECT_TRUE(window.view().learns());
   EXPECT_TRUE(window.view().compares()) << "what was on screen, until a page shows something else";
 }

@@ -36,7 +36,7 @@ struct LessonsTest : ControllerTest {
     ASSERT_TRUE(shows("own"));
     ASSERT_TRUE(becomes([](const auto& now) { return !now.knobs.baseline_name.empty(); }));
     controller->execute(ui::state::SetKnob{"bucket_cap_mb", "60"});
-    controller->execute(ui::state::EnterLessons{});
+    controller->execute(ui::state::ShowLessons{});
   }
   bool shows(const std::string& name) {
     return becomes([&](const auto& now) { return now.run && now.run->figures.info.name == name; });
@@ -61,14 +61,14 @@ TEST_F(LessonsTest, AreReadWhenLearnIsOpened) {
       folder.write("lessons/1_buckets.md", "# Buckets\n\nWhat they are.\n\n## One\n\nA page.\n");
   open([&](ControllerOptions& options) { options.lessons = {lesson.parent_path()}; });
   EXPECT_EQ(controller->snapshot()->lessons, nullptr);
-  controller->execute(ui::state::EnterLessons{});
+  controller->execute(ui::state::ShowLessons{});
   ASSERT_TRUE(becomes([](const auto& now) { return now.lessons != nullptr; }));
   const auto shelf = controller->snapshot()->lessons;
   EXPECT_EQ(shelf->problems, std::vector<std::string>{});
   ASSERT_EQ(shelf->lessons.size(), 1u);
   EXPECT_EQ(shelf->lessons[0].title, "Buckets");
-  controller->execute(ui::state::LeaveLessons{});
-  controller->execute(ui::state::EnterLessons{});
+  controller->execute(ui::state::ShowLessons{false});
+  controller->execute(ui::state::ShowLessons{});
   EXPECT_EQ(controller->snapshot()->lessons, shelf);
 }
 
@@ -79,7 +79,7 @@ TEST_F(LessonsTest, APageShowsItsRunAndLeavingBringsTheUsersBack) {
   EXPECT_EQ(controller->snapshot()->gone_to->run, shown.filename().string());
   controller->execute(ui::state::CopySettings{shown.string()});
   EXPECT_EQ(controller->snapshot()->knobs.next.bucket_cap_mb, 4);
-  controller->execute(ui::state::LeaveLessons{});
+  controller->execute(ui::state::ShowLessons{false});
   EXPECT_TRUE(shows("own"));
   EXPECT_EQ(controller->snapshot()->knobs.next.bucket_cap_mb, 60);
 }
@@ -96,7 +96,7 @@ TEST_F(LessonsTest, WhatAPageSetsIsNoChangeOfTheUsers) {
   controller->execute(ui::state::CopySettings{shown.string()});
   controller->execute(ui::state::SetKnob{"bucket_cap_mb", "7"});
   EXPECT_EQ(controller->snapshot()->knobs.baseline_name, "run 1");
-  controller->execute(ui::state::LeaveLessons{});
+  controller->execute(ui::state::ShowLessons{false});
   controller->execute(ui::state::SetKnob{"bucket_cap_mb", "7"});
   EXPECT_EQ(controller->snapshot()->knobs.baseline_name, "run 2");
 }
@@ -140,7 +140,7 @@ TEST_F(LessonsTest, AMissingRunIsNamedAndTheViewStays) {
   EXPECT_NE(snapshot->notice.find("gone away"), std::string::npos) << snapshot->notice;
   EXPECT_EQ(snapshot->gone_to, nullptr);
   EXPECT_EQ(snapshot->run->figures.info.name, "own");
-  controller->execute(ui::state::LeaveLessons{});
+  controller->execute(ui::state::ShowLessons{false});
   EXPECT_EQ(controller->snapshot()->notice, "");
 }
 
@@ -149,7 +149,7 @@ TEST_F(LessonsTest, WhatWasSaidSinceARunWasMissingStaysWhenTheyAreLeft) {
   controller->execute(view_of("gone away"));
   ASSERT_TRUE(becomes([](const auto& now) { return now.notice_is_error; }));
   controller->execute(ui::state::SetKnob{"bucket_cap_mb", "plenty"});
-  controller->execute(ui::state::LeaveLessons{});
+  controller->execute(ui::state::ShowLessons{false});
   EXPECT_NE(controller->snapshot()->notice.find("bucket_cap_mb"), std::string::npos);
 }
 
@@ -172,7 +172,7 @@ TEST_F(LessonsTest, ComparedRunsComeBack) {
   go_to(view);
   EXPECT_TRUE(compares({shown.string(), other.string()}));
   EXPECT_EQ(controller->snapshot()->comparison->step, 2);
-  controller->execute(ui::state::LeaveLessons{});
+  controller->execute(ui::state::ShowLessons{false});
   EXPECT_TRUE(compares({own.string(), older.string()}));
   EXPECT_EQ(controller->snapshot()->comparison->step, -1);
 }
@@ -206,7 +206,7 @@ TEST_F(LessonsTest, AReplayComesBackWhereItWas) {
   ASSERT_TRUE(becomes([&](const auto& now) { return now.replay.now_ns == middle; }));
   go_to(view_of(shown));
   ASSERT_TRUE(becomes([](const auto& now) { return !now.replay.active; }));
-  controller->execute(ui::state::LeaveLessons{});
+  controller->execute(ui::state::ShowLessons{false});
   EXPECT_TRUE(becomes([&](const auto& now) {
     return now.replay.active && !now.replay.playing && now.replay.speed == 4 &&
            now.replay.now_ns == middle;
@@ -222,7 +222,7 @@ TEST_F(LessonsTest, ARunThatIsStartedBesideThemStaysWithItsSettings) {
   });
   ASSERT_TRUE(shows("own"));
   ASSERT_TRUE(becomes([](const auto& now) { return now.ledger && now.ledger->rows.size() == 4; }));
-  controller->execute(ui::state::EnterLessons{});
+  controller->execute(ui::state::ShowLessons{});
   go_to(view_of(shown));
   controller->execute(ui::state::CopySettings{shown.string()});
   controller->execute(ui::state::SetKnob{"bucket_cap_mb", "7"});
@@ -232,7 +232,7 @@ TEST_F(LessonsTest, ARunThatIsStartedBesideThemStaysWithItsSettings) {
   go_to(view_of(other));
   controller->execute(ui::state::CopySettings{other.string()});
   ASSERT_TRUE(shows("other"));
-  controller->execute(ui::state::LeaveLessons{});
+  controller->execute(ui::state::ShowLessons{false});
   EXPECT_TRUE(shows("started"));
   EXPECT_EQ(controller->snapshot()->knobs.next.bucket_cap_mb, 7);
 }
@@ -251,7 +251,7 @@ TEST_F(LessonsTest, ARunThatStartsOnceThePageWasTurnedComesWhenTheyAreLeft) {
   controller->execute(ui::state::StartRun{});
   ASSERT_TRUE(shows("first"));
   jobs.started().at(0)->ends_when_stopped = false;
-  controller->execute(ui::state::EnterLessons{});
+  controller->execute(ui::state::ShowLessons{});
   go_to(view_of(shown));
   jobs.record_in(second);
   controller->execute(ui::state::StartRun{true});
@@ -263,7 +263,7 @@ TEST_F(LessonsTest, ARunThatStartsOnceThePageWasTurnedComesWhenTheyAreLeft) {
   EXPECT_TRUE(becomes([](const auto& now) {
     return now.run && now.run->figures.info.name == "other" && now.run->selected_step == 2;
   })) << "the page speaks of it";
-  controller->execute(ui::state::LeaveLessons{});
+  controller->execute(ui::state::ShowLessons{false});
   EXPECT_TRUE(shows("second"));
 }
 
@@ -273,7 +273,7 @@ TEST_F(LessonsTest, WhatWasOnScreenMayBeDeletedMeanwhile) {
   go_to(view_of(shown));
   ASSERT_TRUE(shows("shown"));
   controller->execute(ui::state::DeleteRuns{{own.string()}});
-  controller->execute(ui::state::LeaveLessons{});
+  controller->execute(ui::state::ShowLessons{false});
   EXPECT_TRUE(shows("shown"));
   EXPECT_FALSE(controller->snapshot()->notice_is_error) << controller->snapshot()->notice;
 }
