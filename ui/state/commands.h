@@ -104,17 +104,15 @@ struct ShowTimeline {
   trace::timeline::PictureRequest request;
 };
 struct SelectRange {
-  trace::timeline::TimeRange range;
-};
-struct ClearRange {};  // statistics are of the whole run again
+  trace::timeline::TimeRange range{};
+};  // that statistics are of; empty: the whole run
 struct PickEvent {
   trace::timeline::EventRef event;
 };
 struct DropEvent {};
 struct FindNames {
-  trace::timeline::NamePattern pattern;
-};
-struct ClearFind {};
+  trace::timeline::NamePattern pattern{};
+};  // "": nothing is looked for any more
 struct GoToHit {
   int direction = 1;  // or -1
   std::int64_t from_ns = 0;
@@ -182,11 +180,10 @@ using Command =
                  ShowRun, CompareRuns, EditRuns, DeleteRuns, UndoDelete, SetBaseline, CopySettings,
                  CopySettingsAs, SelectStep, StartReplay, StopReplay, SetReplayPlaying,
                  SetReplaySpeed, SeekReplay, RetryTrainerSetup, ShowPlan, SetPlanTarget, CopyText,
-                 SaveText, SavePicture, ShowTimeline, SelectRange, ClearRange, PickEvent, DropEvent,
-                 FindNames, ClearFind, GoToHit, GoToEvent, GoToNeighbour, ChangeBookmark,
-                 ShowMemory, RunSql, StopSql, OpenFiles, ExportRun, OpenSweepCard, CloseSweepCard,
-                 EditSweep, StartSweep, StopSweep, ResumeSweep, ShowSweep, ShowLessons, GoToView,
-                 Quit, KeepOpen>;
+                 SaveText, SavePicture, ShowTimeline, SelectRange, PickEvent, DropEvent, FindNames,
+                 GoToHit, GoToEvent, GoToNeighbour, ChangeBookmark, ShowMemory, RunSql, StopSql,
+                 OpenFiles, ExportRun, OpenSweepCard, CloseSweepCard, EditSweep, StartSweep,
+                 StopSweep, ResumeSweep, ShowSweep, ShowLessons, GoToView, Quit, KeepOpen>;
 using Commands = std::vector<Command>;
 
 }  // namespace shardlens::ui::state

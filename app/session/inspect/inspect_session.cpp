@@ -444,8 +444,8 @@ void InspectSession::carry_out(const ui::state::ShowTimeline& command) {
   if (note_asked(&Asked::picture, command.request)) pictures_.ask(command.request);
 }
 
-void InspectSession::select_range(const trace::timeline::TimeRange& range) {
-  if (note_asked(&Asked::range, range)) ranges_.ask(range);
+void InspectSession::carry_out(const ui::state::SelectRange& command) {
+  if (note_asked(&Asked::range, command.range)) ranges_.ask(command.range);
 }
 
 void InspectSession::carry_out(const ui::state::DropEvent&) {
@@ -454,11 +454,10 @@ void InspectSession::carry_out(const ui::state::DropEvent&) {
 }
 
 void InspectSession::carry_out(const ui::state::FindNames& command) {
-  note_asked(&Asked::pattern, command.pattern);
-  finds_.ask(command.pattern);
-}
-
-void InspectSession::carry_out(const ui::state::ClearFind&) {
+  if (!command.pattern.text.empty()) {
+    note_asked(&Asked::pattern, command.pattern);
+    return finds_.ask(command.pattern);
+  }
   finds_.cancel();
   publish(opened().generation, [this](ui::state::InspectView& view) {
     asked_.pattern = {};

@@ -39,12 +39,10 @@ class InspectSession {
   void show_until(std::int64_t time_ns);
 
   void carry_out(const ui::state::ShowTimeline& command);
-  void carry_out(const ui::state::SelectRange& command) { select_range(command.range); }
-  void carry_out(const ui::state::ClearRange&) { select_range({}); }
+  void carry_out(const ui::state::SelectRange& command);
   void carry_out(const ui::state::PickEvent& asked) { picks_.ask({.place = {.ref = asked.event}}); }
   void carry_out(const ui::state::DropEvent& command);
   void carry_out(const ui::state::FindNames& command);
-  void carry_out(const ui::state::ClearFind& command);
   void carry_out(const ui::state::GoToHit& command);
   void carry_out(const ui::state::GoToEvent& command) {
     picks_.ask({.place = command.place, .reveals = true});
@@ -101,7 +99,6 @@ class InspectSession {
   void could_not_answer(const std::string& why);
   void draw_picture(const trace::timeline::PictureRequest& request, const Wanted& wanted);
   void count_range(const trace::timeline::TimeRange& range, const Wanted& wanted);
-  void select_range(const trace::timeline::TimeRange& range);
   void find_names(const trace::timeline::NamePattern& pattern, const Wanted& wanted);
   static std::optional<trace::timeline::EventPlace> place_of(trace::explore::RunExplorer& explorer,
                                                              const Pick& pick,

@@ -399,11 +399,7 @@ void TimelineBoard::ask_selected(state::Commands& commands) {
   trace::timeline::TimeRange range = selected_range(state_, *run_.rows, run_.steps);
   if (range == run_.counted) return;
   run_.counted = range;
-  if (state_.selection) {
-    commands.push_back(state::SelectRange{std::move(range)});
-  } else {
-    commands.push_back(state::ClearRange{});
-  }
+  commands.push_back(state::SelectRange{std::move(range)});
 }
 
 void TimelineBoard::zoom_to_selection() {

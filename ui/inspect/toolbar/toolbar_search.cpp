@@ -234,8 +234,7 @@ void SearchField::send(state::Commands& commands) {
   list_open_ = !text_.empty();
   if (text_.empty()) {
     sent_.clear();
-    commands.push_back(state::ClearFind{});
-    return;
+    return commands.push_back(state::FindNames{});
   }
   sent_.push_back({.text = text_, .is_plain = is_plain_});
   if (sent_.size() > kRemembered) sent_.pop_front();

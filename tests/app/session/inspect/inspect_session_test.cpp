@@ -68,7 +68,7 @@ TEST_F(InspectSessionTest, CountsASelectedRangeAndThenTheWholeRunAgain) {
   const auto part = settled()->range;
   EXPECT_FALSE(part->is_whole_run);
   EXPECT_EQ(part->range.start_ns, step.start_ns);
-  session.carry_out(ui::state::ClearRange{});
+  session.carry_out(ui::state::SelectRange{});
   EXPECT_TRUE(settled()->range->is_whole_run);
   EXPECT_EQ(settled()->range->tables.size(), whole->tables.size());
 }
@@ -88,7 +88,7 @@ TEST_F(InspectSessionTest, FindsNamesGoesFromHitToHitAndForgetsThem) {
   view = settled();
   EXPECT_EQ(view->reveal_number, 2u);
   EXPECT_GT(view->reveal.start_ns, first.start_ns);
-  session.carry_out(ui::state::ClearFind{});
+  session.carry_out(ui::state::FindNames{});
   EXPECT_FALSE(settled()->hits);
 }
 

@@ -169,7 +169,9 @@ TEST_F(TimelineKeysTest, EscapeClearsTheSearchBeforeAnythingElse) {
   inspect_.change().hits = hits;
   inspect_.settle();
   press(kit::Key::kEscape);
-  EXPECT_EQ(inspect_.take<state::ClearFind>().size(), 1u);
+  const auto cleared = inspect_.take<state::FindNames>();
+  ASSERT_EQ(cleared.size(), 1u);
+  EXPECT_EQ(cleared[0].pattern.text, "");
   EXPECT_TRUE(state().picked.has_value());
   press(kit::Key::kEscape);
   EXPECT_FALSE(state().picked.has_value());

@@ -83,7 +83,9 @@ TEST_F(TimelineMouseTest, SelectsARangeOnTheAxis) {
   EXPECT_TRUE(inspect_.probe().shows("on 8 ranks selected"));
   window().press(snapshot(), kit::Key::kEscape);
   EXPECT_FALSE(state().selection.has_value());
-  EXPECT_EQ(inspect_.take<state::ClearRange>().size(), 1u);
+  const auto cleared = inspect_.take<state::SelectRange>();
+  ASSERT_EQ(cleared.size(), 1u);
+  EXPECT_EQ(cleared[0].range, trace::timeline::TimeRange{});
 }
 
 TEST_F(TimelineMouseTest, SelectsARangeWithShiftFromRightToLeft) {

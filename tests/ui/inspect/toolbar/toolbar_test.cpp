@@ -57,7 +57,9 @@ TEST_F(ToolbarTest, ACrossClearsTheSearch) {
   answer("gemm", 312);
   inspect_.take_commands();
   ASSERT_TRUE(window().click(snapshot(), "inspect/search/clear"));
-  EXPECT_EQ(inspect_.take<state::ClearFind>().size(), 1u);
+  const auto cleared = inspect_.take<state::FindNames>();
+  ASSERT_EQ(cleared.size(), 1u);
+  EXPECT_EQ(cleared[0].pattern.text, "");
 }
 
 TEST_F(ToolbarTest, ListsEveryEventOfANameThatTheDetailsAskFor) {
@@ -174,7 +176,9 @@ TEST_F(ToolbarTest, EscapeEndsTheSearch) {
   answer("nccl", 312);
   inspect_.take_commands();
   window().press(snapshot(), kit::Key::kEscape);
-  EXPECT_EQ(inspect_.take<state::ClearFind>().size(), 1u);
+  const auto cleared = inspect_.take<state::FindNames>();
+  ASSERT_EQ(cleared.size(), 1u);
+  EXPECT_EQ(cleared[0].pattern.text, "");
 }
 
 TEST_F(ToolbarTest, SaysWhatATableSearchedFor) {
