@@ -84,13 +84,12 @@ Json schedule_json(const PredictedRun& run) {
                       {"exposed", ui::present::waited_ns(run.step, i) > 0}});
   }
   for (const auto& piece : ui::present::predicted_ribbon(run.step)) {
-    if (piece.is_as_recorded) continue;
-    const bool waits = piece.time_class == trace::base::TimeClass::kExposed;
+    const bool waits = piece.bar_class == trace::base::TimeClass::kExposed;
     events.push_back({{"rank", schedule.rank},
                       {"lane", "compute"},
                       {"what", waits ? "waits for collectives" : "computes"},
-                      {"start_ms", ms(since_begin(run, piece.start_ns))},
-                      {"end_ms", ms(since_begin(run, piece.end_ns))},
+                      {"start_ms", ms(since_begin(run, piece.time.start_ns))},
+                      {"end_ms", ms(since_begin(run, piece.time.end_ns))},
                       {"exposed", waits}});
   }
   return events;

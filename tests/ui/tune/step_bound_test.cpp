@@ -140,15 +140,14 @@ TEST_F(PredictionTest, SaysWhatBoundsTheStepInFewerAndFewerWords) {
             "Rank 0 waits 40.0 ms, 8.00 ms of it for reductions.");
 }
 
-TEST(PredictedRibbon, PartitionsTheStep) {
+TEST(PredictedRibbon, PartitionsWhatIsScheduledOfTheStep) {
   const auto pieces = present::predicted_ribbon(two_buckets(3, 0));
   const auto ms = [](double value) { return static_cast<std::int64_t>(value * kMs); };
-  const std::vector<present::PredictedPiece> expected{
-      {0, ms(40), TimeClass::kCompute, false},
-      {ms(40), ms(50), TimeClass::kOverlapped, false},
-      {ms(50), ms(80), TimeClass::kCompute, false},
-      {ms(80), ms(110), TimeClass::kExposed, false},
-      {ms(110), ms(130), TimeClass::kIdle, true}};
+  const std::vector<trace::analysis::ClassPiece> expected{
+      {{0, ms(40)}, TimeClass::kCompute},
+      {{ms(40), ms(50)}, TimeClass::kOverlapped},
+      {{ms(50), ms(80)}, TimeClass::kCompute},
+      {{ms(80), ms(110)}, TimeClass::kExposed}};
   EXPECT_EQ(pieces, expected);
 }
 

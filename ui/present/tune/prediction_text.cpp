@@ -17,7 +17,6 @@ namespace shardlens::ui::present {
 
 namespace {
 
-using trace::base::TimeClass;
 using trace::tuning::PredictedStep;
 using trace::tuning::Prediction;
 
@@ -430,7 +429,7 @@ std::optional<PredictionNote> prediction_note(const state::PredictionView* view,
   return note;
 }
 
-std::vector<PredictedPiece> predicted_ribbon(const trace::tuning::PredictedStep& step) {
+std::vector<trace::analysis::ClassPiece> predicted_ribbon(const PredictedStep& step) {
   using trace::base::Interval;
   const auto& schedule = step.schedule;
   std::vector<Interval> waits, calls;
@@ -441,15 +440,7 @@ std::vector<PredictedPiece> predicted_ribbon(const trace::tuning::PredictedStep&
   const auto communication = trace::base::unite(waiting, trace::base::normalize(std::move(calls)));
   const auto compute = trace::base::subtract({whole}, waiting);
   const trace::base::Intervals update{{schedule.backward_end_ns, schedule.end_ns}};
-  std::vector<PredictedPiece> pieces;
-  trace::base::sweep_classes({compute, communication, {}, update}, whole,
-                             [&](Interval part, TimeClass time_class) {
-                               pieces.push_back({part.start_ns, part.end_ns, time_class});
-                             });
-  if (schedule.end_ns < step.end_ns) {
-    pieces.push_back({schedule.end_ns, step.end_ns, TimeClass::kIdle, true});
-  }
-  return pieces;
+  return trace::analysis::exact_partition({compute, communication, {}, update}, whole);
 }
 
 }  // namespace shardlens::ui::present

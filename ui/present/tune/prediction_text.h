@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/base/time_partition.h"
+#include "trace/analysis/steps/ribbon.h"
 #include "trace/tuning/prediction.h"
 #include "ui/state/snapshot.h"
 
@@ -56,14 +56,8 @@ std::optional<PredictionNote> prediction_note(const state::PredictionView* view,
                                               const std::optional<double>& apart);
 
 // A predicted step as the model has it, of the rank that ends last: computation, communication
-// under it, waiting for communication, and then what is as it was. In order, without gaps; absolute
-// times.
-struct PredictedPiece {
-  std::int64_t start_ns = 0, end_ns = 0;
-  trace::base::TimeClass time_class = trace::base::TimeClass::kCompute;
-  bool is_as_recorded = false;
-  bool operator==(const PredictedPiece&) const = default;
-};
-std::vector<PredictedPiece> predicted_ribbon(const trace::tuning::PredictedStep& step);
+// under it, waiting for communication. In order, without gaps, up to the schedule's end: what comes
+// behind is as recorded. Absolute times.
+std::vector<trace::analysis::ClassPiece> predicted_ribbon(const trace::tuning::PredictedStep& step);
 
 }  // namespace shardlens::ui::present

@@ -135,20 +135,20 @@ void draw_calls(const Strip& strip, const PredictedStep& step, float y) {
 void draw_ribbon(const Strip& strip, const PredictedStep& step, float y) {
   const kit::Theme& theme = strip.theme();
   const state::Palette& p = theme.colors();
-  for (const present::PredictedPiece& piece : present::predicted_ribbon(step)) {
-    const state::Rect box = strip.box(piece.start_ns, piece.end_ns, y, theme.px(kRibbon));
-    if (piece.is_as_recorded) {
-      kit::fill(box, kit::color(p.field));
-      kit::label_in(theme, box.inset(theme.px(4), 0), kit::Face::kSmall, p.text_muted,
-                    "the rest as recorded", kit::Align::kCenter);
-    } else {
-      kit::fill(box, kit::color(quiet(p, piece.time_class)));
-    }
-    if (!piece.is_as_recorded && piece.time_class == trace::base::TimeClass::kExposed) {
-      const auto ns = static_cast<double>(piece.end_ns - piece.start_ns);
-      kit::label_in(theme, box.inset(theme.px(4), 0), kit::Face::kSmall, p.text,
-                    "exposed " + present::format_duration(ns).text(), kit::Align::kCenter);
-    }
+  const auto fill = [&](const trace::base::Interval& time, state::Rgb hue) {
+    const state::Rect box = strip.box(time.start_ns, time.end_ns, y, theme.px(kRibbon));
+    kit::fill(box, kit::color(hue));
+    return box.inset(theme.px(4), 0);
+  };
+  for (const auto& [time, time_class] : present::predicted_ribbon(step)) {
+    const state::Rect inner = fill(time, quiet(p, time_class));
+    if (time_class != trace::base::TimeClass::kExposed) continue;
+    kit::label_in(theme, inner, kit::Face::kSmall, p.text,
+                  "exposed " + present::duration_text(time.length()), kit::Align::kCenter);
+  }
+  if (step.schedule.end_ns < step.end_ns) {
+    kit::label_in(theme, fill({step.schedule.end_ns, step.end_ns}, p.field), kit::Face::kSmall,
+                  p.text_muted, "the rest as recorded", kit::Align::kCenter);
   }
 }
 
