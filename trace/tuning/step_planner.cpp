@@ -477,8 +477,7 @@ std::string StepPlanner::no_such_size(const predict::PlannedCall& call) const {
   const std::string elsewhere = info_.device == "cuda"
                                     ? "`shardlens calibrate --from FILE` keeps it for this library"
                                     : "`shardlens predict --costs FILE` takes it";
-  return "The run moved no sizes near " +
-         base::format_bytes(static_cast<double>(call.bytes)).text() + " (" + call.what +
+  return "The run moved no sizes near " + base::bytes_text(call.bytes) + " (" + call.what +
          "), so what that takes is not known. " +
          (model::has_settings(info_)
               ? "`shardlens calibrate` measures it, or name"

@@ -156,8 +156,7 @@ const char* overhead_bound(const trace::analysis::RecorderFigures& recorder) {
 std::string recorder_text(const trace::analysis::RecorderFigures& recorder) {
   std::string text = recorder.events ? format_integer(*recorder.events) + " events" : "";
   if (recorder.bytes_on_disk > 0) {
-    text += (text.empty() ? "" : " in ") +
-            format_bytes(static_cast<double>(recorder.bytes_on_disk)).text();
+    text += (text.empty() ? "" : " in ") + bytes_text(recorder.bytes_on_disk);
     if (!recorder.events) text += " on disk";
   }
   if (recorder.overhead_fraction) {

@@ -90,8 +90,7 @@ std::string verified_text(const std::filesystem::path& run, const VerifyReport& 
   std::string text = run.string() + ": " + std::to_string(report.ranks.size()) +
                      (report.ranks.size() == 1 ? " rank, " : " ranks, ") + grouped(events) +
                      " events, " + grouped(sum_of(report, &trace::store::VerifiedRank::chunks)) +
-                     " chunks, " +
-                     ui::present::format_bytes(static_cast<double>(report.bytes)).text() + "\n";
+                     " chunks, " + ui::present::bytes_text(report.bytes) + "\n";
   for (const trace::model::Lost& one : report.lost) {
     text += "Lost while recording, rank " + std::to_string(one.rank) + ": " + grouped(one.count) +
             ", " + one.reason + "\n";

@@ -23,10 +23,6 @@ std::string what_text(const CollectiveCallFigures& call) {
   return std::string(model::to_string(call.function)) + tag;
 }
 
-std::string time_text(std::int64_t ns) {
-  return base::format_duration(static_cast<double>(ns)).text();
-}
-
 // "4.00 MiB, "; "": its size is not known.
 std::string size_and(const CollectiveCallFigures& call) {
   return model::has_bytes(call) ? base::bytes_text(call.bytes) + ", " : "";
@@ -222,7 +218,8 @@ class Diagnoser {
     const auto& beat = heartbeat(stopped.front());
     std::string text = ranks_text(stopped) + (stopped.size() == 1 ? " has" : " have") +
                        " stopped or ended: no sign of life for " +
-                       time_text(now_ns_ - beat.alive_ns) + ", last seen " + seen_text(beat);
+                       base::duration_text(now_ns_ - beat.alive_ns) + ", last seen " +
+                       seen_text(beat);
     if (!waiting.empty()) {
       text += "; " + ranks_text(waiting) + (waiting.size() == 1 ? " waits in " : " wait in ") +
               full_text(call, group.name);
@@ -242,7 +239,7 @@ class Diagnoser {
       const auto still_ns = now_ns_ - beat.progress_ns;
       if (beat.progress_ns > 0 && still_ns > kWorthMentioning) {
         text += std::string(is_live_ ? " and has" : " and had") + " not moved on for " +
-                time_text(still_ns);
+                base::duration_text(still_ns);
       }
     }
     return conclude(HangCause::kNotArrived, absent.front(), std::move(text));

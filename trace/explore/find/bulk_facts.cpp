@@ -169,7 +169,7 @@ class BulkFacts {
       total_ns = base::saturated_add(total_ns, time.length());
     }
     return base::format_integer(static_cast<std::int64_t>(events.size())) + " · " +
-           duration_figure(total_ns);
+           base::duration_text(total_ns);
   }
 
   void add_relative(const char* label, const std::optional<FoundEvent>& other) {
@@ -177,7 +177,7 @@ class BulkFacts {
                    other->chunk.row_id == found_.chunk.row_id)) {
       return;
     }
-    sheet_.add(label, name_of(other->event), duration_figure(other->event.duration_ns));
+    sheet_.add(label, name_of(other->event), base::duration_text(other->event.duration_ns));
     sheet_.add_link(label, finder_.place_of(*other));
   }
 

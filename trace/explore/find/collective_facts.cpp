@@ -141,7 +141,8 @@ class CollectiveFacts {
   }
 
   std::string clocks_text() const {
-    return "the hosts' clocks may be " + duration_figure(sheet_.details.clock_error_ns) + " apart";
+    return "the hosts' clocks may be " + base::duration_text(sheet_.details.clock_error_ns) +
+           " apart";
   }
 
   std::string why_unknown(analysis::WaitDoubt doubt) const {
@@ -245,7 +246,7 @@ class CollectiveFacts {
     if (time.length() <= 0) return;
     const std::int64_t overlapped_ns = base::length_within(activity.compute, time);
     const auto figure = [&](std::int64_t ns) {
-      return duration_figure(ns) + " (" +
+      return base::duration_text(ns) + " (" +
              base::format_percent(static_cast<double>(ns) / static_cast<double>(time.length()))
                  .text() +
              ")";

@@ -34,16 +34,12 @@ std::string grouped_ns(std::int64_t ns) { return base::format_integer(ns) + " ns
 
 }  // namespace
 
-std::string duration_figure(std::int64_t ns) {
-  return base::format_duration(static_cast<double>(ns)).text();
-}
-
 void FactSheet::add(std::string_view label, std::string value, std::string note) {
   details.fields.push_back({std::string(label), std::move(value), std::move(note)});
 }
 
 void FactSheet::add_duration(std::string_view label, std::int64_t ns, std::string note) {
-  add(label, duration_figure(ns), std::move(note));
+  add(label, base::duration_text(ns), std::move(note));
 }
 
 void FactSheet::add_times(std::int64_t start_ns, std::int64_t duration_ns) {
@@ -60,7 +56,7 @@ void FactSheet::add_times(std::int64_t start_ns, std::int64_t duration_ns) {
   if (duration_ns >= 0) {
     add_duration("Duration", duration_ns, grouped_ns(duration_ns));
   } else {
-    add("Duration", "ended " + duration_figure(-duration_ns) + " before it began",
+    add("Duration", "ended " + base::duration_text(-duration_ns) + " before it began",
         "its times contradict each other; drawn from the earlier one");
   }
 }

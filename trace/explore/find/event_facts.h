@@ -37,8 +37,6 @@ class FactSheet {
   const RankSnapshot& rank_;
 };
 
-std::string duration_figure(std::int64_t ns);  // "14.9 ms"
-
 namespace detail {
 base::Result<timeline::EventDetails> bulk_details(const RunSnapshot& run, const RankSnapshot& rank,
                                                   const timeline::EventRef& event);

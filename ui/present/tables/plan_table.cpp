@@ -271,9 +271,7 @@ std::string plan_device_text(const trace::predict::Plan& plan, std::string_view 
          bytes_or_zero(request.memory_bytes) + " usable";
 }
 
-std::string bytes_or_zero(std::int64_t bytes) {
-  return bytes == 0 ? "0" : format_bytes(static_cast<double>(bytes)).text();
-}
+std::string bytes_or_zero(std::int64_t bytes) { return bytes == 0 ? "0" : bytes_text(bytes); }
 
 std::vector<FormulaLine> memory_lines(const trace::predict::MemoryPrediction& memory) {
   std::vector<FormulaLine> lines;

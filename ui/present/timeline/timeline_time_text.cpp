@@ -95,7 +95,7 @@ std::string length_text(std::int64_t ns) {
   const std::int64_t magnitude = ns < 0 ? -ns : ns;
   const std::string sign = ns < 0 ? "−" : "";
   if (magnitude < 1000) return sign + std::to_string(magnitude) + " ns";
-  if (magnitude < 2 * kMinute) return format_duration(static_cast<double>(ns)).text();
+  if (magnitude < 2 * kMinute) return duration_text(ns);
   const std::int64_t seconds = magnitude / kSecond;
   if (magnitude < kHour) {
     return sign + std::to_string(seconds / 60) + " min " + std::to_string(seconds % 60) + " s";

@@ -25,14 +25,10 @@ constexpr double kVague = 0.5;    // width of a 95 % interval of what can be any
 
 std::string span_text(double ns) { return format_duration(ns).text(); }
 
-std::string elapsed_text(std::int64_t ns) {
-  return format_duration(static_cast<double>(ns)).text();
-}
-
 // "bucket 3 (2.1 MiB)"
 std::string call_text(const PredictedStep& step, std::size_t call) {
   const auto& planned = step.program.calls[step.schedule.calls[call].call];
-  return planned.what + " (" + format_bytes(static_cast<double>(planned.bytes)).text() + ")";
+  return planned.what + " (" + bytes_text(planned.bytes) + ")";
 }
 
 // "forward gathers" for "blocks.3 forward gather, prefetched".
@@ -73,8 +69,8 @@ const std::string& call_name(const PredictedStep& step, std::size_t call) {
 std::vector<std::string> train_wordings(const PredictedStep& step, std::size_t first,
                                         std::size_t last) {
   const auto& calls = step.schedule.calls;
-  const std::string ready = elapsed_text(calls[first].ready_ns - step.start_ns);
-  const std::string behind = elapsed_text(calls[last].end_ns - calls[last].ready_ns);
+  const std::string ready = duration_text(calls[first].ready_ns - step.start_ns);
+  const std::string behind = duration_text(calls[last].end_ns - calls[last].ready_ns);
   const bool at_end = is_asked_for_at_end(step.program, calls[last].call);
   const std::string at = (at_end ? "asked for at " : "ready at ") + ready;
   if (first == last) {
@@ -111,15 +107,15 @@ std::vector<std::string> wait_wordings(const PredictedStep& step) {
   std::string parts;
   for (const auto& [ns, kind] : sorted) {
     if (static_cast<double>(ns) < kUnsaid * static_cast<double>(waited_ns)) break;
-    parts += (parts.empty() ? "" : ", ") + elapsed_text(ns) + " for " + kind;
+    parts += (parts.empty() ? "" : ", ") + duration_text(ns) + " for " + kind;
   }
   const auto longest = std::ranges::max_element(waits, {}, length);
-  const std::string longest_text =
-      "longest for " + call_text(step, longest->call) + ", " + elapsed_text(length(*longest)) + ".";
+  const std::string longest_text = "longest for " + call_text(step, longest->call) + ", " +
+                                   duration_text(length(*longest)) + ".";
   const std::string rank = "Rank " + std::to_string(step.schedule.rank);
-  const std::string waited = elapsed_text(waited_ns);
+  const std::string waited = duration_text(waited_ns);
   const auto& [most_ns, most] = sorted.front();
-  const std::string share = sorted.size() == 1 ? "" : ", " + elapsed_text(most_ns) + " of it";
+  const std::string share = sorted.size() == 1 ? "" : ", " + duration_text(most_ns) + " of it";
   return {rank + " ends last and waits " + waited + ": " + parts + "; " + longest_text,
           rank + " ends last and waits " + waited + ", " + longest_text,
           rank + " waits " + waited + share + " for " + most + "."};
@@ -216,14 +212,12 @@ namespace {
 
 // "bucket_cap_mb of 2.73 KiB to 1.87 MiB"
 std::string cap_text(const std::string& knob, const trace::predict::CapRange& caps) {
-  const auto bytes = [](std::int64_t count) {
-    return format_bytes(static_cast<double>(count)).text();
-  };
   if (caps.has_end()) {
-    return "a " + knob + " of " + bytes(caps.above_bytes + 1) + " to " + bytes(caps.up_to_bytes);
+    return "a " + knob + " of " + bytes_text(caps.above_bytes + 1) + " to " +
+           bytes_text(caps.up_to_bytes);
   }
   if (caps.above_bytes == 0) return "any " + knob;
-  return "a " + knob + " above " + bytes(caps.above_bytes);
+  return "a " + knob + " above " + bytes_text(caps.above_bytes);
 }
 
 // What becomes of single units that fully_shard keeps for backward; "": there are none.
@@ -365,11 +359,9 @@ std::vector<PredictionNote::Row> note_rows(const Prediction& prediction,
                                                 span_text(*prediction.exposed_ns))});
   }
   if (prediction.recorded_peak_bytes() && prediction.peak_bytes()) {
-    const auto bytes = [](std::int64_t count) {
-      return format_bytes(static_cast<double>(count)).text();
-    };
-    rows.push_back({"Peak of tensors", before_and_after(bytes(*prediction.recorded_peak_bytes()),
-                                                        bytes(*prediction.peak_bytes()))});
+    rows.push_back(
+        {"Peak of tensors", before_and_after(bytes_text(*prediction.recorded_peak_bytes()),
+                                             bytes_text(*prediction.peak_bytes()))});
   }
   return rows;
 }
