@@ -42,7 +42,7 @@ constexpr const char* kSweepTab = "Sweep";
 trace::base::Result<std::filesystem::path> first_run_of(const std::string& sweep,
                                                         const std::filesystem::path& runs_dir) {
   TRY_ASSIGN(const auto record, sweep::read_sweep(runs_dir, sweep));
-  for (const auto& run : record.runs) {
+  for (const auto& [slot, run] : record.runs) {
     const auto folder = runs_dir / run.file_name;
     if (!run.file_name.empty() && std::filesystem::exists(folder)) return folder;
   }

@@ -150,7 +150,7 @@ TEST_F(CommandLine, ASearchIsNotTouchedByTheCommandThatRefusesIt) {
   search.plan.name = "fast";
   search.plan.search.emplace();
   search.plan.points.settings.emplace_back();
-  search.runs.push_back({.slot = {0, 0}, .file_name = "", .failure = "rank 1 was killed"});
+  search.runs[{0, 0}].failure = "rank 1 was killed";
   fs::create_directories(sweep::sweep_folder(runs_, "fast"));
   ASSERT_TRUE(sweep::write_sweep(runs_, search));
   EXPECT_THAT(refused(kWrongUse, {"sweep", "--resume", "fast", "--repeat", "7", "--retry-failed"}),

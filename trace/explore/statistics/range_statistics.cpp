@@ -29,7 +29,7 @@ struct RangeChunks {
   bool is_whole_run = true;
 };
 
-RangeChunks chunks_of(const store::EventStore& store, const timeline::TimeRange& range) {
+RangeChunks chunks_within(const store::EventStore& store, const timeline::TimeRange& range) {
   RangeChunks found;
   const auto all = store.chunks();
   for (const store::ChunkEntry& chunk : *all) {
@@ -105,7 +105,7 @@ class ChunkStatistics {
       : store_(store),
         range_(range),
         wanted_(wanted),
-        found_(chunks_of(store, range)),
+        found_(chunks_within(store, range)),
         tally_(store, range) {
     tally_.learn_names(found_.chunks);
   }
