@@ -1,6 +1,6 @@
 # Libraries from the distribution, each under one imported name.
 
-find_package(SQLite3 REQUIRED)
+find_package(SQLite3 3.38 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct SqlAnswer {
   std::vector<bool> is_number;                 // by column
   bool truncated = false;                      // there were more rows than the table takes
   std::string error;                           // "" for none
+  std::optional<std::size_t> wrong_at;         // the byte of `query` that it is about, if known
   std::string left_out;                        // a rank that cannot be read, and why; "" for none
   double seconds = 0;
 };

@@ -41,8 +41,10 @@ ui::state::SqlAnswer ask_sql(const std::filesystem::path& run, const std::string
   answer.query = query;
   const auto begin = std::chrono::steady_clock::now();
   const auto result = read_safely(run.string(), [&] {
-    return trace::store::query_run(
-        run, query, {.row_limit = kMostRows, .interrupted = [&] { return !wanted(); }});
+    return trace::store::query_run(run, query,
+                                   {.row_limit = kMostRows,
+                                    .interrupted = [&] { return !wanted(); },
+                                    .wrong_at = &answer.wrong_at});
   });
   answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (result) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <memory>
+#include <optional>
 
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"
@@ -18,16 +19,17 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool names_word(std::string_view text, std::string_view word) {
+// Where it stands by itself in `text`, `from` there on; npos: nowhere.
+std::size_t find_word(std::string_view text, std::string_view word, std::size_t from = 0) {
   const auto is_part = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
   };
-  for (auto at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+  for (auto at = text.find(word, from); at != text.npos; at = text.find(word, at + 1)) {
     const auto after = at + word.size();
     const bool begins = at == 0 || !is_part(text[at - 1]);
-    if (begins && (after == text.size() || !is_part(text[after]))) return true;
+    if (begins && (after == text.size() || !is_part(text[after]))) return at;
   }
-  return false;
+  return text.npos;
 }
 
 // What there is instead of what was asked for: the columns of the tables in the query, else the
@@ -37,7 +39,7 @@ std::string what_there_is(const std::string& reason, const std::string& sql) {
   std::vector<std::string> tables;
   for (const QueryTable& table : query_tables()) {
     tables.push_back(table.name);
-    if (!names_word(sql, table.name)) continue;
+    if (find_word(sql, table.name) == sql.npos) continue;
     columns += ". Columns of " + table.name + ": " + base::joined(table.columns);
   }
   const bool is_column = reason.find("no such column") != reason.npos && !columns.empty();
@@ -88,14 +90,31 @@ struct Finalize {
 };
 using OwnedStatement = std::unique_ptr<sqlite3_stmt, Finalize>;
 
+std::optional<std::size_t> place_of_mistake(sqlite3* connection, std::string_view sql) {
+  const int offset = sqlite3_error_offset(connection);
+  if (offset >= 0) return static_cast<std::size_t>(offset);
+  // Of a table that there is not SQLite tells its name alone, which may stand at several places.
+  constexpr std::string_view kNoTable = "no such table: ";
+  const std::string reason = message_of(connection);
+  if (!reason.starts_with(kNoTable)) return std::nullopt;
+  const std::string_view table = std::string_view(reason).substr(kNoTable.size());
+  const std::size_t first = find_word(sql, table);
+  if (first == sql.npos || find_word(sql, table, first + 1) != sql.npos) return std::nullopt;
+  return first;
+}
+
 // Statement is not used here: its errors speak of a file, these of the user's SQL.
-base::Result<OwnedStatement> prepare(Database& connection, const std::string& sql) {
+base::Result<OwnedStatement> prepare(Database& connection, const std::string& sql,
+                                     std::optional<std::size_t>* wrong_at) {
   sqlite3_stmt* raw = nullptr;
   const char* rest = nullptr;
   const int code = sqlite3_prepare_v2(connection.get(), sql.c_str(), -1, &raw, &rest);
   OwnedStatement statement(raw);
   if (code == SQLITE_AUTH) return wrong_sql("only reading is possible, with SELECT", sql);
-  if (code != SQLITE_OK) return wrong_sql(message_of(connection.get()), sql);
+  if (code != SQLITE_OK) {
+    if (wrong_at != nullptr) *wrong_at = place_of_mistake(connection.get(), sql);
+    return wrong_sql(message_of(connection.get()), sql);
+  }
   if (!statement) return wrong_sql("it is empty", sql);
   if (!sqlite3_stmt_readonly(statement.get()) || sqlite3_column_count(statement.get()) == 0) {
     return wrong_sql("only reading is possible, with SELECT", sql);
@@ -216,7 +235,7 @@ base::Result<QueryResult> query_run(const fs::path& run, const std::string& sql,
   TRY(connection.execute("pragma cache_size=" + std::to_string(-kSortedInMemoryKib)));
   sqlite3_set_authorizer(connection.get(), authorize, nullptr);
   const StopReading stop([&] { return options.interrupted && options.interrupted(); });
-  TRY_ASSIGN(const OwnedStatement statement, prepare(connection, sql));
+  TRY_ASSIGN(const OwnedStatement statement, prepare(connection, sql, options.wrong_at));
   auto result = fetch(connection, statement.get(), options);
   if (!result) return result;
   result->decoded_chunks = events.decoded_chunks();

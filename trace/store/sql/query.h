@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -37,6 +38,8 @@ struct QueryOptions {
       {};
   std::function<bool()> interrupted =
       {};  // asked every few milliseconds; true ends it with kFailed
+  // Where it is told at which byte of the SQL the mistake is, if that is known.
+  std::optional<std::size_t>* wrong_at = nullptr;
 };
 
 // One SELECT over the row tables (`step`, `collective`, `memory`, …) and the tables of bulk events

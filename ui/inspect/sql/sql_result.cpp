@@ -53,35 +53,6 @@ std::optional<std::int64_t> integer_of(const state::SqlAnswer& answer, std::size
       text_at(answer, row, static_cast<std::size_t>(column - answer.columns.begin())));
 }
 
-bool stands_alone(std::string_view query, std::size_t at, std::size_t length) {
-  const bool word = is_word_character(query[at]);
-  if (!word) return true;
-  const bool before = at == 0 || !is_word_character(query[at - 1]);
-  const std::size_t end = at + length;
-  return before && (end >= query.size() || !is_word_character(query[end]));
-}
-
-// What SQLite names in its message.
-std::string_view complained_of(std::string_view error) {
-  for (const std::string_view start : {"near \"", "unrecognized token: \""}) {
-    if (const auto at = error.find(start); at != std::string_view::npos) {
-      const std::size_t begin = at + start.size();
-      return error.substr(begin, std::min(error.find('"', begin), error.size()) - begin);
-    }
-  }
-  for (const std::string_view start :
-       {"no such column: ", "no such table: ", "no such function: ", "ambiguous column name: "}) {
-    if (const auto at = error.find(start); at != std::string_view::npos) {
-      const std::size_t begin = at + start.size();
-      std::size_t end = begin;
-      while (end < error.size() && (is_word_character(error[end]) || error[end] == '.')) ++end;
-      while (end > begin && error[end - 1] == '.') --end;  // of the sentence
-      return error.substr(begin, end - begin);
-    }
-  }
-  return {};
-}
-
 }  // namespace
 
 std::shared_ptr<const present::Table> sql_result_table(
@@ -155,22 +126,14 @@ std::string answer_text(const state::SqlAnswer& answer) {
   return text;
 }
 
-std::optional<SqlErrorPlace> sql_error_place(std::string_view query, std::string_view error) {
-  const std::string_view word = complained_of(error);
-  if (word.empty()) return std::nullopt;
-  std::optional<std::size_t> only;
-  for (std::size_t at = query.find(word); at != std::string_view::npos;
-       at = query.find(word, at + 1)) {
-    if (!stands_alone(query, at, word.size())) continue;
-    if (only) return std::nullopt;  // which one is not known
-    only = at;
-  }
-  if (!only) return std::nullopt;
-  SqlErrorPlace place{*only, word.size()};
-  for (std::size_t i = 0; i < *only; ++i) {
-    const bool letter = (static_cast<unsigned char>(query[i]) & 0xc0) != 0x80;
-    place.column = query[i] == '\n' ? 1 : place.column + (letter ? 1 : 0);
-    if (query[i] == '\n') ++place.line;
+SqlErrorPlace sql_error_place(std::string_view query, std::size_t offset) {
+  std::size_t end = offset;
+  while (end < query.size() && (is_word_character(query[end]) || query[end] == '.')) ++end;
+  SqlErrorPlace place{offset, std::max<std::size_t>(1, end - offset)};
+  for (const char c : query.substr(0, offset)) {
+    const bool letter = (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+    place.column = c == '\n' ? 1 : place.column + (letter ? 1 : 0);
+    if (c == '\n') ++place.line;
   }
   return place;
 }

@@ -27,7 +27,7 @@ struct SqlErrorPlace {
   std::size_t offset = 0, length = 0;  // bytes of the query
   int line = 1, column = 1;            // from 1
 };
-// Where SQLite's complaint is about: the only place at which what it quotes occurs as a word.
-std::optional<SqlErrorPlace> sql_error_place(std::string_view query, std::string_view error);
+// The word that begins at a byte of the query.
+SqlErrorPlace sql_error_place(std::string_view query, std::size_t offset);
 
 }  // namespace shardlens::ui::inspect

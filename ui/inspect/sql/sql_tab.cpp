@@ -139,8 +139,9 @@ std::vector<trace::timeline::TimeRange> SqlTab::draw(const kit::Theme& theme,
     run_.menu_row.reset();
     run_.answer = console.answer;
     run_.table = run_.answer ? sql_result_table(run_.answer) : nullptr;
-    run_.wrong =
-        run_.answer ? sql_error_place(run_.answer->query, run_.answer->error) : std::nullopt;
+    run_.wrong.reset();
+    if (run_.answer && run_.answer->wrong_at)
+      run_.wrong = sql_error_place(run_.answer->query, *run_.answer->wrong_at);
     if (run_.answer && editor_.text().empty()) editor_.set(run_.answer->query, false);
   }
   state::Rect area = rect;

@@ -63,6 +63,7 @@ TEST_F(SqlAnswerTest, HoldsColumnsRowsAndWhichOfThemAreFigures) {
 TEST_F(SqlAnswerTest, SaysWhatIsWrongWithAQuery) {
   const auto answer = ask_sql(run, "select nonsense from step", always);
   EXPECT_NE(answer.error.find("nonsense"), std::string::npos);
+  EXPECT_EQ(answer.wrong_at, 7u);
   EXPECT_TRUE(answer.rows.empty());
 }
 

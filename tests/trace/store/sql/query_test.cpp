@@ -115,6 +115,25 @@ TEST_F(QueryRun, ExplainsWrongSqlWithTheTables) {
   EXPECT_EQ(error("select abs(-9223372036854775807 - 1)").kind, base::ErrorKind::kUsage);
 }
 
+TEST_F(QueryRun, TellsAtWhichByteTheSqlIsWrong) {
+  const auto wrong_at = [](const std::string& sql) {
+    std::optional<std::size_t> at;
+    EXPECT_FALSE(query_run(run_, sql, {.wrong_at = &at})) << sql;
+    return at;
+  };
+  EXPECT_EQ(wrong_at("selec 1"), 0u);
+  EXPECT_EQ(wrong_at("select rank,\n  nowhere, nowhere from step"), 15u) << "the first of two";
+  EXPECT_EQ(wrong_at("select 'é', s.nowhere from step s"), 13u);
+  EXPECT_EQ(wrong_at("select nowhere(1)"), 7u);
+  EXPECT_EQ(wrong_at("select rank from step a, step b"), 7u);
+  EXPECT_EQ(wrong_at("select 'open"), 7u);
+  EXPECT_EQ(wrong_at("select 1 from kernels -- not kernels2"), 14u);
+  EXPECT_EQ(wrong_at("select kernels.rank from kernels"), std::nullopt) << "which one is not known";
+  EXPECT_EQ(wrong_at("select rank from step where"), std::nullopt);
+  EXPECT_EQ(wrong_at("select 1; select 2"), std::nullopt);
+  EXPECT_EQ(wrong_at("delete from step"), std::nullopt);
+}
+
 TEST_F(QueryRun, TakesATrailingSemicolonAndComments) {
   EXPECT_EQ(value("select 1;"), "1");
   EXPECT_EQ(value("select 1; -- one\n"), "1");

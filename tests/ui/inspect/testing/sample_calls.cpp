@@ -126,6 +126,7 @@ std::shared_ptr<const state::SqlAnswer> failed_answer() {
   auto answer = std::make_shared<state::SqlAnswer>();
   answer->query = "select name, durations_ns\nfrom kernel";
   answer->error = "no such column: durations_ns. kernel has: rank, lane, name, duration_ns";
+  answer->wrong_at = answer->query.find("durations_ns");
   return answer;
 }
 
