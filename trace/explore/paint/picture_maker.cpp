@@ -109,7 +109,7 @@ class PictureMaker {
 
   struct MeanOfRanks {
     std::mutex mutex;  // for the sum
-    MeanRibbon sum;
+    timeline::MeanRibbon sum;
   };
   // Of a rank. What is only part of a mean is not kept: there may be a thousand ranks.
   struct RibbonTask {
@@ -202,7 +202,7 @@ class PictureMaker {
   }
 
   timeline::RowPicture ribbon_of(const RowTask& task) const {
-    if (task.rank == nullptr) return means_.at(key_of(kAllRanks, task)).sum.picture();
+    if (task.rank == nullptr) return shown_ribbon(means_.at(key_of(kAllRanks, task)).sum.picture());
     return ribbons_.at(key_of(*task.rank, task)).ribbon;
   }
 

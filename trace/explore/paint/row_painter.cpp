@@ -324,18 +324,4 @@ timeline::RowPicture shown_ribbon(timeline::RowPicture ribbon) {
   return ribbon;
 }
 
-void MeanRibbon::add(const timeline::RowPicture& rank) {
-  is_exact_ = is_exact_ && rank.is_exact;
-  is_complete_ = is_complete_ && rank.is_complete;
-  columns_.add(rank.columns);
-}
-
-timeline::RowPicture MeanRibbon::picture() const {
-  timeline::RowPicture result;
-  result.is_exact = is_exact_;
-  result.is_complete = is_complete_;
-  result.columns = columns_.take();
-  return shown_ribbon(std::move(result));
-}
-
 }  // namespace shardlens::trace::explore

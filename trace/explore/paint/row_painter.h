@@ -1,5 +1,5 @@
-// One row of a picture, or the ribbon of a rank and of all in the mean: from events where a pixel
-// is short enough, else from the rank's overview. Any thread.
+// One row of a picture, or the ribbon of a rank: from events where a pixel is short enough, else
+// from the rank's overview. Any thread.
 #pragma once
 
 #include "trace/explore/run/run_snapshot.h"
@@ -33,15 +33,5 @@ timeline::RowPicture rank_ribbon(const RankSnapshot& rank, base::Interval window
                                  double ns_per_pixel, const WindowActivity* activity);
 // What of it is shown: its pieces, else its columns, those that look the same joined.
 timeline::RowPicture shown_ribbon(timeline::RowPicture ribbon);
-// Of all ranks, one after the other in any order.
-class MeanRibbon {
- public:
-  void add(const timeline::RowPicture& rank);
-  timeline::RowPicture picture() const;
-
- private:
-  timeline::MeanColumns columns_;
-  bool is_exact_ = true, is_complete_ = true;
-};
 
 }  // namespace shardlens::trace::explore

@@ -92,11 +92,13 @@ std::vector<RibbonColumn> ribbon_columns(std::span<const ClassCell> cells, Pixel
   return sums.take();
 }
 
-void MeanColumns::add(std::span<const RibbonColumn> rank) {
+void MeanRibbon::add(const RowPicture& rank) {
   ++ranks_;
+  is_exact_ = is_exact_ && rank.is_exact;
+  is_complete_ = is_complete_ && rank.is_complete;
   std::vector<Sum> fresh;
   std::size_t at = 0;
-  for (const RibbonColumn& column : rank) {
+  for (const RibbonColumn& column : rank.columns) {
     while (at < sums_.size() && sums_[at].start_ns < column.start_ns) ++at;
     const bool is_there = at < sums_.size() && sums_[at].start_ns == column.start_ns;
     Sum& sum = is_there ? sums_[at] : fresh.emplace_back(Sum{column.start_ns, column.end_ns, {}});
@@ -110,11 +112,13 @@ void MeanColumns::add(std::span<const RibbonColumn> rank) {
   std::ranges::inplace_merge(sums_, sums_.begin() + known, {}, &Sum::start_ns);
 }
 
-std::vector<RibbonColumn> MeanColumns::take() const {
-  std::vector<RibbonColumn> mean;
-  mean.reserve(sums_.size());
+RowPicture MeanRibbon::picture() const {
+  RowPicture mean;
+  mean.is_exact = is_exact_;
+  mean.is_complete = is_complete_;
+  mean.columns.reserve(sums_.size());
   for (const Sum& sum : sums_) {
-    RibbonColumn& column = mean.emplace_back(RibbonColumn{sum.start_ns, sum.end_ns, {}});
+    RibbonColumn& column = mean.columns.emplace_back(RibbonColumn{sum.start_ns, sum.end_ns, {}});
     for (std::size_t i = 0; i < column.share.size(); ++i) {
       column.share[i] = static_cast<float>(static_cast<double>(sum.share[i]) / kWhole / ranks_);
     }

@@ -26,10 +26,10 @@ RowPicture exact_ribbon(const base::ActivitySets& sets, base::Interval window,
 std::vector<RibbonColumn> ribbon_columns(std::span<const ClassCell> cells, PixelGrid grid);
 // The mean over ranks whose columns are on one grid; a rank without a column adds nothing to it.
 // The same in whichever order ranks are added, and as large for a thousand of them as for one.
-class MeanColumns {
+class MeanRibbon {
  public:
-  void add(std::span<const RibbonColumn> rank);  // by start
-  std::vector<RibbonColumn> take() const;
+  void add(const RowPicture& rank);  // its columns, which are by start
+  RowPicture picture() const;
 
  private:
   struct Sum {
@@ -38,6 +38,7 @@ class MeanColumns {
   };
   std::vector<Sum> sums_;  // by start
   int ranks_ = 0;
+  bool is_exact_ = true, is_complete_ = true;  // all of them
 };
 
 // Joins neighbours that touch and whose shares differ by less than can be seen.

@@ -119,14 +119,20 @@ TEST(RibbonColumns, OfCellsAreTheSameAsOfThePiecesTheyWereSummedFrom) {
   }
 }
 
+RowPicture of_columns(std::vector<RibbonColumn> columns) {
+  RowPicture ribbon;
+  ribbon.columns = std::move(columns);
+  return ribbon;
+}
+
 TEST(RibbonColumns, TheMeanOverRanksKeepsTheTimeOfEach) {
   const RibbonColumn busy{0, 10, {1, 0, 0, 0, 0, 0}}, idle{0, 10, {0, 0, 0, 0, 0, 1}};
   const RibbonColumn later{10, 20, {0, 0, 0, 1, 0, 0}};
   const std::vector<std::vector<RibbonColumn>> ranks{{busy, later}, {idle}, {busy}, {busy}};
-  MeanColumns sums, backwards;
-  for (const auto& rank : ranks) sums.add(rank);
-  for (const auto& rank : std::views::reverse(ranks)) backwards.add(rank);
-  const auto mean = sums.take(), same = backwards.take();
+  MeanRibbon sums, backwards;
+  for (const auto& rank : ranks) sums.add(of_columns(rank));
+  for (const auto& rank : std::views::reverse(ranks)) backwards.add(of_columns(rank));
+  const auto mean = sums.picture().columns, same = backwards.picture().columns;
   ASSERT_EQ(mean.size(), 2u);
   EXPECT_FLOAT_EQ(mean[0].share[0], 0.75F);
   EXPECT_FLOAT_EQ(mean[0].share[5], 0.25F);
@@ -142,15 +148,29 @@ TEST(RibbonColumns, TheMeanTakesInWhatLiesBetweenTheColumnsThatItHas) {
   const auto at = [](std::int64_t start) {
     return RibbonColumn{start, start + 10, {1, 0, 0, 0, 0, 0}};
   };
-  MeanColumns sums;
-  sums.add(std::vector{at(10), at(50)});
-  sums.add(std::vector{at(0), at(10), at(30), at(60)});
+  MeanRibbon sums;
+  sums.add(of_columns({at(10), at(50)}));
+  sums.add(of_columns({at(0), at(10), at(30), at(60)}));
   std::vector<std::pair<std::int64_t, float>> found;
-  for (const auto& column : sums.take()) found.emplace_back(column.start_ns, column.share[0]);
+  for (const auto& column : sums.picture().columns)
+    found.emplace_back(column.start_ns, column.share[0]);
   const std::vector<std::pair<std::int64_t, float>> expected{
       {0, 0.5F}, {10, 1}, {30, 0.5F}, {50, 0.5F}, {60, 0.5F}};
   EXPECT_EQ(found, expected);
-  EXPECT_TRUE(MeanColumns().take().empty());
+  EXPECT_TRUE(MeanRibbon().picture().columns.empty());
+}
+
+TEST(RibbonColumns, TheMeanIsAsCompleteAsTheLeastOfItsRanks) {
+  MeanRibbon sums;
+  RowPicture rank;
+  rank.is_exact = true;
+  sums.add(rank);
+  EXPECT_TRUE(sums.picture().is_exact && sums.picture().is_complete);
+  rank.is_complete = false;
+  sums.add(rank);
+  EXPECT_TRUE(sums.picture().is_exact);
+  sums.add(RowPicture());
+  EXPECT_FALSE(sums.picture().is_exact || sums.picture().is_complete);
 }
 
 TEST(RibbonColumns, NeighboursThatLookTheSameBecomeOne) {
