@@ -142,12 +142,7 @@ class PictureMaker {
   bool needs_activity(const RowTask& task) const {
     if (!run_.needs_events(task.ns_per_pixel)) return false;
     if (task.row->kind == timeline::RowKind::kCommunication) return task.rank->has_all_rows;
-    return is_communication_kernels(task);
-  }
-  static bool is_communication_kernels(const RowTask& task) {
-    if (task.row->kind != timeline::RowKind::kKernels) return false;
-    const model::Lane* const lane = task.rank->rows->lane(task.row->lane);
-    return lane != nullptr && lane->kind == model::LaneKind::kCommunication;
+    return is_communication(*task.rank, *task.row);
   }
 
   // What several rows share is computed once.

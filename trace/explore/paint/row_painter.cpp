@@ -46,12 +46,6 @@ base::TimeClass class_of_row(timeline::RowKind kind) {
   }
 }
 
-bool is_communication(const RankSnapshot& rank, const timeline::TimelineRow& row) {
-  const model::Lane* const lane = rank.rows->lane(row.lane);
-  return row.kind == timeline::RowKind::kKernels && lane != nullptr &&
-         lane->kind == model::LaneKind::kCommunication;
-}
-
 model::EventKind event_kind_of(timeline::RowKind kind) {
   const auto shown = std::ranges::find(timeline::kShownKinds, kind, &timeline::ShownKind::row);
   return shown == timeline::kShownKinds.end() ? model::EventKind::kKernel : shown->kind;
@@ -278,6 +272,12 @@ timeline::RowPicture recorded_ribbon(const WindowActivity& activity, const RankS
 }
 
 }  // namespace
+
+bool is_communication(const RankSnapshot& rank, const timeline::TimelineRow& row) {
+  const model::Lane* const lane = rank.rows->lane(row.lane);
+  return row.kind == timeline::RowKind::kKernels && lane != nullptr &&
+         lane->kind == model::LaneKind::kCommunication;
+}
 
 RowDraft paint_row(const RunSnapshot& run, const RowTask& task, const WindowActivity* activity) {
   switch (task.row->kind) {

@@ -24,6 +24,9 @@ struct RowDraft {
   bool names_are_labels = false;  // of its rank's rows; else the store's global names
 };
 
+// A row of kernels that communicate.
+bool is_communication(const RankSnapshot& rank, const timeline::TimelineRow& row);
+
 // `activity`: of the row's rank and window, where the row needs it and events are wanted.
 RowDraft paint_row(const RunSnapshot& run, const RowTask& task, const WindowActivity* activity);
 
