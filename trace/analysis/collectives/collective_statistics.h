@@ -15,6 +15,7 @@
 #include "trace/analysis/figures/distribution.h"
 #include "trace/analysis/figures/figures.h"
 #include "trace/analysis/figures/labels.h"
+#include "trace/analysis/steps/collective_calls.h"
 #include "trace/analysis/steps/host_clocks.h"
 
 namespace shardlens::trace::analysis {
@@ -28,9 +29,9 @@ struct NcclChoice {
 struct MatchedCall {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  std::int64_t moves_from_ns = 0;  // the latest start over ranks; see CollectiveCalls::wait_of()
+  std::int64_t moves_from_ns = 0;  // the latest start over ranks; see wait_for()
   int rank = 0;
-  int hosts = 0;  // by CollectiveStatistics::clock_errors_ns(); 0: its ranks have one clock
+  int hosts = 0;  // by CollectiveStatistics::call_clocks(); 0: its ranks have one clock
 
   auto operator<=>(const MatchedCall&) const = default;
 };
@@ -54,9 +55,8 @@ class CollectiveStatistics {
   void set_host(int rank, const std::string& name);
   // What the calls so far tell; null: there is one clock.
   std::shared_ptr<const HostClocks> clocks() const;
-  // By MatchedCall::hosts: how far the clocks of a call's hosts may be apart, kUnknownClockError
-  // where nothing tells.
-  std::vector<std::int64_t> clock_errors_ns(const HostClocks* clocks) const;
+  // By MatchedCall::hosts.
+  std::vector<CallClocks> call_clocks(const HostClocks* clocks) const;
 
   // What was matched since the last call.
   std::vector<MatchedCall> take_matched() { return std::exchange(matched_, {}); }
@@ -70,11 +70,9 @@ class CollectiveStatistics {
   struct Row {
     RowKey key;
     std::int64_t count = 0;
-    MedianAccumulator durations, transfers;
-    MedianAccumulator bus_transfers;  // transfer ÷ model::bus_factor() of the call's group
-    std::int64_t matched = 0;
-    std::int64_t wait_ns = 0, transfer_ns = 0;  // sums
-    std::vector<int> hosts;                     // of its calls, each once
+    MedianAccumulator durations;
+    TransferSums transfers;
+    std::vector<int> hosts;  // of its calls, each once
     DistinctTexts algorithms, protocols;
   };
   // Group (its id and lowest rank: ids are unique within a rank only), sequence, function.
@@ -90,20 +88,16 @@ class CollectiveStatistics {
   void match(const CallKey& key, const Part& part, std::size_t group_size);
   void finish(const std::vector<Part>& parts, model::CollectiveFunction function);
   int hosts_of(const std::vector<Part>& parts);
-  // By MatchedCall::hosts: whether it is known when all ranks of a call had come.
-  std::vector<bool> know_transfers(const HostClocks* clocks) const;
-  std::vector<int> ranks_on(const std::vector<int>& hosts) const;
-  CollectiveGroupFigures figures_of(const Row& row,
-                                    const std::vector<bool>& transfers_are_known) const;
+  static CollectiveGroupFigures figures_of(const Row& row, const std::vector<CallClocks>& clocks);
 
   std::map<RowKey, int> row_index_;
   std::vector<Row> rows_;
-  std::map<CallKey, std::vector<Part>> calls_;
+  std::map<CallKey, std::vector<Part>> calls_;  // by rank
   std::vector<MatchedCall> matched_;
-  std::map<int, int> host_of_;  // by rank
-  // By name; a rank of which none is known may have a host of its own.
+  // By name the first rank known on it, which stands for all; a rank of which no name is known may
+  // have a host of its own.
   std::map<std::pair<std::string, int>, int> hosts_;
-  std::map<int, int> rank_on_;                 // by host, one
+  std::map<int, RankHost> host_of_;            // by rank: that first one
   std::map<std::vector<int>, int> host_sets_;  // hosts of calls that span several, from 1 on
   ClockMeetings meetings_;
 };

@@ -129,7 +129,7 @@ void ExposureSplit::resolve() {
 }
 
 void ExposureSplit::fill(std::vector<StepFigures>& steps,
-                         const std::vector<std::int64_t>& clock_errors_ns) const {
+                         const std::vector<CallClocks>& clocks) const {
   for (StepFigures& step : steps) {
     step.exposed_wait_ns.assign(step.ranks.size(), kUnknown);
     step.wait_error_ns.assign(step.ranks.size(), 0);
@@ -140,7 +140,7 @@ void ExposureSplit::fill(std::vector<StepFigures>& steps,
       if (found == rank->second.waiting.end()) continue;
       step.exposed_wait_ns[i] = found->second.ns;
       for (const auto& [hosts, calls] : found->second.calls_between_hosts) {
-        const std::int64_t error_ns = clock_errors_ns[static_cast<std::size_t>(hosts)];
+        const std::int64_t error_ns = clocks[static_cast<std::size_t>(hosts)].error_ns;
         step.wait_error_ns[i] += error_ns == kUnknownClockError
                                      ? std::numeric_limits<double>::infinity()
                                      : static_cast<double>(error_ns) * static_cast<double>(calls);

@@ -58,9 +58,8 @@ class ExposureSplit {
   void resolve();
 
   // By rank, into each step: nanoseconds of waiting, or kUnknown, and how far they may be off where
-  // clocks are off by as much as CollectiveStatistics::clock_errors_ns() says.
-  void fill(std::vector<StepFigures>& steps,
-            const std::vector<std::int64_t>& clock_errors_ns) const;
+  // clocks are off by as much as CollectiveStatistics::call_clocks() says.
+  void fill(std::vector<StepFigures>& steps, const std::vector<CallClocks>& clocks) const;
 
  private:
   struct Open {

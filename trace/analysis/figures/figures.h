@@ -68,8 +68,8 @@ std::string_view to_text(WaitDoubt doubt);  // "" for none; goes on a sentence
 // that ended before the last one began, as a broadcast's root may, did neither; where none can, it
 // waited to its end.
 struct CallWait {
-  std::optional<std::int64_t> wait_ns;           // latest start over the ranks − own start
-  std::optional<std::int64_t> transfer_ns;       // own end − latest start
+  std::optional<std::int64_t> wait_ns{};         // latest start over the ranks − own start
+  std::optional<std::int64_t> transfer_ns{};     // own end − latest start
   bool has_left = false;                         // before the last rank began
   WaitDoubt doubt = WaitDoubt::kRecordsMissing;  // why the wait is not known
 };

@@ -366,7 +366,7 @@ RunFigures RunAnalysis::figures() const {
   result.info = s.info;
   result.steps = s.steps.steps();
   result.clocks = s.collectives.clocks();
-  s.split.fill(result.steps, s.collectives.clock_errors_ns(result.clocks.get()));
+  s.split.fill(result.steps, s.collectives.call_clocks(result.clocks.get()));
   result.buckets =
       s.buckets.figures(model::has_settings(s.info) ? &s.info.settings : nullptr, s.strings);
   result.units = s.units.figures(s.strings);

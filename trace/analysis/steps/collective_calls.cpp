@@ -5,16 +5,60 @@
 #include <utility>
 
 #include "trace/base/saturated.h"
+#include "trace/model/one_clock.h"
 
 namespace shardlens::trace::analysis {
 
 namespace {
+
+// What a call took for so many bytes: calls of any size have one median.
+constexpr double kGib = 1024.0 * 1024 * 1024;
+
+double bytes_per_s(const MedianAccumulator& ns_per_gib) {
+  const double median_ns = ns_per_gib.median();
+  return median_ns > 0 ? kGib / median_ns * 1e9 : 0;
+}
 
 auto call_of(const CollectivePart& part) {
   return std::tie(part.process_group, part.first_member, part.sequence, part.function);
 }
 
 }  // namespace
+
+CallWait wait_for(std::int64_t latest_start_ns, base::Interval own,
+                  model::CollectiveFunction function) {
+  const auto from = [&](std::int64_t begin_ns) {
+    return std::max<std::int64_t>(0, base::saturated_difference(own.end_ns, begin_ns));
+  };
+  if (own.start_ns < latest_start_ns && own.end_ns <= latest_start_ns) {
+    const bool has_left = !model::ends_after_all_began(function);
+    return {has_left ? 0 : from(own.start_ns), {}, has_left, WaitDoubt::kNone};
+  }
+  return {base::saturated_difference(latest_start_ns, own.start_ns), from(latest_start_ns), false,
+          WaitDoubt::kNone};
+}
+
+bool TransferSums::add(const CallWait& wait, std::int64_t bytes, double bus_factor) {
+  const std::int64_t transfer_ns = wait.transfer_ns.value_or(0);
+  if (!wait.wait_ns || transfer_ns <= 0) return false;
+  ++matched_;
+  wait_ns_ = base::saturated_add(wait_ns_, *wait.wait_ns);
+  transfer_ns_ = base::saturated_add(transfer_ns_, transfer_ns);
+  are_bytes_known_ &= bytes >= 0;
+  if (bytes <= 0) return true;
+  const double ns_per_gib = static_cast<double>(transfer_ns) * kGib / static_cast<double>(bytes);
+  ns_per_gib_.add(ns_per_gib);
+  if (bus_factor > 0) ns_per_bus_gib_.add(ns_per_gib / bus_factor);
+  return true;
+}
+
+double TransferSums::algbw_bytes_per_s() const {
+  return are_bytes_known_ ? bytes_per_s(ns_per_gib_) : 0;
+}
+
+double TransferSums::busbw_bytes_per_s() const {
+  return are_bytes_known_ ? bytes_per_s(ns_per_bus_gib_) : 0;
+}
 
 CollectiveCalls::CollectiveCalls(std::vector<CollectivePart> parts) : parts_(std::move(parts)) {
   std::erase_if(parts_, [](const CollectivePart& part) {
@@ -42,33 +86,26 @@ CollectiveCalls::CollectiveCalls(std::vector<CollectivePart> parts) : parts_(std
 HostClocks CollectiveCalls::clocks(std::span<const RankHost> ranks) const {
   ClockMeetings meetings;
   for_each_call([&](std::span<const CollectivePart> parts) {
-    const CollectivePart& first = parts.front();
-    for (const CollectivePart& part : parts.subspan(1)) {
-      meetings.add(first.function, {first.rank, first.start_ns, first.end_ns},
-                   {part.rank, part.start_ns, part.end_ns});
-    }
+    meetings.add_call(parts.front().function, parts);
   });
   return meetings.clocks(ranks);
 }
 
 void CollectiveCalls::doubt_waits(const HostClocks& clocks) {
-  std::map<std::vector<int>, std::pair<std::int64_t, bool>> known;  // most are of a few groups
+  std::map<std::vector<int>, CallClocks> known;  // most are of a few groups
   std::vector<int> ranks;
   for (Call& call : calls_) {
     ranks.clear();
     for (const CollectivePart& part : parts_of(call)) ranks.push_back(part.rank);
     const auto [found, is_new] = known.try_emplace(ranks);
-    if (is_new) {
-      found->second = {std::max<std::int64_t>(0, clocks.error_between_hosts(ranks)),
-                       !clocks.contradict_one_clock(ranks)};
-    }
-    std::tie(call.clock_error_ns, call.has_one_clock) = found->second;
+    if (is_new) found->second = clocks.of_call(ranks);
+    call.clocks = found->second;
   }
 }
 
 std::int64_t CollectiveCalls::clock_error_ns(const CollectivePart& like) const {
   const Call* const call = call_with(like);
-  return call == nullptr ? 0 : call->clock_error_ns;
+  return call == nullptr ? 0 : call->clocks.error_ns;
 }
 
 const CollectiveCalls::Call* CollectiveCalls::call_with(const CollectivePart& like) const {
@@ -105,29 +142,22 @@ bool CollectiveCalls::has_all_ranks(const CollectivePart& like, std::size_t rank
 }
 
 CallWait CollectiveCalls::wait_of(const CollectivePart& like, std::size_t rank_count) const {
-  const auto from = [&](std::int64_t begin_ns) {
-    return std::max<std::int64_t>(0, base::saturated_difference(like.end_ns, begin_ns));
-  };
-  if (like.members == 1) return {0, from(like.start_ns), false, WaitDoubt::kNone};
+  const base::Interval own{like.start_ns, like.end_ns};
+  if (like.members == 1) return wait_for(own.start_ns, own, like.function);
   const Call* const call = whole_call_with(like, rank_count);
   if (call == nullptr) return {};
-  if (call->clock_error_ns == kUnknownClockError) return {{}, {}, false, WaitDoubt::kClocksUnknown};
+  const std::int64_t error_ns = call->clocks.error_ns;
+  if (error_ns == kUnknownClockError) return {.doubt = WaitDoubt::kClocksUnknown};
   const CollectivePart& latest = std::ranges::max(parts_of(*call), {}, &CollectivePart::start_ns);
-  if (call->clock_error_ns > 0 &&
-      base::saturated_difference(latest.start_ns, before_latest_ns(*call, like, latest)) <=
-          call->clock_error_ns) {
-    return {{}, {}, false, WaitDoubt::kClockError};
+  CallWait wait = wait_for(latest.start_ns, own, like.function);
+  const auto since = [&](std::int64_t time_ns) {
+    return base::saturated_difference(latest.start_ns, time_ns);
+  };
+  if ((error_ns > 0 && since(before_latest_ns(*call, like, latest)) <= error_ns) ||
+      (wait.has_left && since(own.end_ns) < error_ns)) {
+    return {.doubt = WaitDoubt::kClockError};
   }
-  if (like.start_ns < latest.start_ns && like.end_ns <= latest.start_ns) {
-    if (ends_after_all_began(like.function))
-      return {from(like.start_ns), {}, false, WaitDoubt::kNone};
-    if (base::saturated_difference(latest.start_ns, like.end_ns) < call->clock_error_ns)
-      return {{}, {}, false, WaitDoubt::kClockError};
-    return {0, {}, true, WaitDoubt::kNone};
-  }
-  CallWait wait{
-      base::saturated_difference(latest.start_ns, like.start_ns), {}, false, WaitDoubt::kNone};
-  if (call->has_one_clock) wait.transfer_ns = from(latest.start_ns);
+  if (!call->clocks.tell_transfers()) wait.transfer_ns.reset();
   return wait;
 }
 

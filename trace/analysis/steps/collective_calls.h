@@ -1,5 +1,5 @@
-// The same collective on all ranks of its group: how long each waited for the last one. Built once
-// from all ranks' calls, then any thread.
+// The same collective on all ranks of its group: how long each waited for the last one, and what
+// follows of many. CollectiveCalls are built once from all ranks' calls, then any thread.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,10 @@
 #include <span>
 #include <vector>
 
+#include "trace/analysis/figures/distribution.h"
 #include "trace/analysis/figures/figures.h"
 #include "trace/analysis/steps/host_clocks.h"
+#include "trace/base/intervals.h"
 #include "trace/model/events.h"
 #include "trace/model/untold.h"
 
@@ -30,6 +32,30 @@ struct CollectivePart {
 
   // Whether its times are known; a single rank's sends nothing, which takes no time.
   bool is_timed() const { return members == 1 || model::is_timed(*this); }
+};
+
+// How long a rank that took part in a call from `own.start_ns` to `own.end_ns` waited for the last
+// one, where clocks are taken at their word: both times are known, but a transfer only of one that
+// was still there.
+CallWait wait_for(std::int64_t latest_start_ns, base::Interval own,
+                  model::CollectiveFunction function);
+
+// Waits and transfers of those calls in which data moved while all ranks were there, and how fast:
+// the median over them, exact as MedianAccumulator's. One owner.
+class TransferSums {
+ public:
+  // `bytes`: nccl-tests' size; kNotKnown of one: then no speed is. False: it is none of those.
+  bool add(const CallWait& wait, std::int64_t bytes, double bus_factor);
+  std::int64_t matched() const { return matched_; }
+  std::int64_t wait_ns() const { return wait_ns_; }
+  std::int64_t transfer_ns() const { return transfer_ns_; }
+  double algbw_bytes_per_s() const;  // 0: nothing moved, or not known
+  double busbw_bytes_per_s() const;  // through a rank's link, the same
+
+ private:
+  std::int64_t matched_ = 0, wait_ns_ = 0, transfer_ns_ = 0;
+  bool are_bytes_known_ = true;
+  MedianAccumulator ns_per_gib_, ns_per_bus_gib_;
 };
 
 class CollectiveCalls {
@@ -54,17 +80,16 @@ class CollectiveCalls {
   std::int64_t clock_error_ns(const CollectivePart& like) const;
   // Here and below: of a group that was not announced all `rank_count` ranks of the job take part.
   bool has_all_ranks(const CollectivePart& like, std::size_t rank_count) const;
-  // The one rule for what is told of a rank's part in a call. Not known as ranks are missing, or as
-  // clocks may have made it up that it came before the last rank or, of the last one itself, that
-  // the others did; its transfer also where calls contradict that its ranks have one clock. So does
-  // one that waits for all and seems to have ended before the last one began: it was all waiting.
+  // The one rule for what is told of a rank's part in a call: wait_for(), but not known as ranks
+  // are missing, or as clocks may have made it up that it came before the last rank or, of the last
+  // one itself, that the others did; its transfer also where calls contradict that its ranks have
+  // one clock.
   CallWait wait_of(const CollectivePart& like, std::size_t rank_count) const;
 
  private:
   struct Call {
     std::size_t first = 0, size = 0;  // in parts_
-    std::int64_t clock_error_ns = 0;
-    bool has_one_clock = true;
+    CallClocks clocks{};
   };
   const Call* call_with(const CollectivePart& like) const;
   // Null where not all ranks are there.

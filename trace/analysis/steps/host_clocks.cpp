@@ -224,13 +224,13 @@ std::int64_t HostClocks::error_between_hosts(std::span<const int> ranks) const {
   return error_ns;
 }
 
-bool HostClocks::contradict_one_clock(std::span<const int> ranks) const {
+CallClocks HostClocks::of_call(std::span<const int> ranks) const {
   std::set<std::size_t> apart;
   for (const int rank : ranks) {
     const auto found = clock_of_.find(rank);
     if (found != clock_of_.end() && clocks_[found->second].is_apart) apart.insert(found->second);
   }
-  return apart.size() > 1;
+  return {std::max<std::int64_t>(0, error_between_hosts(ranks)), apart.size() > 1};
 }
 
 std::int64_t HostClocks::error_between_hosts() const {

@@ -40,6 +40,15 @@ struct RankClock : ClockRange {
   std::int64_t error_ns() const;
 };
 
+// What is told of the clocks of a call's ranks.
+struct CallClocks {
+  // No shorter wait is believed; kUnknownClockError: nothing tells; 0: they have one clock.
+  std::int64_t error_ns = 0;
+  bool are_contradicted = false;  // that they have one: when all had come to one is not known
+
+  bool tell_transfers() const { return error_ns != kUnknownClockError && !are_contradicted; }
+};
+
 // The clocks of a run's hosts, connected by what tells most of them. Immutable, any thread.
 class HostClocks {
  public:
@@ -49,8 +58,7 @@ class HostClocks {
   // are; kUnknownClockError: nothing connects two of them.
   std::int64_t error_between_hosts(std::span<const int> ranks) const;
   std::int64_t error_between_hosts() const;  // of all ranks
-  // Calls contradict that these ranks have one clock: when all had come to one is not known.
-  bool contradict_one_clock(std::span<const int> ranks) const;
+  CallClocks of_call(std::span<const int> ranks) const;
   // All of `clocks`, a HostClocks that may be const, for a cache (trace/store/run/kept_values.h).
   template <typename Cache, typename Clocks>
   static void each_value_of_clocks(Cache& cache, Clocks& clocks);
@@ -105,6 +113,15 @@ class ClockMeetings {
   };
   // Of one call; those of two ranks in about the order in which they were.
   void add(model::CollectiveFunction function, const Part& first, const Part& other);
+  // Of one call by rank, of each with the first; they have a rank, start_ns and end_ns.
+  void add_call(model::CollectiveFunction function, const auto& parts) {
+    const auto& first = parts.front();
+    for (const auto& part : parts) {
+      if (part.rank == first.rank) continue;
+      add(function, {first.rank, first.start_ns, first.end_ns},
+          {part.rank, part.start_ns, part.end_ns});
+    }
+  }
 
   // Of `ranks`, the first of which the others are held against. Those that never met are reached
   // over others, by the way with the least error, which is the sum of those along it.

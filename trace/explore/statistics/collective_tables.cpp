@@ -7,7 +7,6 @@
 #include <tuple>
 #include <unordered_set>
 
-#include "trace/analysis/figures/distribution.h"
 #include "trace/analysis/figures/labels.h"
 #include "trace/base/saturated.h"
 #include "trace/base/words/quantity.h"
@@ -154,44 +153,6 @@ void find_longest(std::span<const RangeCall* const> calls, timeline::NameFigures
                      longest->of->collectives.ids[longest->index], 0};
 }
 
-// What a byte took, one value a call; through the link, too.
-class BandwidthOfCalls {
- public:
-  void add(const RangeCall& call, std::int64_t transfer_ns) {
-    const model::Collective& row = *call.row;
-    is_known_ &= model::has_bytes(row);
-    if (row.bytes <= 0 || transfer_ns <= 0) return;
-    const double s_per_byte =
-        static_cast<double>(transfer_ns) / 1e9 / static_cast<double>(row.bytes);
-    s_per_byte_.push_back(s_per_byte);
-    const double factor = model::bus_factor(row.function, call.ranks);
-    if (factor > 0) s_per_bus_byte_.push_back(s_per_byte / factor);
-  }
-  double algbw_bytes_per_s() const { return median_rate(s_per_byte_); }
-  double busbw_bytes_per_s() const { return median_rate(s_per_bus_byte_); }
-
- private:
-  // Of calls of one size their size ÷ their median transfer.
-  double median_rate(const std::vector<double>& s_per_byte) const {
-    if (!is_known_ || s_per_byte.empty()) return 0;
-    return 1 / analysis::distribution_of(s_per_byte).median;
-  }
-
-  bool is_known_ = true;
-  std::vector<double> s_per_byte_, s_per_bus_byte_;
-};
-
-// Waits and transfers, of those of which both are known.
-void add_wait(const RangeCall& call, timeline::NameFigures& figures, BandwidthOfCalls& bandwidth) {
-  const auto& wait_ns = call.wait.wait_ns;
-  const std::int64_t transfer_ns = call.wait.transfer_ns.value_or(0);
-  if (!wait_ns || transfer_ns <= 0) return;
-  ++figures.matched;
-  figures.wait_ns = base::saturated_add(figures.wait_ns, *wait_ns);
-  figures.transfer_ns = base::saturated_add(figures.transfer_ns, transfer_ns);
-  bandwidth.add(call, transfer_ns);
-}
-
 void add_durations(std::vector<std::int64_t>& durations, timeline::NameFigures& figures) {
   if (durations.empty()) {
     figures.mean_ns = static_cast<double>(timeline::kUnknownNs);
@@ -225,7 +186,7 @@ timeline::NameFigures figures_of(const std::string& name, std::span<const RangeC
   std::vector<std::int64_t> durations;
   std::int64_t overlapped_ns = 0;
   analysis::DistinctTexts algorithms, protocols;
-  BandwidthOfCalls bandwidth;
+  analysis::TransferSums transfers;
   for (const RangeCall* call : calls) {
     figures.bytes = model::known_sum(figures.bytes, call->row->bytes);
     algorithms.add(call->of->text(call->row->algorithm));
@@ -233,13 +194,17 @@ timeline::NameFigures figures_of(const std::string& name, std::span<const RangeC
     if (!call->is_timed) continue;
     durations.push_back(call->duration_ns);
     figures.total_ns = base::saturated_add(figures.total_ns, call->duration_ns);
-    add_wait(*call, figures, bandwidth);
+    transfers.add(call->wait, call->row->bytes,
+                  model::bus_factor(call->row->function, call->ranks));
     if (call->piece_class == base::TimeClass::kOverlapped) {
       overlapped_ns = base::saturated_add(overlapped_ns, call->duration_ns);
     }
   }
-  figures.algbw_bytes_per_s = bandwidth.algbw_bytes_per_s();
-  figures.busbw_bytes_per_s = bandwidth.busbw_bytes_per_s();
+  figures.matched = transfers.matched();
+  figures.wait_ns = transfers.wait_ns();
+  figures.transfer_ns = transfers.transfer_ns();
+  figures.algbw_bytes_per_s = transfers.algbw_bytes_per_s();
+  figures.busbw_bytes_per_s = transfers.busbw_bytes_per_s();
   figures.algorithm = algorithms.joined();
   figures.protocol = protocols.joined();
   figures.piece_class = overlapped_ns > figures.total_ns / 2 ? base::TimeClass::kOverlapped

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "tests/trace/analysis/clocks_apart.h"
 
 namespace shardlens::trace::analysis {
@@ -172,6 +174,36 @@ TEST(CollectiveCalls, AreFoundWhereRowsHaveMovedSince) {
   second.index = 9;
   EXPECT_EQ(wait(calls, second), 10);
   EXPECT_EQ(calls.same_call(first).size(), 1u);
+}
+
+CallWait moved(std::int64_t wait_ns, std::int64_t transfer_ns) {
+  return {wait_ns, transfer_ns, false, WaitDoubt::kNone};
+}
+
+TEST(TransferSums, AreOfWhatBytesTookInTheMiddleCall) {
+  TransferSums sums;
+  EXPECT_EQ(sums.algbw_bytes_per_s(), 0);
+  EXPECT_TRUE(sums.add(moved(5, 100), 1000, 1.5));    // 10 GB/s
+  EXPECT_TRUE(sums.add(moved(0, 1000), 1000, 0.75));  // 1 GB/s
+  EXPECT_TRUE(sums.add(moved(1, 100), 4000, 2));      // 40 GB/s
+  EXPECT_FALSE(sums.add(moved(7, 0), 1000, 1)) << "nothing moved";
+  EXPECT_FALSE(sums.add({7, {}, false, WaitDoubt::kNone}, 1000, 1)) << "it had left";
+  EXPECT_FALSE(sums.add({}, 1000, 1));
+  EXPECT_EQ(sums.matched(), 3);
+  EXPECT_EQ(sums.wait_ns(), 6);
+  EXPECT_EQ(sums.transfer_ns(), 1200);
+  EXPECT_DOUBLE_EQ(sums.algbw_bytes_per_s(), 10e9);
+  EXPECT_DOUBLE_EQ(sums.busbw_bytes_per_s(), 15e9);
+  sums.add(moved(0, 100), 0, 1);
+  EXPECT_DOUBLE_EQ(sums.algbw_bytes_per_s(), 10e9) << "a barrier's bytes tell no speed";
+  sums.add(moved(0, 100), model::kNotKnown, 1);
+  EXPECT_EQ(sums.matched(), 5);
+  EXPECT_EQ(sums.algbw_bytes_per_s(), 0) << "not all sizes are known";
+  EXPECT_EQ(sums.busbw_bytes_per_s(), 0);
+  constexpr auto kHighest = std::numeric_limits<std::int64_t>::max();
+  sums.add(moved(kHighest, kHighest), 1, 1);
+  EXPECT_EQ(sums.wait_ns(), kHighest);
+  EXPECT_EQ(sums.transfer_ns(), kHighest);
 }
 
 TEST(CollectiveCalls, ARankTakesPartOnce) {

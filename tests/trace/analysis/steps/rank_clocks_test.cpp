@@ -130,9 +130,9 @@ TEST(RankClocks, RanksOfUnknownHostsMayHaveOneClockUnlessTheirCallsContradictIt)
   const HostClocks hosts = far.hosts({"", "", ""});
   EXPECT_EQ(hosts.error_between_hosts(), hosts.ranks()[2].error_ns());
   EXPECT_EQ(hosts.error_between_hosts(std::vector{0, 1}), -1);
-  EXPECT_TRUE(hosts.contradict_one_clock(std::vector{0, 2}));
-  EXPECT_FALSE(hosts.contradict_one_clock(std::vector{0, 1}));
-  EXPECT_FALSE(far.hosts({"a", "a", "a"}).contradict_one_clock(std::vector{0, 2}));
+  EXPECT_TRUE(hosts.of_call(std::vector{0, 2}).are_contradicted);
+  EXPECT_FALSE(hosts.of_call(std::vector{0, 1}).are_contradicted);
+  EXPECT_FALSE(far.hosts({"a", "a", "a"}).of_call(std::vector{0, 2}).are_contradicted);
 }
 
 TEST(RankClocks, AreReachedOverOtherRanks) {
