@@ -11,40 +11,28 @@ namespace {
 // Far beyond any real job; a bound on what nonsense can make us keep.
 constexpr std::size_t kMostRows = 4096;
 constexpr std::size_t kMostUnmatched = 1u << 20;
-
-// Order on screen.
-int place(model::TagKind kind) {
-  switch (kind) {
-    case model::TagKind::kBucket:
-      return 0;
-    case model::TagKind::kUnit:
-      return 1;
-    case model::TagKind::kNamed:
-      return 2;
-    case model::TagKind::kNone:
-      return 3;
-  }
-  return 3;
-}
 }  // namespace
 
-int CollectiveStatistics::row_of(const RowKey& key) {
+int CollectiveStatistics::row_of(const model::Collective& like, const std::string& tag) {
+  const RowKey key(like.tag_kind == model::TagKind::kNone, like.tag_kind, like.tag_index, tag,
+                   like.function, like.executed, like.bytes);
   const auto found = row_index_.find(key);
   if (found != row_index_.end()) return found->second;
   if (rows_.size() >= kMostRows) return kNoRow;
-  const int row = static_cast<int>(rows_.size());
-  rows_.emplace_back().key = key;
-  row_index_.emplace(key, row);
-  return row;
+  CollectiveGroupFigures& told = rows_.emplace_back().told;
+  told.function = like.function;
+  told.executed = like.executed;
+  told.tag = tag;
+  told.bytes = like.bytes;
+  return row_index_.emplace(key, static_cast<int>(row_index_.size())).first->second;
 }
 
 int CollectiveStatistics::add(const model::Collective& collective, const std::string& tag,
                               const std::vector<int>& members, const NcclChoice& choice) {
-  const int index = row_of({collective.tag_kind, collective.tag_index, tag, collective.function,
-                            collective.executed, collective.bytes});
+  const int index = row_of(collective, tag);
   if (index == kNoRow) return kNoRow;
   auto& row = rows_[static_cast<std::size_t>(index)];
-  ++row.count;
+  ++row.told.count;
   row.algorithms.add(choice.algorithm);
   row.protocols.add(choice.protocol);
   if (members.size() != 1 && !model::is_timed(collective)) return index;
@@ -116,7 +104,7 @@ void CollectiveStatistics::finish(const std::vector<Part>& parts,
     const CallWait wait = wait_for(latest_start_ns, {part.start_ns, part.end_ns}, function);
     matched_.push_back(
         {part.start_ns, part.end_ns, part.start_ns + wait.wait_ns.value_or(0), part.rank, hosts});
-    const bool is_summed = row.transfers.add(wait, std::get<5>(row.key), bus_factor);
+    const bool is_summed = row.transfers.add(wait, row.told.bytes, bus_factor);
     if (is_summed && hosts > 0 && std::ranges::find(row.hosts, hosts) == row.hosts.end()) {
       row.hosts.push_back(hosts);
     }
@@ -125,12 +113,7 @@ void CollectiveStatistics::finish(const std::vector<Part>& parts,
 
 CollectiveGroupFigures CollectiveStatistics::figures_of(const Row& row,
                                                         const std::vector<CallClocks>& clocks) {
-  CollectiveGroupFigures result;
-  result.function = std::get<3>(row.key);
-  result.executed = std::get<4>(row.key);
-  result.tag = std::get<2>(row.key);
-  result.bytes = std::get<5>(row.key);
-  result.count = row.count;
+  CollectiveGroupFigures result = row.told;
   result.median_ns = row.durations.count() > 0 ? row.durations.median() : model::kNotKnown;
   result.algorithm = row.algorithms.joined();
   result.protocol = row.protocols.joined();
@@ -150,18 +133,12 @@ CollectiveGroupFigures CollectiveStatistics::figures_of(const Row& row,
 
 std::vector<CollectiveGroupFigures> CollectiveStatistics::figures(
     const std::vector<double>& exposed_ns_by_row, const HostClocks* clocks) const {
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < rows_.size(); ++i) order.push_back(i);
-  const auto shown_key = [&](std::size_t i) {
-    return std::make_pair(place(std::get<0>(rows_[i].key)), rows_[i].key);
-  };
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return shown_key(a) < shown_key(b); });
   std::vector<CollectiveGroupFigures> result;
   const std::vector<CallClocks> of_calls = call_clocks(clocks);
-  for (auto i : order) {
-    result.push_back(figures_of(rows_[i], of_calls));
-    if (i < exposed_ns_by_row.size()) result.back().exposed_ns = exposed_ns_by_row[i];
+  for (const auto& [key, index] : row_index_) {
+    const auto row = static_cast<std::size_t>(index);
+    result.push_back(figures_of(rows_[row], of_calls));
+    if (row < exposed_ns_by_row.size()) result.back().exposed_ns = exposed_ns_by_row[row];
   }
   return result;
 }

@@ -65,11 +65,11 @@ class CollectiveStatistics {
   std::size_t unmatched() const { return calls_.size(); }  // waiting for the other ranks' part
 
  private:
-  using RowKey = std::tuple<model::TagKind, int, std::string, model::CollectiveFunction,
+  // Whether it has no tag, the tag, function, executed, bytes: as rows are ordered on screen.
+  using RowKey = std::tuple<bool, model::TagKind, int, std::string, model::CollectiveFunction,
                             model::CollectiveFunction, std::int64_t>;
   struct Row {
-    RowKey key;
-    std::int64_t count = 0;
+    CollectiveGroupFigures told;  // of all its calls alike, and how many there are
     MedianAccumulator durations;
     TransferSums transfers;
     std::vector<int> hosts;  // of its calls, each once
@@ -84,7 +84,7 @@ class CollectiveStatistics {
     std::int64_t end_ns = 0;
   };
 
-  int row_of(const RowKey& key);
+  int row_of(const model::Collective& like, const std::string& tag);
   void match(const CallKey& key, const Part& part, std::size_t group_size);
   void finish(const std::vector<Part>& parts, model::CollectiveFunction function);
   int hosts_of(const std::vector<Part>& parts);
