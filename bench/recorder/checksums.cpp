@@ -7,7 +7,7 @@
 #include "bench/recorder/parts.h"
 #include "trace/base/median.h"
 #include "trace/store/chunk/chunk_codec.h"
-#include "trace/store/read/row_reader.h"
+#include "trace/store/read/rank_tail.h"
 #include "trace/store/run/trace_file.h"
 #include "trace/store/sqlite/row_digest.h"
 #include "trace/store/table/schema.h"
@@ -44,7 +44,7 @@ class RowInserts {
   static trace::base::Result<RowInserts> of(const std::filesystem::path& file) {
     RowInserts inserts;
     TRY_ASSIGN(auto from, trace::store::TraceFile::open(file));
-    trace::store::RowReader reader(0);
+    trace::store::RankTail reader(0);
     TRY_ASSIGN(auto part, reader.read_some(from.database(), INT64_MAX));
     inserts.rows_ = std::move(part.rows);
     for (const auto& string : inserts.rows_.strings) inserts.strings_.add(string.id, string.text);

@@ -12,7 +12,7 @@
 #include "trace/base/intervals.h"
 #include "trace/model/events.h"
 #include "trace/model/strings.h"
-#include "trace/store/read/row_reader.h"
+#include "trace/store/read/rank_tail.h"
 #include "trace/timeline/pieces/area_points.h"
 #include "trace/timeline/values/picture.h"
 

@@ -11,7 +11,7 @@
 #include "trace/base/intervals.h"
 #include "trace/base/result.h"
 #include "trace/explore/run/rank_rows.h"
-#include "trace/store/read/row_reader.h"
+#include "trace/store/read/rank_tail.h"
 #include "trace/store/run/trace_file.h"
 
 namespace shardlens::trace::explore {
@@ -47,7 +47,7 @@ class RankSource {
 
   mutable std::mutex file_mutex_;  // for the next six
   std::optional<store::TraceFile> file_;
-  store::RowReader reader_;
+  store::RankTail reader_;
   RankRowsBuilder builder_;
   bool has_more_rows_ = true;
   std::string problem_;

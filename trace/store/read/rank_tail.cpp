@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "trace/base/saturated.h"
 #include "trace/base/text.h"
@@ -23,6 +25,11 @@ constexpr std::int64_t kClockErrorNs = 2'000'000'000;
 // buffer, up to seconds later; collectives whose kernel never came wait for it that long, too.
 constexpr std::int64_t kLongestDelayNs = 10'000'000'000;
 constexpr int kLateCommits = 16;
+
+// Of the parts that read_some() gives; strings come before all.
+template <typename Row>
+constexpr bool kIsLeftOut = std::is_same_v<Row, model::InternedString> ||
+                            std::is_same_v<Row, model::LogLine> || std::is_same_v<Row, model::Lost>;
 
 constexpr const char* kRowIds = "row_id > ?1 and row_id <= ?2";
 
@@ -52,35 +59,39 @@ void RankTail::rewind() {
   time_ = {};
 }
 
-template <typename Row>
-base::Result<void> RankTail::select(Database& database, const std::string& condition, Values values,
-                                    std::vector<Row>& rows) const {
-  TRY_ASSIGN(
-      auto statement,
-      database.prepare_once("select " + column_names(columns_of_table<Row>()) + " from " +
-                            RowTable<Row>::kName + " where " + condition + " order by row_id"));
+template <typename Row, typename Take>
+base::Result<void> RankTail::visit(Database& database, const std::string& condition, Values values,
+                                   std::int64_t most, Take take) const {
+  TRY_ASSIGN(auto statement,
+             database.prepare_once("select rowid," + column_names(columns_of_table<Row>()) +
+                                   " from " + RowTable<Row>::kName + " where " + condition +
+                                   " order by rowid limit ?9"));
   bind_all(*statement, values);
-  return statement->for_each_row([&](const Statement& row) -> base::Result<void> {
-    RowScanner scanner(row, strings_, 0);
-    row_fields(scanner, rows.emplace_back());
-    if (!scanner.problem().empty()) return damaged(database, scanner.problem());
-    return {};
+  statement->bind(9, most);
+  return statement->for_each_row([&](const Statement& from) -> base::Result<void> {
+    Row row;
+    RowScanner scanner(from, strings_, 1);
+    row_fields(scanner, row);
+    return take(std::move(row), from.integer(0), scanner.problem());
   });
 }
 
 template <typename Row>
+base::Result<void> RankTail::select(Database& database, const std::string& condition, Values values,
+                                    std::vector<Row>& rows) const {
+  return visit<Row>(database, condition, values, -1,
+                    [&](Row row, std::int64_t, const std::string& problem) -> base::Result<void> {
+                      if (!problem.empty()) return damaged(database, problem);
+                      rows.push_back(std::move(row));
+                      return {};
+                    });
+}
+
+template <typename Row>
 base::Result<std::optional<Row>> RankTail::select_one(Database& database) const {
-  TRY_ASSIGN(auto statement,
-             database.prepare_once("select " + column_names(columns_of_table<Row>()) + " from " +
-                                   RowTable<Row>::kName + " where rank=?1"));
-  statement->bind(1, std::int64_t{rank_});
-  TRY_ASSIGN(const bool found, statement->step());
-  if (!found) return std::optional<Row>();
-  Row row;
-  RowScanner scanner(*statement, strings_, 0);
-  row_fields(scanner, row);
-  if (!scanner.problem().empty()) return damaged(database, scanner.problem());
-  return std::optional<Row>(std::move(row));
+  std::vector<Row> rows;
+  TRY(select(database, "rank=?1", std::array{std::int64_t{rank_}}, rows));
+  return rows.empty() ? std::optional<Row>() : std::optional(std::move(rows.front()));
 }
 
 // The last chunk of as many as one poll takes. No row behind it is read: the chunks of a large run
@@ -132,18 +143,18 @@ base::Result<RankTail::Target> RankTail::find_target(Database& database,
   return target;
 }
 
-base::Result<void> RankTail::index_strings(Database& database) {
+base::Result<std::vector<model::InternedString>> RankTail::index_strings(Database& database) {
   std::vector<model::InternedString> strings;
-  const std::int64_t end = first_row_id(rank_ + 1);
-  TRY_ASSIGN(auto last, database.prepare_once("select max(row_id) from string where row_id < ?1"));
-  last->bind(1, end);
-  TRY(last->step());
-  const std::int64_t newest = last->is_null(0) ? last_indexed_string_ : last->integer(0);
-  last.reset();
-  TRY(select(database, kRowIds, std::array{last_indexed_string_, newest}, strings));
-  for (const model::InternedString& string : strings) strings_.add(string.id, string.text);
-  last_indexed_string_ = std::max(last_indexed_string_, newest);
-  return {};
+  const std::array rest{last_indexed_string_, first_row_id(rank_ + 1) - 1};
+  TRY(visit<model::InternedString>(
+      database, kRowIds, rest, -1,
+      [&](model::InternedString string, std::int64_t id, const std::string&) -> base::Result<void> {
+        strings_.add(string.id, string.text);
+        last_indexed_string_ = id;
+        strings.push_back(std::move(string));
+        return {};
+      }));
+  return strings;
 }
 
 // Commits without a row are not the end.
@@ -198,6 +209,56 @@ base::Result<void> RankTail::read_rows(Database& database, const Target& target,
   }
   return read_chunks(database, kRowIds, std::array{marks_[kChunkMark], target.marks[kChunkMark]},
                      batch);
+}
+
+template <typename Row>
+base::Result<void> RankTail::read_on(Database& database, std::size_t table, std::int64_t& left,
+                                     std::vector<Row>& rows, std::vector<std::int64_t>* ids) {
+  if (left <= 0) return {};
+  const std::array rest{marks_[table], first_row_id(rank_ + 1) - 1};
+  return visit<Row>(
+      database, kRowIds, rest, left,
+      [&](Row row, std::int64_t id, const std::string& problem) -> base::Result<void> {
+        marks_[table] = id;
+        --left;
+        // The others are still worth showing, and no later call asks for this one again.
+        if (!problem.empty()) {
+          if (problem_.empty()) problem_ = database.file() + " is damaged (" + problem + ")";
+          return {};
+        }
+        row.rank = rank_;
+        rows.push_back(std::move(row));
+        if (ids != nullptr) ids->push_back(id);
+        return {};
+      });
+}
+
+base::Result<RowPart> RankTail::read_some(Database& database, std::int64_t most) {
+  ReadTransaction transaction(database);
+  TRY(transaction.begin());
+  RowPart part;
+  TRY_ASSIGN(part.rows.strings, index_strings(database));
+  std::int64_t left = std::max<std::int64_t>(most, 1);
+  std::size_t next = 0;
+  base::Result<void> done;
+  for_each_row_list([&](auto list) {
+    using Row = decltype(row_type_of(list));
+    const std::size_t table = next++;
+    if constexpr (!kIsLeftOut<Row>) {
+      std::vector<std::int64_t>* ids = nullptr;
+      if constexpr (std::is_same_v<Row, model::Span>) ids = &part.span_ids;
+      if constexpr (std::is_same_v<Row, model::Collective>) ids = &part.collective_ids;
+      if (done) done = read_on(database, table, left, part.rows.*list, ids);
+    }
+  });
+  TRY(done);
+  TRY(read_on(database, kBucketParameterMark, left, part.bucket_parameters, nullptr));
+  for (model::Bucket& bucket : part.rows.buckets) bucket.parameters.clear();
+  part.has_rows = !part.rows.empty() || !part.bucket_parameters.empty();
+  part.has_more = left <= 0;
+  TRY_ASSIGN(part.rows.rank_info, select_one<model::RankInfo>(database));
+  database.drop_statements();
+  return part;
 }
 
 base::Result<void> RankTail::read_present(Database& database, model::Batch& batch) {
