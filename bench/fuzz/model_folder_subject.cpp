@@ -53,13 +53,13 @@ constexpr std::string_view kMessages =
         {"role": "assistant", "content": "<s> ab  <|end|>\n\u7684 12"}]})";
 
 std::string weights(std::string_view tensor) {
-  std::vector<trainer::checkpoint::TensorEntry> entries{
-      {std::string(tensor), trainer::checkpoint::DataType::kBF16, {4, 2}},
-      {"ln.bias", trainer::checkpoint::DataType::kF32, {3}},
-      {"none", trainer::checkpoint::DataType::kI64, {0, 2}}};
-  trainer::checkpoint::place_tensors(entries);
-  return trainer::checkpoint::encode_header(entries, {{"format", "pt"}}) +
-         std::string(static_cast<std::size_t>(entries.back().end), 'w');
+  trainer::checkpoint::FileLayout file;
+  file.tensors = {{std::string(tensor), trainer::checkpoint::DataType::kBF16, {4, 2}},
+                  {"ln.bias", trainer::checkpoint::DataType::kF32, {3}},
+                  {"none", trainer::checkpoint::DataType::kI64, {0, 2}}};
+  file.metadata = {{"format", "pt"}};
+  file.encode();
+  return file.header + std::string(static_cast<std::size_t>(file.tensors.back().end), 'w');
 }
 
 // A length of 8 bytes, then that much JSON, then the tensors.

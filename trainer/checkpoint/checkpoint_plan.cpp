@@ -102,18 +102,6 @@ class Merge {
   std::vector<WholeParameter> parameters_;
 };
 
-std::string rank_suffix(std::size_t rank, std::size_t ranks) {
-  return trace::base::formatted("_rank_%05zu_of_%05zu", rank, ranks);
-}
-
-PlannedFile new_file(std::string_view prefix, const std::string& suffix, std::size_t owner) {
-  PlannedFile file;
-  file.name = std::string(prefix) + suffix + ".safetensors";
-  file.owner = owner;
-  file.metadata = {{"format", "pt"}, {"written_by", "shardlens"}};
-  return file;
-}
-
 // Cuts one part, whose first element is `tensor_begin` of the file's last tensor, into chunks.
 void add_chunks(PlannedFile& file, const Part& part, Slot slot, std::int64_t tensor_begin) {
   const std::int64_t numel = part.end - part.begin;
@@ -124,64 +112,54 @@ void add_chunks(PlannedFile& file, const Part& part, Slot slot, std::int64_t ten
   }
 }
 
-void add_whole(PlannedFile& file, const WholeParameter& whole, Slot slot) {
+// Makes of `parts`, which follow one another, one tensor per slot, with their range in its name
+// unless they are the whole.
+void add_parts(std::span<PlannedFile, 2> model_and_optimizer, const WholeParameter& whole,
+               std::span<const Part> parts) {
   const PieceDescription& piece = whole.first;
-  file.tensors.push_back({piece.name + std::string(suffix_of(slot)),
-                          *piece.types[static_cast<std::size_t>(slot)], piece.sizes});
-  for (const Part& part : whole.parts) add_chunks(file, part, slot, part.begin);
-}
-
-// A part is one tensor of its own, with its range in its name unless it is the whole.
-void add_part(PlannedFile& file, const WholeParameter& whole, const Part& part, Slot slot) {
-  const PieceDescription& piece = whole.first;
-  TensorEntry tensor{piece.name + std::string(suffix_of(slot)),
-                     *piece.types[static_cast<std::size_t>(slot)], piece.sizes};
-  if (part.end - part.begin != whole.numel) {
-    tensor.name += "@" + std::to_string(part.begin) + ":" + std::to_string(part.end);
-    tensor.sizes = {part.end - part.begin};
+  const std::int64_t begin = parts.front().begin, end = parts.back().end;
+  for (const Slot slot : kSlots) {
+    const auto type = piece.types[static_cast<std::size_t>(slot)];
+    if (!type) continue;
+    PlannedFile& file = model_and_optimizer[slot == Slot::kValue ? 0 : 1];
+    TensorEntry tensor{piece.name + std::string(suffix_of(slot)), *type, piece.sizes};
+    if (end - begin != whole.numel) {
+      tensor.name += "@" + std::to_string(begin) + ":" + std::to_string(end);
+      tensor.sizes = {end - begin};
+    }
+    file.tensors.push_back(std::move(tensor));
+    for (const Part& part : parts) add_chunks(file, part, slot, part.begin - begin);
   }
-  file.tensors.push_back(std::move(tensor));
-  add_chunks(file, part, slot, 0);
-}
-
-void note_steps(PlannedFile& optimizer, const PieceDescription& piece) {
-  optimizer.metadata[std::string(kStepsKey) + piece.name] =
+  model_and_optimizer[1].metadata[std::string(kStepsKey) + piece.name] =
       trace::base::formatted("%.17g", piece.optimizer_steps);
 }
 
-std::vector<PlannedFile> full_files(std::span<const WholeParameter> parameters) {
-  std::vector<PlannedFile> files = {new_file(kModelPrefix, "", 0),
-                                    new_file(kOptimizerPrefix, "", 0)};
-  for (const WholeParameter& whole : parameters) {
-    for (const Slot slot : kSlots) {
-      if (!whole.first.types[static_cast<std::size_t>(slot)]) continue;
-      add_whole(files[slot == Slot::kValue ? 0 : 1], whole, slot);
-    }
-    note_steps(files[1], whole.first);
-  }
-  return files;
-}
-
-std::vector<PlannedFile> sharded_files(std::span<const WholeParameter> parameters,
-                                       std::size_t ranks) {
+// `sharded`: two files for each rank that has pieces, otherwise two in all.
+std::vector<PlannedFile> files_of(std::span<const WholeParameter> parameters, std::size_t ranks,
+                                  bool sharded) {
   std::vector<PlannedFile> files;
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    files.push_back(new_file(kModelPrefix, rank_suffix(rank, ranks), rank));
-    files.push_back(new_file(kOptimizerPrefix, rank_suffix(rank, ranks), rank));
+  for (std::size_t owner = 0; owner < (sharded ? ranks : 1); ++owner) {
+    const std::string suffix =
+        sharded ? trace::base::formatted("_rank_%05zu_of_%05zu", owner, ranks) : "";
+    for (const std::string_view prefix : {kModelPrefix, kOptimizerPrefix}) {
+      PlannedFile& file = files.emplace_back();
+      file.name = std::string(prefix) + suffix + ".safetensors";
+      file.owner = owner;
+      file.metadata = {{"format", "pt"}, {"written_by", "shardlens"}};
+    }
   }
-  std::set<std::size_t> writers;
+  std::set<std::size_t> owners;
   for (const WholeParameter& whole : parameters) {
-    for (const Part& part : whole.parts) {
-      writers.insert(part.rank);
-      for (const Slot slot : kSlots) {
-        if (!whole.first.types[static_cast<std::size_t>(slot)]) continue;
-        add_part(files[2 * part.rank + (slot == Slot::kValue ? 0 : 1)], whole, part, slot);
-      }
-      note_steps(files[2 * part.rank + 1], whole.first);
+    const std::span<const Part> parts(whole.parts);
+    const std::size_t together = sharded ? 1 : parts.size();
+    for (std::size_t i = 0; i < parts.size(); i += together) {
+      const std::size_t owner = sharded ? parts[i].rank : 0;
+      owners.insert(owner);
+      add_parts(std::span(files).subspan(2 * owner).first<2>(), whole, parts.subspan(i, together));
     }
   }
   // Who has replicas alone need not even see the disk.
-  std::erase_if(files, [&](const PlannedFile& file) { return !writers.contains(file.owner); });
+  std::erase_if(files, [&](const PlannedFile& file) { return !owners.contains(file.owner); });
   return files;
 }
 
@@ -308,16 +286,15 @@ std::optional<std::vector<ChecksumRange>> checksums_from_text(std::string_view t
   return ranges;
 }
 
-std::string PlannedFile::header() const {
+void PlannedFile::encode() {
   std::vector<std::vector<ChecksumRange>> ranges(tensors.size());
   for (const PlannedChunk& chunk : chunks) {
     ranges[chunk.tensor].push_back({chunk.begin, chunk.end, chunk.checksum});
   }
-  Metadata all = metadata;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    all[std::string(kChecksumsKey) + tensors[i].name] = checksums_to_text(ranges[i]);
+    metadata[std::string(kChecksumsKey) + tensors[i].name] = checksums_to_text(ranges[i]);
   }
-  return encode_header(tensors, all);
+  FileLayout::encode();
 }
 
 Result<CheckpointPlan> plan_checkpoint(
@@ -334,8 +311,8 @@ Result<CheckpointPlan> plan_checkpoint(
     plan.parameters.push_back({whole.first.name, whole.first.sizes});
     plan.optimizer_steps = std::max(plan.optimizer_steps, whole.first.optimizer_steps);
   }
-  plan.files = sharded ? sharded_files(parameters, pieces_of_ranks.size()) : full_files(parameters);
-  for (PlannedFile& file : plan.files) place_tensors(file.tensors);
+  plan.files = files_of(parameters, pieces_of_ranks.size(), sharded);
+  for (PlannedFile& file : plan.files) file.encode();
   return plan;
 }
 

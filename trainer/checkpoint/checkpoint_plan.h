@@ -42,15 +42,12 @@ struct PlannedChunk {
   std::int64_t piece_begin = 0;     // from which element on
   std::uint64_t checksum = 0;       // known once it is written
 };
-struct PlannedFile {
-  std::string name;
-  std::size_t owner = 0;  // the rank that writes its header
-  std::vector<TensorEntry> tensors;
-  Metadata metadata;
+struct PlannedFile : FileLayout {
+  std::size_t owner = 0;             // the rank that writes its header
   std::vector<PlannedChunk> chunks;  // in the order of their bytes
 
-  // With the chunks' checksums; as long whatever these are.
-  std::string header() const;
+  // With the chunks' checksums in the header, which is as long whatever they are.
+  void encode();
 };
 struct CheckpointPlan {
   std::vector<trace::job::ParameterShape> parameters;

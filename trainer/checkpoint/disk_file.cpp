@@ -110,9 +110,8 @@ Result<void> DiskFile::synchronize() {
   return {};
 }
 
-Result<void> write_file(const std::filesystem::path& path, std::string_view text,
-                        std::optional<std::int64_t> bytes) {
-  TRY_ASSIGN(DiskFile file, DiskFile::create(path, bytes.value_or(std::ssize(text))));
+Result<void> write_file(const std::filesystem::path& path, std::string_view text) {
+  TRY_ASSIGN(DiskFile file, DiskFile::create(path, std::ssize(text)));
   TRY(file.write(0, std::as_bytes(std::span(text))));
   return file.synchronize();
 }

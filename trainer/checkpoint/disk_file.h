@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <span>
 #include <string_view>
 
@@ -46,9 +45,7 @@ class DiskFile {
   std::int64_t unpushed_bytes_ = 0;
 };
 
-// A file that begins with this text, on the disk when it returns; as DiskFile::create() makes it of
-// `bytes`, or as long as the text.
-trace::base::Result<void> write_file(const std::filesystem::path& path, std::string_view text,
-                                     std::optional<std::int64_t> bytes = std::nullopt);
+// A file of this text, on the disk when it returns.
+trace::base::Result<void> write_file(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace shardlens::trainer::checkpoint

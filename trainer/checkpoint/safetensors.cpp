@@ -60,7 +60,7 @@ std::optional<DataType> data_type_from(std::string_view name) {
   return static_cast<DataType>(at);
 }
 
-void place_tensors(std::span<TensorEntry> tensors) {
+void FileLayout::encode() {
   std::int64_t at = 0;
   for (TensorEntry& tensor : tensors) {
     tensor.begin = at;
@@ -68,9 +68,6 @@ void place_tensors(std::span<TensorEntry> tensors) {
                           std::multiplies<>());
     tensor.end = at;
   }
-}
-
-std::string encode_header(std::span<const TensorEntry> tensors, const Metadata& metadata) {
   std::string json = "{\"__metadata__\":{";
   bool first = true;
   for (const auto& [key, text] : metadata) {
@@ -85,34 +82,52 @@ std::string encode_header(std::span<const TensorEntry> tensors, const Metadata& 
   json += '}';
   while (json.size() % 8 != 0) json += ' ';
   const std::uint64_t length = json.size();
-  std::string header(kLengthBytes, '\0');
+  header.assign(kLengthBytes, '\0');
   std::memcpy(header.data(), &length, sizeof(length));
-  return header + json;
+  header += json;
 }
 
-std::int64_t file_bytes(std::string_view header, std::span<const TensorEntry> tensors) {
+std::int64_t FileLayout::bytes() const {
   return std::ssize(header) + (tensors.empty() ? 0 : tensors.back().end);
 }
 
-Result<std::string> write_safetensors(const std::filesystem::path& path,
-                                      std::span<const TensorBytes> tensors,
-                                      const Metadata& metadata) {
-  std::vector<TensorEntry> entries;
-  for (const TensorBytes& tensor : tensors) entries.push_back(tensor.entry);
-  place_tensors(entries);
-  const std::string header = encode_header(entries, metadata);
-  const auto start = static_cast<std::int64_t>(header.size());
-  TRY_ASSIGN(DiskFile file, DiskFile::create(path, file_bytes(header, entries)));
-  TRY(file.write(0, std::as_bytes(std::span(header))));
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (std::ssize(tensors[i].bytes) != entries[i].end - entries[i].begin) {
-      return fail(ErrorKind::kFailed,
-                  "tensor '" + entries[i].name + "' has other bytes than its shape");
-    }
-    TRY(file.write(start + entries[i].begin, tensors[i].bytes));
+Result<void> SafetensorsWriter::write_at(std::int64_t offset, std::span<const std::byte> bytes) {
+  if (!file_) {
+    TRY_ASSIGN(DiskFile created, DiskFile::create(path_, layout_.bytes()));
+    file_.emplace(std::move(created));
   }
-  TRY(file.synchronize());
-  return header;
+  return file_->write(offset, bytes);
+}
+
+Result<void> SafetensorsWriter::write(const TensorEntry& tensor, std::int64_t first,
+                                      std::span<const std::byte> bytes) {
+  return write_at(std::ssize(layout_.header) + tensor.begin + first * bytes_of(tensor.type), bytes);
+}
+
+Result<void> SafetensorsWriter::synchronize() {
+  return file_ ? file_->synchronize() : Result<void>();
+}
+
+Result<void> SafetensorsWriter::write_header() {
+  TRY(write_at(0, std::as_bytes(std::span(layout_.header))));
+  return synchronize();
+}
+
+Result<FileLayout> write_safetensors(const std::filesystem::path& path,
+                                     std::span<const TensorBytes> tensors, Metadata metadata) {
+  FileLayout layout{path.filename().string(), {}, std::move(metadata), {}};
+  for (const TensorBytes& tensor : tensors) layout.tensors.push_back(tensor.entry);
+  layout.encode();
+  SafetensorsWriter file(path, layout);
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const TensorEntry& entry = layout.tensors[i];
+    if (std::ssize(tensors[i].bytes) != entry.end - entry.begin) {
+      return fail(ErrorKind::kFailed, "tensor '" + entry.name + "' has other bytes than its shape");
+    }
+    TRY(file.write(entry, 0, tensors[i].bytes));
+  }
+  TRY(file.write_header());
+  return layout;
 }
 
 SafetensorsFile::SafetensorsFile(DiskFile file, SafetensorsHeader header, std::int64_t data_start)

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "trace/base/result.h"
@@ -28,7 +29,7 @@ struct TensorEntry {
   std::string name;
   DataType type = DataType::kF32;
   std::vector<std::int64_t> sizes;
-  std::int64_t begin = 0;  // bytes, counted from the end of the header; place_tensors() sets them
+  std::int64_t begin = 0;  // bytes, counted from the end of the header
   std::int64_t end = 0;
 
   std::int64_t numel() const { return (end - begin) / bytes_of(type); }
@@ -36,12 +37,17 @@ struct TensorEntry {
 
 using Metadata = std::map<std::string, std::string>;
 
-// One after another, in their order.
-void place_tensors(std::span<TensorEntry> tensors);
-// The file's beginning, with the length; padded so that the tensors begin at a multiple of 8.
-std::string encode_header(std::span<const TensorEntry> tensors, const Metadata& metadata);
-// Of the whole file.
-std::int64_t file_bytes(std::string_view header, std::span<const TensorEntry> tensors);
+// A file that is to be written.
+struct FileLayout {
+  std::string name;
+  std::vector<TensorEntry> tensors;
+  Metadata metadata;
+  std::string header;  // with the length before it; padded to a multiple of 8
+
+  // Places the tensors one after another, in their order, and makes the header of what is above.
+  void encode();
+  std::int64_t bytes() const;  // of the whole file
+};
 
 struct SafetensorsHeader {
   std::vector<TensorEntry> tensors;  // in the order of their bytes
@@ -53,15 +59,40 @@ struct SafetensorsHeader {
 trace::base::Result<SafetensorsHeader> parse_header(std::string_view json, std::int64_t data_bytes,
                                                     const std::string& source);
 
+// One process's part in writing a file, of which others may write the rest. Creates the file when
+// there is something to write.
+class SafetensorsWriter {
+ public:
+  // `layout`, encoded, outlives it.
+  SafetensorsWriter(std::filesystem::path path, const FileLayout& layout)
+      : path_(std::move(path)), layout_(layout) {}
+
+  // The elements [first, first + bytes.size() / width) of the flattened tensor of the layout.
+  trace::base::Result<void> write(const TensorEntry& tensor, std::int64_t first,
+                                  std::span<const std::byte> bytes);
+  // Waits until what was written is on the disk.
+  trace::base::Result<void> synchronize();
+  // Of one process, when all tensors are on the disk or written here: without its header a file is
+  // none. Waits for the disk.
+  trace::base::Result<void> write_header();
+
+ private:
+  trace::base::Result<void> write_at(std::int64_t offset, std::span<const std::byte> bytes);
+
+  std::filesystem::path path_;
+  const FileLayout& layout_;
+  std::optional<DiskFile> file_;
+};
+
 // Writes a whole file of tensors that are in memory, and waits until it is on the disk. Returns its
-// header.
+// layout.
 struct TensorBytes {
   TensorEntry entry;
   std::span<const std::byte> bytes;
 };
-trace::base::Result<std::string> write_safetensors(const std::filesystem::path& path,
-                                                   std::span<const TensorBytes> tensors,
-                                                   const Metadata& metadata);
+trace::base::Result<FileLayout> write_safetensors(const std::filesystem::path& path,
+                                                  std::span<const TensorBytes> tensors,
+                                                  Metadata metadata);
 
 // Reads only the header, then what is asked for.
 class SafetensorsFile {

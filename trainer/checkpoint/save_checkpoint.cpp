@@ -1,12 +1,11 @@
 #include <cmath>
-#include <memory>
 #include <optional>
+#include <utility>
 
 #include "trace/base/checksum.h"
 #include "trace/base/file_system.h"
 #include "trace/base/wall_clock.h"
 #include "trainer/checkpoint/checkpoint_plan.h"
-#include "trainer/checkpoint/disk_file.h"
 #include "trainer/checkpoint/rank_exchange.h"
 #include "trainer/checkpoint/sharded_state.h"
 #include "trainer/checkpoint/tensor_bytes.h"
@@ -126,16 +125,9 @@ class Saving {
   Result<std::string> written_chunks() {
     std::string checksums;
     for (const PlannedFile& file : plan_.files) {
-      std::unique_ptr<DiskFile> out;
-      const std::string header = file.header();
+      SafetensorsWriter out(folder_ / file.name, file);
       for (const PlannedChunk& chunk : file.chunks) {
         if (chunk.rank != rank_) continue;
-        if (!out) {
-          TRY_ASSIGN(DiskFile made,
-                     DiskFile::create(folder_ / file.name, file_bytes(header, file.tensors)));
-          out = std::make_unique<DiskFile>(std::move(made));
-        }
-        const TensorEntry& tensor = file.tensors[chunk.tensor];
         const auto values =
             pieces_[chunk.piece]
                 ->tensor(chunk.slot)
@@ -144,13 +136,11 @@ class Saving {
                 .slice(0, chunk.piece_begin, chunk.piece_begin + chunk.end - chunk.begin)
                 .cpu();
         const auto bytes = bytes_of_tensor(values);
-        const std::int64_t at = tensor.begin + chunk.begin * bytes_of(tensor.type);
-        TRY(out->write(std::ssize(header) + at, bytes));
+        TRY(out.write(file.tensors[chunk.tensor], chunk.begin, bytes));
         checksums += trace::base::checksum_text(trace::base::checksum_of(bytes));
         work_.piece_done();
       }
-      if (!out) continue;
-      TRY(out->synchronize());
+      TRY(out.synchronize());
       work_.piece_done();
     }
     return checksums;
@@ -165,6 +155,7 @@ class Saving {
         chunk.checksum = trace::base::checksum_from_text(text).value_or(0);
         at[chunk.rank] += kDigits;
       }
+      file.encode();
     }
   }
 
@@ -172,8 +163,7 @@ class Saving {
   Result<void> write_headers() {
     for (const PlannedFile& file : plan_.files) {
       if (file.owner != rank_) continue;
-      const std::string header = file.header();
-      TRY(write_file(folder_ / file.name, header, file_bytes(header, file.tensors)));
+      TRY(SafetensorsWriter(folder_ / file.name, file).write_header());
       work_.piece_done();
     }
     return {};
@@ -182,27 +172,18 @@ class Saving {
   Result<void> write_random_file(const std::vector<std::string>& states) {
     std::vector<TensorBytes> tensors;
     Metadata metadata = {{"written_by", "shardlens"}};
-    std::int64_t all_bytes = 0;
     for (std::size_t rank = 0; rank < states.size(); ++rank) {
       const auto bytes = std::as_bytes(std::span(states[rank]));
       const std::string name = "rank_" + std::to_string(rank);
       if (bytes.empty()) {
         return fail(ErrorKind::kFailed, "cannot save a checkpoint: " + name + " has no generator");
       }
-      all_bytes += std::ssize(bytes);
       tensors.push_back({{name, DataType::kU8, {std::ssize(bytes)}}, bytes});
       const ChecksumRange whole{0, std::ssize(bytes), trace::base::checksum_of(bytes)};
       metadata[std::string(kChecksumsKey) + name] = checksums_to_text(std::span(&whole, 1));
     }
-    TRY_ASSIGN(const std::string header,
-               write_safetensors(folder_ / kRandomFile, tensors, metadata));
-    random_ = saved_file(std::string(kRandomFile), header, std::ssize(header) + all_bytes);
+    TRY_ASSIGN(random_, write_safetensors(folder_ / kRandomFile, tensors, std::move(metadata)));
     return {};
-  }
-
-  static trace::job::CheckpointFile saved_file(const std::string& name, const std::string& header,
-                                               std::int64_t bytes) {
-    return {name, bytes, std::ssize(header), trace::base::checksum_of(header)};
   }
 
   trace::job::CheckpointInfo info() const {
@@ -212,11 +193,12 @@ class Saving {
     info.saved_ns = trace::base::wall_clock_ns();
     info.parameters = plan_.parameters;
     info.files.clear();
-    for (const PlannedFile& file : plan_.files) {
-      const std::string header = file.header();
-      info.files.push_back(saved_file(file.name, header, file_bytes(header, file.tensors)));
-    }
-    if (random_) info.files.push_back(*random_);
+    const auto add = [&info](const FileLayout& file) {
+      info.files.push_back({file.name, file.bytes(), std::ssize(file.header),
+                            trace::base::checksum_of(file.header)});
+    };
+    for (const PlannedFile& file : plan_.files) add(file);
+    if (random_) add(*random_);
     return info;
   }
 
@@ -227,7 +209,7 @@ class Saving {
   std::vector<const StatePiece*> pieces_;  // those that this rank writes
   fs::path folder_;
   CheckpointPlan plan_;
-  std::optional<trace::job::CheckpointFile> random_;
+  std::optional<FileLayout> random_;
 };
 
 Result<void> written(Saving& saving, const fs::path& checkpoints) {

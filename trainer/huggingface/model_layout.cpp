@@ -20,23 +20,6 @@ namespace {
 
 constexpr int kIndent = 2;
 
-std::vector<std::vector<checkpoint::TensorEntry>> divided(const trace::job::ModelShape& shape,
-                                                          checkpoint::DataType type,
-                                                          std::int64_t file_bytes) {
-  std::vector<std::vector<checkpoint::TensorEntry>> files(1);
-  std::int64_t bytes = 0;
-  for (trace::job::ParameterShape& parameter : trace::job::parameter_shapes(shape)) {
-    const std::int64_t size = parameter.numel() * checkpoint::bytes_of(type);
-    if (bytes > 0 && bytes + size > file_bytes) {
-      files.emplace_back();
-      bytes = 0;
-    }
-    bytes += size;
-    files.back().push_back({std::move(parameter.name), type, std::move(parameter.sizes)});
-  }
-  return files;
-}
-
 // "model-00001-of-00003.safetensors"
 std::string file_name(std::size_t index, std::size_t count) {
   if (count == 1) return kWeightsFile;
@@ -116,17 +99,24 @@ void name_classes(ordered_json& json, const ModelShape& shape,
 SavedLayout layout_of(const trace::job::ModelShape& shape, checkpoint::DataType type,
                       std::int64_t file_bytes) {
   SavedLayout layout;
-  auto files = divided(shape, type, file_bytes);
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    SavedFile& file = layout.files.emplace_back();
-    file.name = file_name(i, files.size());
-    file.tensors = std::move(files[i]);
-    checkpoint::place_tensors(file.tensors);
-    file.header = checkpoint::encode_header(file.tensors, saved_metadata());
-    for (std::size_t tensor = 0; tensor < file.tensors.size(); ++tensor) {
-      layout.places[file.tensors[tensor].name] = {i, tensor};
-      layout.values += file.tensors[tensor].numel();
+  layout.files.emplace_back();
+  std::int64_t bytes = 0;
+  for (trace::job::ParameterShape& parameter : trace::job::parameter_shapes(shape)) {
+    const std::int64_t size = parameter.numel() * checkpoint::bytes_of(type);
+    if (bytes > 0 && bytes + size > file_bytes) {
+      layout.files.emplace_back();
+      bytes = 0;
     }
+    bytes += size;
+    layout.values += parameter.numel();
+    std::vector<checkpoint::TensorEntry>& tensors = layout.files.back().tensors;
+    layout.places[parameter.name] = {layout.files.size() - 1, tensors.size()};
+    tensors.push_back({std::move(parameter.name), type, std::move(parameter.sizes)});
+  }
+  for (std::size_t i = 0; i < layout.files.size(); ++i) {
+    layout.files[i].name = file_name(i, layout.files.size());
+    layout.files[i].metadata = saved_metadata();
+    layout.files[i].encode();
   }
   return layout;
 }

@@ -17,16 +17,8 @@ namespace shardlens::trainer::huggingface {
 // As transformers: larger models are cut into files of at most so many bytes, tensors stay whole.
 inline constexpr std::int64_t kFileBytes = 5'000'000'000;
 
-struct SavedFile {
-  std::string name;
-  std::vector<checkpoint::TensorEntry> tensors;  // placed
-  std::string header;
-
-  std::int64_t bytes() const { return checkpoint::file_bytes(header, tensors); }
-};
-
 struct SavedLayout {
-  std::vector<SavedFile> files;
+  std::vector<checkpoint::FileLayout> files;
   struct Place {
     std::size_t file = 0, tensor = 0;
   };

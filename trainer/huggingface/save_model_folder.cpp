@@ -1,7 +1,6 @@
 #include "trainer/huggingface/save_model_folder.h"
 
 #include <algorithm>
-#include <memory>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -91,7 +90,8 @@ class Saving {
 
   // Writes this rank's parts; how many values they are.
   Result<std::string> written_values() {
-    std::vector<std::unique_ptr<checkpoint::DiskFile>> files(layout_.files.size());
+    std::vector<checkpoint::SafetensorsWriter> files;
+    for (const auto& file : layout_.files) files.emplace_back(temporary_ / file.name, file);
     std::int64_t values = 0;
     for (const strategy::LocalParameter& kept : parameters_) {
       if (!kept.is_primary) continue;
@@ -100,48 +100,40 @@ class Saving {
       const strategy::LocalParameter& part = *expanded;
       const auto at = layout_.places.find(part.name);
       if (at == layout_.places.end()) continue;
-      const SavedFile& file = layout_.files[at->second.file];
-      std::unique_ptr<checkpoint::DiskFile>& out = files[at->second.file];
-      if (!out) {
-        TRY_ASSIGN(checkpoint::DiskFile made,
-                   checkpoint::DiskFile::create(temporary_ / file.name, file.bytes()));
-        out = std::make_unique<checkpoint::DiskFile>(std::move(made));
-      }
-      TRY(write_part(part, file, file.tensors[at->second.tensor], *out));
+      const auto [file, tensor] = at->second;
+      TRY(write_part(part, layout_.files[file].tensors[tensor], files[file]));
       values += part.end - part.begin;
     }
-    for (const auto& file : files) {
-      if (!file) continue;
-      TRY(file->synchronize());
+    for (checkpoint::SafetensorsWriter& file : files) {
+      TRY(file.synchronize());
       work_.piece_done();
     }
     return std::to_string(values);
   }
 
-  Result<void> write_part(const strategy::LocalParameter& part, const SavedFile& file,
-                          const checkpoint::TensorEntry& tensor, checkpoint::DiskFile& out) {
+  Result<void> write_part(const strategy::LocalParameter& part,
+                          const checkpoint::TensorEntry& tensor,
+                          checkpoint::SafetensorsWriter& file) {
     if (part.sizes != tensor.sizes || part.value.numel() != part.end - part.begin) {
       return fail(ErrorKind::kFailed,
                   "cannot save the model: parameter '" + part.name + "' has another shape");
     }
     const torch::NoGradGuard no_grad;
     const torch::Tensor flat = part.value.detach().view({-1});
-    const std::int64_t start = std::ssize(file.header) + tensor.begin;
     for (std::int64_t done = 0; done < flat.numel(); done += kPieceValues) {
       const std::int64_t count = std::min(kPieceValues, flat.numel() - done);
       const torch::Tensor values = flat.narrow(0, done, count)
                                        .to(torch::kCPU, checkpoint::scalar_type_of(type_))
                                        .contiguous();
-      TRY(out.write(start + (part.begin + done) * checkpoint::bytes_of(type_),
-                    checkpoint::bytes_of_tensor(values)));
+      TRY(file.write(tensor, part.begin + done, checkpoint::bytes_of_tensor(values)));
       work_.piece_done();
     }
     return {};
   }
 
   Result<void> write_rest() {
-    for (const SavedFile& file : layout_.files) {
-      TRY(checkpoint::write_file(temporary_ / file.name, file.header, file.bytes()));
+    for (const auto& file : layout_.files) {
+      TRY(checkpoint::SafetensorsWriter(temporary_ / file.name, file).write_header());
       work_.piece_done();
     }
     if (const std::string index = layout_.index(); !index.empty()) {

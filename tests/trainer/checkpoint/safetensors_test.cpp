@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -80,6 +81,32 @@ TEST_F(Safetensors, ReadsBackWhatItWrote) {
   EXPECT_EQ(all, (std::vector<std::uint8_t>{7, 8, 9}));
   EXPECT_EQ(file->find("empty")->numel(), 0);
   EXPECT_FALSE(file->find("h.0.weigh"));
+}
+
+TEST_F(Safetensors, AreWrittenTogetherByWhoHasParts) {
+  const std::string whole = sample();
+  const auto read = SafetensorsFile::open(path());
+  ASSERT_TRUE(read) << read.error().message;
+  FileLayout layout{"model.safetensors", read->tensors(), read->metadata(), {}};
+  layout.encode();
+  EXPECT_EQ(layout.bytes(), std::ssize(whole));
+  fs::remove(path());
+  SafetensorsWriter first(path(), layout), second(path(), layout), third(path(), layout);
+  EXPECT_TRUE(third.synchronize());
+  EXPECT_FALSE(fs::exists(path())) << "who has nothing to write need not see the disk";
+  const std::vector<float> floats = {0, 1, 2, 3, 4, 5};
+  const auto bytes = std::as_bytes(std::span(floats));
+  const std::vector<std::uint8_t> others = {7, 8, 9};
+  const TensorEntry &weight = *std::ranges::find(layout.tensors, "h.0.weight", &TensorEntry::name),
+                    &rest = *std::ranges::find(layout.tensors, kQuoted, &TensorEntry::name);
+  EXPECT_TRUE(first.write(weight, 2, bytes.subspan(8)));
+  EXPECT_TRUE(second.write(weight, 0, bytes.first(8)));
+  EXPECT_TRUE(second.write(rest, 0, std::as_bytes(std::span(others))));
+  EXPECT_TRUE(first.synchronize());
+  EXPECT_TRUE(second.synchronize());
+  EXPECT_FALSE(SafetensorsFile::open(path())) << "without its header it is no file of tensors";
+  EXPECT_TRUE(third.write_header());
+  EXPECT_EQ(trace::test::bytes_of(path()), whole);
 }
 
 TEST_F(Safetensors, RefusesToReadElementsThatATensorHasNot) {

@@ -67,7 +67,7 @@ TEST(ModelLayout, CutsLargeModelsIntoFiles) {
   const json index = json::parse(several.index());
   EXPECT_EQ(index["metadata"]["total_size"], 2 * trace::job::parameter_count(shape));
   std::size_t tensors = 0;
-  for (const SavedFile& file : several.files) {
+  for (const checkpoint::FileLayout& file : several.files) {
     EXPECT_LE(file.tensors.back().end, 1'000'000);
     for (const checkpoint::TensorEntry& tensor : file.tensors) {
       EXPECT_EQ(index["weight_map"][tensor.name], file.name);
