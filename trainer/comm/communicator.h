@@ -18,31 +18,23 @@
 #include "profiler/recorder/recorder.h"
 #include "trace/base/result.h"
 #include "trace/job/settings/schedule.h"
+#include "trainer/comm/meeting_place.h"
 #include "trainer/comm/recorded_backend.h"
 
 namespace shardlens::trainer::comm {
 
-struct CommunicatorOptions {
-  int rank = 0;
-  int world_size = 1;
+struct CommunicatorOptions : MeetingPlace {
   torch::Device device = torch::kCPU;
   std::chrono::seconds timeout{600};
-  bool high_priority_streams = true;                        // of NCCL
-  bool records_kernels = false;                             // the recorder learns when NCCL's ran
-  std::optional<trace::job::SimulatedLink> simulated_link;  // CPU and one machine only
-  // Where ranks meet: a file of this run (our launcher), or torchrun's store if empty.
-  std::string store_file;
-  std::string master_address;
-  int master_port = 0;
-  bool agent_store = false;  // TORCHELASTIC_USE_AGENT_STORE: connect as a client, also rank 0
-  // Keeps the keys of a restarted job apart: TORCHELASTIC_RESTART_COUNT, or empty.
-  std::string store_prefix;
-  bool single_machine = true;  // Gloo stays on 127.0.0.1
+  bool high_priority_streams = true;                          // of NCCL
+  bool records_kernels = false;                               // the recorder learns when NCCL's ran
+  std::optional<trace::job::SimulatedLink> simulated_link{};  // CPU and one machine only
+  bool single_machine = true;                                 // Gloo stays on 127.0.0.1
   // With NCCL a rank waits for a collective inside CUDA, where no exception reaches it: another
   // thread calls this after `timeout`, to end the process. LibTorch's watchdog does so if it is
   // null, or does not.
-  OnCollectiveTimeout on_timeout;
-  c10::intrusive_ptr<c10d::Store> store;  // where they have met already; null: they have not
+  OnCollectiveTimeout on_timeout{};
+  c10::intrusive_ptr<c10d::Store> store{};  // where they have met already; null: they have not
 };
 
 // A group of ranks to be connected: the world, or a part of it.

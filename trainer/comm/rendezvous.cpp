@@ -25,15 +25,15 @@ constexpr std::chrono::microseconds kFirstLook{1'000}, kLastLook{50'000};
 constexpr std::chrono::seconds kFarewell{2};
 constexpr const char* kPreparing = "preparing";
 
-StorePointer tcp_store(const CommunicatorOptions& options, std::chrono::seconds patience) {
+StorePointer tcp_store(const MeetingPlace& place, std::chrono::seconds patience) {
   c10d::TCPStoreOptions tcp;
-  tcp.port = static_cast<std::uint16_t>(options.master_port);
-  tcp.isServer = options.rank == 0 && !options.agent_store;
-  tcp.numWorkers = static_cast<std::size_t>(options.world_size);
+  tcp.port = static_cast<std::uint16_t>(place.master_port);
+  tcp.isServer = place.rank == 0 && !place.agent_store;
+  tcp.numWorkers = static_cast<std::size_t>(place.world_size);
   // The agent's store counts its own workers; ours meet when the process group connects.
   tcp.waitWorkers = false;
   tcp.timeout = patience;
-  return c10::make_intrusive<c10d::TCPStore>(options.master_address, tcp);
+  return c10::make_intrusive<c10d::TCPStore>(place.master_address, tcp);
 }
 
 // What went wrong; "": nothing.
@@ -113,18 +113,18 @@ std::string shared_problem(c10d::Store& store, int rank, int size, const std::st
 
 }  // namespace
 
-StorePointer meet(const CommunicatorOptions& options, std::chrono::seconds patience) {
+StorePointer meet(const MeetingPlace& place, std::chrono::seconds patience) {
   StorePointer store;
-  if (options.store_file.empty()) {
-    store = tcp_store(options, patience);
+  if (place.store_file.empty()) {
+    store = tcp_store(place, patience);
   } else {
     // FileStore would try again for minutes.
-    const auto folder = std::filesystem::path(options.store_file).parent_path();
+    const auto folder = std::filesystem::path(place.store_file).parent_path();
     TORCH_CHECK(std::filesystem::is_directory(folder), "there is no folder ", folder.string(), ".");
-    store = c10::make_intrusive<c10d::FileStore>(options.store_file, options.world_size);
+    store = c10::make_intrusive<c10d::FileStore>(place.store_file, place.world_size);
   }
   store->setTimeout(kConnectTimeout);
-  return c10::make_intrusive<c10d::PrefixStore>("shardlens" + options.store_prefix, store);
+  return c10::make_intrusive<c10d::PrefixStore>("shardlens" + place.store_prefix, store);
 }
 
 void tell_preparing(c10d::Store& store) { store.add(kPreparing, 1); }

@@ -9,7 +9,7 @@
 #include <functional>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
-#include "trainer/comm/communicator.h"
+#include "trainer/comm/meeting_place.h"
 
 namespace shardlens::trainer::comm {
 
@@ -17,7 +17,7 @@ namespace shardlens::trainer::comm {
 inline constexpr std::chrono::seconds kConnectTimeout{120};
 
 // Throws c10::Error when the store cannot be reached within `patience`.
-c10::intrusive_ptr<c10d::Store> meet(const CommunicatorOptions& options,
+c10::intrusive_ptr<c10d::Store> meet(const MeetingPlace& place,
                                      std::chrono::seconds patience = kConnectTimeout);
 
 inline constexpr int kConnectAttempts = 3;

@@ -18,18 +18,6 @@ constexpr std::chrono::seconds kMeetingPatience{10};
 
 }  // namespace
 
-comm::CommunicatorOptions place_to_meet(const RankPlace& place) {
-  comm::CommunicatorOptions options;
-  options.rank = place.rank;
-  options.world_size = place.world_size;
-  options.store_file = place.store_file;
-  options.master_address = place.master_address;
-  options.master_port = place.master_port;
-  options.agent_store = place.agent_store;
-  options.store_prefix = place.restart_count;
-  return options;
-}
-
 void tell_made_run(c10d::Store& store, std::int64_t start_ns) {
   store.set(kMadeRun, std::to_string(start_ns));
 }
@@ -37,7 +25,7 @@ void tell_made_run(c10d::Store& store, std::int64_t start_ns) {
 std::optional<std::int64_t> MadeRun::look() {
   problem_.clear();
   try {
-    if (!store_) store_ = comm::meet(options_, kMeetingPatience);
+    if (!store_) store_ = comm::meet(place_, kMeetingPatience);
     if (!store_->check({std::string(kMadeRun)})) return std::nullopt;
     const std::vector<std::uint8_t> start_ns = store_->get(kMadeRun);
     return trace::base::number_from<std::int64_t>(std::string(start_ns.begin(), start_ns.end()));

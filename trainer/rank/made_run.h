@@ -7,14 +7,11 @@
 #include <optional>
 #include <string>
 #include <torch/csrc/distributed/c10d/Store.hpp>
+#include <utility>
 
-#include "trainer/comm/communicator.h"
-#include "trainer/rank/rank_place.h"
+#include "trainer/comm/meeting_place.h"
 
 namespace shardlens::trainer::rank {
-
-// Where all ranks meet.
-comm::CommunicatorOptions place_to_meet(const RankPlace& place);
 
 // `start_ns`: of its RunInfo. Throws c10::Error.
 void tell_made_run(c10d::Store& store, std::int64_t start_ns);
@@ -22,7 +19,7 @@ void tell_made_run(c10d::Store& store, std::int64_t start_ns);
 // Asks for it on another machine.
 class MadeRun {
  public:
-  explicit MadeRun(const RankPlace& place) : options_(place_to_meet(place)) {}
+  explicit MadeRun(comm::MeetingPlace place) : place_(std::move(place)) {}
 
   // When it began, by rank 0's clock; none: it is not told yet. Waits some seconds where the place
   // to meet is not there.
@@ -31,7 +28,7 @@ class MadeRun {
   const std::string& problem() const { return problem_; }
 
  private:
-  comm::CommunicatorOptions options_;
+  comm::MeetingPlace place_;
   c10::intrusive_ptr<c10d::Store> store_;
   std::string problem_;
 };

@@ -221,7 +221,7 @@ void RankJob::tell_made_run() {
   if (!is_awaited) return;
   try {
     const EndsAtOnce waiting(stop_signal_);
-    store_ = comm::meet(place_to_meet(environment_));
+    store_ = comm::meet(environment_);
     rank::tell_made_run(*store_, run_.info.start_ns);
   } catch (const std::exception&) {
     if (environment_.agent_store) store_.reset();  // as in tell_preparing()
@@ -326,7 +326,7 @@ void RankJob::tell_preparing() {
   if (std::chrono::steady_clock::now() < next_telling_) return;
   try {
     const EndsAtOnce waiting(stop_signal_);
-    if (!store_) store_ = comm::meet(place_to_meet(environment_), kTellingPatience);
+    if (!store_) store_ = comm::meet(environment_, kTellingPatience);
     comm::tell_preparing(*store_);
   } catch (const std::exception&) {
     // connect() tries again, and says it: anew, but where the store is this rank's own.
@@ -340,7 +340,7 @@ bool RankJob::is_single_machine() const {
 }
 
 trace::base::Result<void> RankJob::connect() {
-  comm::CommunicatorOptions options = place_to_meet(environment_);
+  comm::CommunicatorOptions options{environment_};
   options.store = std::move(store_);
   options.device = device_.device;
   options.timeout = std::chrono::seconds(settings_.collective_timeout_s);

@@ -72,7 +72,7 @@ trace::base::Result<RankPlace> parse_rank_place(const VariableLookup& lookup) {
   }
   const char* agent = lookup("TORCHELASTIC_USE_AGENT_STORE");
   environment.agent_store = agent != nullptr && std::strcmp(agent, "True") == 0;
-  if (const char* count = lookup("TORCHELASTIC_RESTART_COUNT")) environment.restart_count = count;
+  if (const char* count = lookup("TORCHELASTIC_RESTART_COUNT")) environment.store_prefix = count;
   environment.lookup = lookup;
   return environment;
 }

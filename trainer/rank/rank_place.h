@@ -6,24 +6,17 @@
 
 #include <functional>
 #include <optional>
-#include <string>
 
 #include "trace/base/result.h"
+#include "trainer/comm/meeting_place.h"
 
 namespace shardlens::trainer::rank {
 
 using VariableLookup = std::function<const char*(const char* name)>;
 
-struct RankPlace {
-  int rank = 0;
+struct RankPlace : comm::MeetingPlace {
   int local_rank = 0;
-  int world_size = 1;
   int local_world_size = 1;
-  std::string master_address;
-  int master_port = 0;
-  bool agent_store = false;               // torchrun's agent holds the store
-  std::string restart_count;              // torchrun's; keeps a restarted job's keys apart
-  std::string store_file;                 // our launcher's; empty: meet at master_address
   std::optional<pid_t> launcher_process;  // ours; none under another launcher
   int outcome_descriptor = -1;            // where our launcher reads a RankOutcome; -1: nowhere
   // The process's environment as it is now, for what libraries read of it.

@@ -108,13 +108,13 @@ TEST(WaitForAll, WaitsNoLongerForOneThatHasToldItOnce) {
 }
 
 TEST(Meet, GivesUpOnARankThatIsNotThereWhenPatienceIsOver) {
-  CommunicatorOptions options;
-  options.rank = 1;
-  options.world_size = 2;
-  options.master_address = "127.0.0.1";
-  options.master_port = 1;  // where nobody listens
+  MeetingPlace place;
+  place.rank = 1;
+  place.world_size = 2;
+  place.master_address = "127.0.0.1";
+  place.master_port = 1;  // where nobody listens
   const auto begun = std::chrono::steady_clock::now();
-  EXPECT_THROW(meet(options, std::chrono::seconds(1)), c10::Error);
+  EXPECT_THROW(meet(place, std::chrono::seconds(1)), c10::Error);
   EXPECT_LT(std::chrono::steady_clock::now() - begun, kConnectTimeout / 4);
 }
 

@@ -169,7 +169,7 @@ class RunAgreement : public testing::Test {
   }
   // What rank 0 does where it has made the run. Keeps the place to meet.
   void tell(const trace::model::RunInfo& made) {
-    if (!store_) store_ = comm::meet(rank::place_to_meet(first_of_machine(0)));
+    if (!store_) store_ = comm::meet(first_of_machine(0));
     rank::tell_made_run(*store_, made.start_ns);
   }
   // Of rank 0, somewhere else.
