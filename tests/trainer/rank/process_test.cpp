@@ -42,7 +42,8 @@ const Variables kTorchrun{{"RANK", "3"},
                           {"LOCAL_WORLD_SIZE", "2"},
                           {"MASTER_ADDR", "node0"},
                           {"MASTER_PORT", "29500"},
-                          {"TORCHELASTIC_USE_AGENT_STORE", "True"}};
+                          {"TORCHELASTIC_USE_AGENT_STORE", "True"},
+                          {"TORCHELASTIC_RESTART_COUNT", "2"}};
 
 TEST(RankPlace, IsReadAsTorchrunSetsIt) {
   const auto environment = parse(kTorchrun);
@@ -52,6 +53,7 @@ TEST(RankPlace, IsReadAsTorchrunSetsIt) {
   EXPECT_EQ(environment->master_address, "node0");
   EXPECT_EQ(environment->master_port, 29500);
   EXPECT_TRUE(environment->agent_store);
+  EXPECT_EQ(environment->store_prefix, "2");
   EXPECT_FALSE(environment->launcher_process);
 }
 
