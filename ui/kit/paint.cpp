@@ -108,6 +108,7 @@ ImU32 color(state::Rgb c, float alpha) {
 }
 
 float text_width(const Theme& theme, Face face, std::string_view text) {
+  if (text.empty()) return 0;  // ImGui measures what no end is given of
   const ImFont* font = theme.font(face);
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text.data(), text.data() + text.size()).x;
 }
