@@ -164,7 +164,7 @@ TEST_F(ControllerTest, ARunThatWaitedForItsTurnTakesTheScreenFromTheOneBeforeItO
 
 TEST_F(ControllerTest, AClickOnTheRunOnScreenLeavesTheStartedOneTheScreen) {
   const auto started = write_run("started", 25);
-  write_run("shown", 4, 1'000'000'000);
+  const auto shown = write_run("shown", 4, 1'000'000'000);
   open();
   const auto shows = [&](const char* name) {
     return becomes([&](const auto& now) { return now.run && now.run->figures.info.name == name; });
@@ -172,7 +172,7 @@ TEST_F(ControllerTest, AClickOnTheRunOnScreenLeavesTheStartedOneTheScreen) {
   ASSERT_TRUE(shows("shown"));
   jobs.record_in(started);
   controller->execute(ui::state::StartRun{});
-  controller->execute(ui::state::ShowRun{controller->snapshot()->ledger->rows.front().folder});
+  controller->execute(ui::state::ShowRun{shown.string()});
   EXPECT_TRUE(shows("started"));
 }
 
