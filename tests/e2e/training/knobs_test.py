@@ -19,6 +19,23 @@ class Knobs(harness.ShardlensTest):
             self.rows('none', "select count(*) from collective where tag_kind = 'bucket'"), [[0]])
         self.assertIn('invalid', self.shardlens('report', 'none').stdout)
 
+    def early_reductions(self, name):
+        """Of each step and rank: its buckets, and how many are handed over before its last gradient is ready."""
+        return self.rows(name, """
+            select count(*), sum(enqueued_ns < last_ready_ns) from collective join
+            (select rank, step, max(time_ns) last_ready_ns from bucket_ready group by rank, step) using (rank, step)
+            where tag_kind = 'bucket' and step > 0 group by rank, step""")
+
+    def test_without_overlap_buckets_are_reduced_after_backward(self):
+        link = ['--set', 'simulate_link=latency_us=50,gbit_per_s=2']
+        reports = [self.run_two_ranks('on', *link), self.run_two_ranks('off', *link, '--set', 'overlap_comm=false')]
+        buckets = len(reports[0]['buckets'])
+        self.assertGreater(buckets, 2)
+        self.assertEqual(self.early_reductions('on'), 14 * [[buckets, buckets - 1]])
+        self.assertEqual(self.early_reductions('off'), 14 * [[buckets, 0]])
+        self.assertEqual(*(report['summary']['loss_last'] for report in reports))
+        self.assertIn('imulated', self.shardlens('report', 'on').stdout)
+
     def test_epochs_decide_the_number_of_steps(self):
         text = self.folder / 'text.txt'
         text.write_text('to be or not to be, that is the question\n' * 60)

@@ -1,4 +1,4 @@
-"""`shardlens calibrate`: what it keeps and what it takes from others. How long transfers take is in training/timing_test.py."""
+"""`shardlens calibrate`: what it keeps and what it takes from others. How long transfers take is in simulated_link_test.py."""
 import os
 import pathlib
 import sys

@@ -1,36 +1,19 @@
-"""What is seen in how long parts of a real run take, and what it is that `shardlens calibrate` measures."""
+"""What `shardlens calibrate` measures of a link that is simulated."""
 import json
 import os
 import pathlib
-import statistics
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from support import harness  # noqa: E402
 
-LINK = ['--set', 'simulate_link=latency_us=50,gbit_per_s=2']
 LATENCY_MS, GBIT_PER_S = 0.5, 0.5
 PATIENCE = float(os.environ.get('SHARDLENS_TEST_PATIENCE', '1'))  # seconds; more where the machine is busy
 # Bytes sent per byte, docs/NUMBERS.md: of two ranks.
 FACTORS = {'all_reduce': 1, 'all_gather': 0.5, 'reduce_scatter': 0.5, 'broadcast': 1}
 
 
-class Timing(harness.ShardlensTest):
-    def run_two_ranks(self, name, *settings, steps='8'):
-        return self.json('run', *harness.QUICK, '--ranks', '2', '--steps', steps, '--name', name,
-                         '--set', 'bucket_cap_mb=1', *settings)
-
-    def test_without_overlap_buckets_are_reduced_after_backward(self):
-        reports = [self.run_two_ranks('on', *LINK, steps='16'),
-                   self.run_two_ranks('off', *LINK, '--set', 'overlap_comm=false', steps='16')]
-        with_overlap, without = (report['summary'] for report in reports)
-        self.assertGreater(with_overlap['overlap_percent'], 2 * without['overlap_percent'])
-        # Of most steps: a moment in which the machine does something else counts for one.
-        exposed = [statistics.median(step['exposed_ms'] for step in report['steps'][3:]) for report in reports]
-        self.assertLess(*exposed)
-        self.assertEqual(with_overlap['loss_last'], without['loss_last'])
-        self.assertIn('imulated', self.shardlens('report', 'on').stdout)
-
+class SimulatedLink(harness.ShardlensTest):
     def test_transfers_on_a_simulated_link_take_its_formula(self):
         output, temporary = self.folder / 'costs.json', self.folder / 'tmp'
         temporary.mkdir()
