@@ -36,10 +36,10 @@ Json names_json(const std::vector<const trace::job::Knob*>& knobs) {
 }
 
 // What else was changed, and does not count.
-std::string other_changes_text(const PredictedRun& run) {
+std::string other_changes_text(const Prediction& prediction) {
   std::string text;
-  for (const std::string& words : {ui::present::left_out_text(run.prediction),
-                                   ui::present::without_effect_text(run.prediction)}) {
+  for (const std::string& words :
+       {ui::present::left_out_text(prediction), ui::present::without_effect_text(prediction)}) {
     if (!words.empty()) text += words + "\n";
   }
   return text;
@@ -260,6 +260,18 @@ std::string refusals_text(const PredictedPoints& all) {
   return text;
 }
 
+// What the figures of any point leave out.
+std::string left_out_text(const PredictedPoints& all) {
+  Prediction any;
+  for (const PredictedPoint& point : all.ranked) {
+    if (!point.prediction) continue;
+    for (const auto* knob : point.prediction->left_out) {
+      if (std::ranges::find(any.left_out, knob) == any.left_out.end()) any.left_out.push_back(knob);
+    }
+  }
+  return other_changes_text(any);
+}
+
 // Of the differences in the table that have no interval. All are of one run, whose steps tell why.
 std::string unsure_text(const PredictedPoints& all) {
   for (const PredictedPoint& point : all.ranked) {
@@ -305,7 +317,7 @@ Json refused_json(const std::string& run, const std::string& reason) {
 std::string prediction_text(const PredictedRun& run) {
   const auto& prediction = run.prediction;
   std::string text =
-      run.info.name + ": " + changes_text(run) + "\n" + other_changes_text(run) + "\n";
+      run.info.name + ": " + changes_text(run) + "\n" + other_changes_text(prediction) + "\n";
   TextTable table({{""}, {"recorded", Align::kRight}, {"predicted", Align::kRight}, {""}});
   table.add_row({"Step", time_text(prediction.recorded_step_ns), time_text(prediction.step_ns),
                  interval_text(prediction)});
@@ -356,7 +368,7 @@ std::string points_text(const PredictedPoints& all, const std::string& command) 
   const double recorded_ns = first_prediction(all).recorded_step_ns;
   std::string text = all.info.name + ": " + count_text(all) + ", which took " +
                      time_text(recorded_ns) + " per step\n\n" + points_table(all) + "\n" +
-                     unsure_text(all) + best_text(all, command);
+                     left_out_text(all) + unsure_text(all) + best_text(all, command);
   if (all.apart) {
     text += "Two runs of the same settings differ by chance by up to " +
             time_text(*all.apart * recorded_ns) + " (95 %).\n";

@@ -95,6 +95,12 @@ TEST_F(PredictCommand, AsATableSaysWhichIsFirstAndHowToSeeItAlone) {
       << "what it takes to have it, from the same run, which no library here holds";
 }
 
+TEST_F(PredictCommand, NamesWhatPointsLeaveOut) {
+  const std::vector<std::string> over{"--over", "bucket_cap_mb=1,4", "--over", "loss_every=1,2"};
+  EXPECT_THAT(predict(over).out, HasSubstr("Without loss_every, whose effect is not known."));
+  EXPECT_THAT(predict({"--over", "bucket_cap_mb=1,4"}).out, Not(HasSubstr("Without")));
+}
+
 TEST_F(PredictCommand, SaysWhyAPointIsRefused) {
   const std::vector<std::string> over{"--over", "find_unused_parameters=true,false"};
   const Json points = json(over)["points"];
