@@ -74,6 +74,17 @@ TEST(Assumptions, SayWhatPredictionsOnGpusWereHeldAgainst) {
   EXPECT_THAT(present::assumptions(prediction), Contains(HasSubstr("not yet against any on GPUs")));
 }
 
+TEST(Assumptions, SpeakOfAnIntervalWhereThereIsOne) {
+  trace::tuning::Prediction prediction;
+  prediction.is_extrapolated = prediction.scales_computation = prediction.scales_padding = true;
+  prediction.depends_on_contention = true;
+  prediction.contention_range = 1;
+  EXPECT_EQ(present::assumptions(prediction).size(), 4u);
+  EXPECT_THAT(present::assumptions(prediction), Not(Contains(HasSubstr("interval"))));
+  prediction.difference = Interval{0, 1};
+  EXPECT_THAT(present::assumptions(prediction), ::testing::Each(HasSubstr("interval")));
+}
+
 TEST_F(PredictionTest, SaysThatABucketCapChangesNoBuckets) {
   view_.prediction->step_ns = view_.prediction->recorded_step_ns;
   view_.prediction->difference = Interval{0, 0};

@@ -238,41 +238,48 @@ std::string kept_units_text(const trace::tuning::KeptUnits& kept) {
          " gathered for backward, as in the recorded run, while other units are gathered again.";
 }
 
-// What holds of a prediction where that member is set.
-constexpr std::pair<bool Prediction::*, std::string_view> kAssumptions[]{
+// What holds of a prediction where that member is set, and what its interval holds for that.
+struct Assumption {
+  bool Prediction::*is_made;
+  std::string_view words, in_interval = "";
+};
+constexpr Assumption kAssumptions[]{
     {&Prediction::is_extrapolated,
      "Some collectives are of kinds, sizes or types that the run did not have: what they take "
-     "is extrapolated, and the interval holds a tenth of the change for that."},
+     "is extrapolated",
+     ", and the interval holds a tenth of the change for that"},
     {&Prediction::keeps_link_of_other_ranks,
      "So many ranks are taken to be all on one machine, over the link that was recorded: of N "
      "machines simulate_link=latency_us=…,gbit_per_s=…,nodes=N tells, or `shardlens predict "
-     "--costs FILE`, measured between them."},
+     "--costs FILE`, measured between them"},
     {&Prediction::is_link_untold,
      "The run does not tell its link: what it did not move costs what is kept of its device "
-     "(`shardlens calibrate`), whatever the link there."},
+     "(`shardlens calibrate`), whatever the link there"},
     {&Prediction::is_link_faster,
      "The link that is asked for would take less than what the run measured without one: that "
      "stays, as nothing tells how much less a faster link takes. `shardlens predict "
-     "--costs-instead FILE` takes what was measured on one."},
+     "--costs-instead FILE` takes what was measured on one"},
     {&Prediction::has_other_costs,
      "Collectives cost what the given file says, as if nothing was computed beside them; what "
-     "it has not within a factor of two costs what the run measured."},
+     "it has not within a factor of two costs what the run measured"},
     {&Prediction::is_another_strategy,
-     "What the other strategy copies and administers itself is not known; the interval holds "
-     "3 % of the step for that."},
+     "What the other strategy copies and administers itself is not known",
+     "; the interval holds 3 % of the step for that"},
     {&Prediction::scales_computation,
      "A micro-batch is taken to compute in proportion to its tokens, but for what is known not to "
-     "grow with them, and to what it computes again; the interval holds a tenth of the change for "
-     "that."},
+     "grow with them, and to what it computes again",
+     "; the interval holds a tenth of the change for that"},
     {&Prediction::recomputes_on_cpu,
-     "On a CPU forward is faster where it keeps less, by how much no run tells; the interval holds "
-     "three tenths of the change for that."},
+     "On a CPU forward is faster where it keeps less, by how much no run tells",
+     "; the interval holds three tenths of the change for that"},
     {&Prediction::scales_sequences,
      "With the length of sequences attention is taken to grow between in proportion and with "
-     "its square; the interval holds both."},
+     "its square",
+     "; the interval holds both"},
     {&Prediction::scales_padding,
      "Texts are padded to the longest of their batch, and how long that is in another batch is "
-     "not known: the interval spans what is possible."},
+     "not known",
+     ": the interval spans what is possible"},
 };
 
 }  // namespace
@@ -304,13 +311,15 @@ std::vector<std::string> assumptions(const trace::tuning::Prediction& prediction
         "Predictions on GPUs were held against runs of two ranks that share one H200, not yet "
         "against any with a GPU for each rank.");
   }
+  const auto add = [&](std::string_view words, std::string_view in_interval) {
+    all.push_back(std::string(words) + std::string(prediction.difference ? in_interval : "") + ".");
+  };
   if (prediction.depends_on_contention && prediction.contention_range > kVague) {
-    all.push_back(
-        "How much communication's work slows computation beside it is hardly told by this run: the "
-        "interval spans what is possible.");
+    add("How much communication's work slows computation beside it is hardly told by this run",
+        ": the interval spans what is possible");
   }
-  for (const auto& [is_made, words] : kAssumptions) {
-    if (prediction.*is_made) all.emplace_back(words);
+  for (const auto& [is_made, words, in_interval] : kAssumptions) {
+    if (prediction.*is_made) add(words, in_interval);
   }
   return all;
 }
