@@ -277,6 +277,12 @@ Result<Prediction> Predictor::predict_planned(const Settings& next, const Planne
   prediction.recorded_step_ns = step_ns_.mean;
   prediction.recorded_steps = step_ns_.count;
   prediction.step_ns = step_ns_.mean + base::mean_of(differences.shift_ns);
+  if (prediction.step_ns <= 0) {
+    return refuse(
+        "The steps that this would be predicted from, the first after skip_steps, took so much "
+        "longer than the run's mean step that it would save more of them than that takes. Name a "
+        "run whose steps take about as long.");
+  }
   prediction.is_link_untold = is_link_untold_;
   prediction.has_other_costs = planner_.has_other_costs();
   prediction.keeps_link_of_other_ranks = keeps_link_of_other_ranks(info_, changes);
@@ -294,8 +300,10 @@ Result<Prediction> Predictor::predict_planned(const Settings& next, const Planne
   prediction.recorded_exposed_ns = exposed_ns_;
   if (exposed_ns_) {
     // One rank moves nothing, not even what the schedule leaves out.
-    prediction.exposed_ns =
-        after.ranks > 1 ? std::max(0.0, *exposed_ns_ + base::mean_of(differences.exposed_ns)) : 0.0;
+    prediction.exposed_ns = after.ranks > 1
+                                ? std::clamp(*exposed_ns_ + base::mean_of(differences.exposed_ns),
+                                             0.0, prediction.step_ns)
+                                : 0.0;
   }
   add_memory(next, prediction);
   return prediction;

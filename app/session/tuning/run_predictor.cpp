@@ -53,7 +53,8 @@ void measure_now(const trace::analysis::RunFigures& figures, Prediction& predict
   if (summary.has_detail && prediction.recorded_exposed_ns && prediction.exposed_ns) {
     const double more_ns = *prediction.exposed_ns - *prediction.recorded_exposed_ns;
     prediction.recorded_exposed_ns = summary.exposed_ns;
-    prediction.exposed_ns = std::max(0.0, summary.exposed_ns + more_ns);
+    prediction.exposed_ns =
+        std::clamp(summary.exposed_ns + more_ns, 0.0, std::max(0.0, prediction.step_ns));
   }
   measure_peaks(figures, prediction);
 }

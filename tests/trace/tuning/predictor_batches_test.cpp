@@ -59,6 +59,39 @@ TEST(Predictor, ComputesInProportionToTheBatch) {
   EXPECT_EQ(prediction->exposed_ns, (12.0 + 1.0) * kMs) << "rank 0 waits 2 ms more for rank 1";
 }
 
+// An eighth of the samples leaves of 180 ms half: what is waited for is no more, whatever it was.
+TEST(Predictor, WaitsForNothingLongerThanAStep) {
+  RecordedJob job;
+  job.figures.info.settings.overlap_comm = false;
+  job.figures.summary.exposed_ns = 170.0 * kMs;
+  job::Settings next = job.figures.info.settings;
+  next.batch_per_rank = 1;
+  const auto prediction = predictor_of(job).predict(next);
+  ASSERT_TRUE(prediction) << prediction.error().message;
+  EXPECT_LT(prediction->step_ns, 100.0 * kMs);
+  EXPECT_DOUBLE_EQ(*prediction->exposed_ns, prediction->step_ns);
+}
+
+// 89 ms less in each of 20 steps, of a run whose mean is 21 ms.
+TEST(Predictor, RefusesToSaveMoreThanAStepTakes) {
+  RecordedJob job;
+  job.figures.info.settings.overlap_comm = false;
+  const auto recorded = job.record();
+  analysis::StepFigures fast = job.figures.steps.back();
+  for (auto& rank : fast.ranks) rank.step_ns = 10 * kMs;
+  for (int i = 0; i < 300; ++i) {
+    ++fast.index;
+    job.figures.steps.push_back(fast);
+  }
+  const auto predictor = Predictor::create(job.figures, recorded);
+  ASSERT_TRUE(predictor) << predictor.error().message;
+  job::Settings next = job.figures.info.settings;
+  next.batch_per_rank = 1;
+  const auto refused = predictor->predict(next);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("longer than the run's mean step"), std::string::npos);
+}
+
 // Four gradients of 5 ms each, which are as large as parameters whatever the batch.
 TEST(Predictor, LetsNothingGrowThatTakesAsLongWithAnyBatch) {
   RecordedJob job;

@@ -50,6 +50,16 @@ TEST_F(MeasuredNowTest, TheDifferenceIsToTheMeanThatIsOnScreen) {
   EXPECT_EQ(prediction.recorded_exposed_ns, figures.summary.exposed_ns + 10e6);
 }
 
+TEST_F(MeasuredNowTest, NothingIsWaitedForLongerThanAStep) {
+  draft.next.overlap_comm = false;
+  now.figures.summary.exposed_ns = now.figures.summary.step_ns.mean - 1;
+  const auto view = predict_next(learnt, now, draft);
+  ASSERT_TRUE(view.prediction) << view.refused;
+  EXPECT_GT(*learnt.predictor->predict(draft.next)->exposed_ns,
+            figures.summary.exposed_ns + view.prediction->difference_ns());
+  EXPECT_DOUBLE_EQ(*view.prediction->exposed_ns, view.prediction->step_ns);
+}
+
 TEST_F(MeasuredNowTest, WhatChangesNothingTakesWhatIsMeasured) {
   const auto view = predict_next(learnt, now, draft);
   ASSERT_TRUE(view.prediction);
