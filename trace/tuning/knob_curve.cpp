@@ -56,9 +56,10 @@ KnobCurve knob_curve(const Predictor& predictor, const job::Settings& next, cons
 
 bool is_surely_faster(const KnobCurve& curve, const CurvePoint& a, const CurvePoint& b) {
   const double recorded_ns = curve.recorded_step_ns;
-  if (a.difference) return recorded_ns + a.difference->high_ns < b.step_ns;
-  const bool is_as_recorded = a.step_ns == recorded_ns;
-  return is_as_recorded && b.difference && b.difference->low_ns > 0;
+  const bool is_sure = !a.difference || a.difference->high_ns == 0;
+  const bool is_as_recorded = a.step_ns == recorded_ns && is_sure;
+  if (is_as_recorded) return b.difference && b.difference->low_ns > 0;
+  return a.difference && recorded_ns + a.difference->high_ns < b.step_ns;
 }
 
 std::optional<std::size_t> surest_faster(const KnobCurve& curve, const CurvePoint& now) {

@@ -327,13 +327,17 @@ void Predictor::add_intervals(const StepPlan& plan, const Differences& differenc
   Reach reach;
   reach.add(shift->mean, differences.least_contended_ns, differences.most_contended_ns);
   reach.add(shift->mean, differences.shortest_ns, differences.longest_ns);
+  // Of a schedule that stays as it is nothing depends on what its transfers take.
+  const bool is_moved =
+      std::ranges::any_of(differences.shift_ns, [](double shift_ns) { return shift_ns != 0; });
+  const double spread_ns = is_moved ? plan.spread_ns : 0;
   const auto difference = [&](double half) {
     return Interval{shift->mean - half - reach.below, shift->mean + half + reach.above};
   };
-  prediction.narrowest_difference = difference(std::hypot(plan.spread_ns, model));
+  prediction.narrowest_difference = difference(std::hypot(spread_ns, model));
   if (!shift->has_error()) return;
   // These are as likely as noise; contention and transfers may be anywhere in their ranges.
-  const double unsure = std::hypot(shift->half_width(), plan.spread_ns, model);
+  const double unsure = std::hypot(shift->half_width(), spread_ns, model);
   prediction.difference = difference(unsure);
   if (step_ns_.has_error()) {
     const double half = std::hypot(step_ns_.half_width(), unsure);

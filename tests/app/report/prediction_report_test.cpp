@@ -41,6 +41,15 @@ TEST(PredictionReport, NamesWhatItLeavesOut) {
   EXPECT_EQ(json["step_ms"], prediction_json(*alone)["step_ms"]) << "of the other changes";
 }
 
+// Every bucket closes at the same gradient.
+TEST(PredictionReport, IsSureOfAScheduleThatStaysAsItIs) {
+  const auto run = predict_with({"first_bucket_mb=0.9"});
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_THAT(prediction_text(*run), HasSubstr("unchanged"));
+  const Json difference = prediction_json(*run)["difference_ms"];
+  for (const char* end : {"mean", "low", "high"}) EXPECT_EQ(difference[end], Json(0.0)) << end;
+}
+
 TEST(PredictionReport, TellsByHowMuchTwoRunsDifferByChance) {
   auto run = predict_with({"bucket_cap_mb=4"});
   ASSERT_TRUE(run) << run.error().message;

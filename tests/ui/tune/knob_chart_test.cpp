@@ -109,6 +109,19 @@ TEST_F(KnobChartTest, ValuesThatAreNotPredictedHaveTheirPlaceAndTheReason) {
   EXPECT_GT(chart->unpredicted[0].x, chart->points[1].x);
 }
 
+// What leaves the schedule as it is takes as long as was measured, and is no surer than that.
+TEST_F(KnobChartTest, AnUnchangedValueIsTheBestWhereTheRecordedOneIs) {
+  view_.curves = {{&knob("bucket_cap_mb"), 80e6}};
+  view_.curves[0].points = {{"1", 1, 80e6, trace::tuning::Interval{0, 0}, true},
+                            {"4", 4, 90e6, trace::tuning::Interval{-5e6, 25e6}, true}};
+  snapshot_.knobs.next.bucket_cap_mb = 4;
+  publish();
+  EXPECT_FALSE(knob_chart(snapshot_, knob("bucket_cap_mb"))->best);
+  view_.curves[0].points[1].difference = {5e6, 15e6};
+  publish();
+  EXPECT_EQ(knob_chart(snapshot_, knob("bucket_cap_mb"))->best, 0u);
+}
+
 TEST_F(KnobChartTest, ACurveWithoutIntervalsSaysWhy) {
   view_.curves = {{&knob("bucket_cap_mb"), 80e6}};
   view_.curves[0].points = {{"0.25", 0.25, 80e6, std::nullopt, true},
