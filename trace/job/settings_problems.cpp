@@ -3,6 +3,7 @@
 #include <array>
 #include <span>
 
+#include "trace/base/number_text.h"
 #include "trace/base/text.h"
 #include "trace/job/settings/schedule.h"
 #include "trace/job/settings/settings.h"
@@ -17,8 +18,9 @@ namespace {
 void check_nodes(const Settings& s, std::int64_t nodes, std::vector<SettingProblem>& problems) {
   if (s.ranks % nodes != 0) {
     problems.push_back({"simulate_link", "simulate_link has " + std::to_string(nodes) +
-                                             " nodes, among which " + std::to_string(s.ranks) +
-                                             " ranks cannot be divided evenly; use a divisor."});
+                                             " nodes, among which " +
+                                             base::counted(s.ranks, "rank") +
+                                             " cannot be divided evenly; use a divisor."});
     return;
   }
   const std::int64_t on_node = s.ranks / nodes, group = s.shard_group_size;
@@ -53,8 +55,8 @@ void check_grammars(const Settings& s, std::vector<SettingProblem>& problems) {
   for (const Injection& injection : *injections) {
     if (injection.rank >= s.ranks) {
       problems.push_back({"inject", "inject names rank " + std::to_string(injection.rank) +
-                                        ", but there are only " + std::to_string(s.ranks) +
-                                        " ranks, counted from 0."});
+                                        ", but the job has " + base::counted(s.ranks, "rank") +
+                                        ", counted from 0."});
     }
   }
 }

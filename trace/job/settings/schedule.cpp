@@ -48,6 +48,9 @@ tl::unexpected<base::Error> bad(std::string_view what, std::string_view text,
                                                  "' is not valid; use " + std::string(use) + ".");
 }
 
+// Of a simulated link: beyond them a step's nanoseconds may have no room in 64 bits.
+constexpr double kLongestLatencyUs = 6e7, kSlowestGbps = 0.001;
+
 bool parse_nonnegative(std::string_view text, double& number) {
   return parse_whole(text, number) && std::isfinite(number) && number >= 0;
 }
@@ -157,8 +160,8 @@ base::Result<std::optional<RecordSchedule>> parse_allocation_schedule(std::strin
 
 base::Result<std::optional<SimulatedLink>> parse_simulated_link(std::string_view text) {
   constexpr std::string_view kUse =
-      "off, or latency_us=50,gbit_per_s=10 (above 0; 8 Gbit/s = 1 GB/s), and where it lies between "
-      "machines nodes=2";
+      "off, or latency_us=50,gbit_per_s=10 (at most 6e7, at least 0.001; 8 Gbit/s = 1 GB/s), and "
+      "where it lies between machines nodes=2";
   text = base::trimmed(text);
   if (text == "off") return std::optional<SimulatedLink>();
   SimulatedLink link;
@@ -171,7 +174,9 @@ base::Result<std::optional<SimulatedLink>> parse_simulated_link(std::string_view
                            : false;
     if (!valid) return bad("simulate_link", text, kUse);
   }
-  if (link.gbps <= 0) return bad("simulate_link", text, kUse);
+  if (link.latency_us > kLongestLatencyUs || link.gbps < kSlowestGbps) {
+    return bad("simulate_link", text, kUse);
+  }
   return std::optional<SimulatedLink>(link);
 }
 

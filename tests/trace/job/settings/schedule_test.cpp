@@ -126,6 +126,12 @@ TEST(SimulatedLink, RefusesALinkWithoutBandwidthAndUnknownKeys) {
   EXPECT_FALSE(parse_simulated_link("gbit_per_s=1,speed=2"));
 }
 
+TEST(SimulatedLink, RefusesATimeThatCannotBeTold) {
+  EXPECT_TRUE(parse_simulated_link("latency_us=6e7,gbit_per_s=0.001"));
+  EXPECT_FALSE(parse_simulated_link("latency_us=1e17,gbit_per_s=1"));
+  EXPECT_FALSE(parse_simulated_link("latency_us=1,gbit_per_s=1e-12"));
+}
+
 TEST(SimulatedLink, IsWrittenForPeople) {
   EXPECT_EQ(link_text("latency_us=100,gbit_per_s=1"), "1 Gbit/s, 100 µs");
   EXPECT_EQ(link_text("latency_us=2500,gbit_per_s=0.5"), "500 Mbit/s, 2.5 ms");
