@@ -95,12 +95,15 @@ Json schedule_json(const PredictedRun& run) {
   return events;
 }
 
+// Of as many steps.
+std::string why_not_told(std::int64_t steps) {
+  const bool are_few = steps < trace::analysis::kFewestWithError;
+  return are_few ? trace::base::counted(steps, "step") + " are too few" : "steps drift";
+}
+
 // Where something has no interval.
 std::string why_not_sure(const Prediction& prediction) {
-  const std::int64_t steps =
-      prediction.is_as_recorded() ? prediction.recorded_steps : prediction.steps;
-  const bool are_few = steps < trace::analysis::kFewestWithError;
-  return (are_few ? trace::base::counted(steps, "step") + " are too few" : "steps drift") +
+  return why_not_told(prediction.is_as_recorded() ? prediction.recorded_steps : prediction.steps) +
          ": how sure is not known";
 }
 
@@ -110,8 +113,8 @@ std::string interval_text(const Prediction& prediction) {
     return "95 %: " + trace::timeline::duration_range_text(prediction.interval->low_ns,
                                                            prediction.interval->high_ns);
   }
-  return prediction.difference ? "steps drift: how sure is known of the difference alone"
-                               : why_not_sure(prediction);
+  if (!prediction.difference) return why_not_sure(prediction);
+  return why_not_told(prediction.recorded_steps) + ": how sure is known of the difference alone";
 }
 
 // What bounds the step: before and after.

@@ -83,6 +83,16 @@ TEST(PredictionReport, TellsWhetherStepsAreTooFewOrDrift) {
       << "those without detail count, too";
 }
 
+TEST(PredictionReport, TellsWhyHowSureIsKnownOfTheDifferenceAlone) {
+  auto run = predict_with({"bucket_cap_mb=4"});
+  ASSERT_TRUE(run) << run.error().message;
+  ASSERT_TRUE(run->prediction.difference);
+  run->prediction.interval.reset();
+  EXPECT_THAT(prediction_text(*run), HasSubstr("steps drift: how sure is known of the difference"));
+  run->prediction.recorded_steps = 13;
+  EXPECT_THAT(prediction_text(*run), HasSubstr("13 steps are too few: how sure is known of the"));
+}
+
 TEST(PredictionReport, NamesWhatIsChangedInAnotherProgram) {
   auto run = predict_with({"bucket_cap_mb=4"});
   ASSERT_TRUE(run) << run.error().message;
