@@ -408,7 +408,7 @@ Result<StepPlan> StepPlanner::plan_units(const Settings& settings) const {
 std::vector<predict::UpdatePlan::Sum> StepPlanner::norm_sums(const Settings& settings) const {
   constexpr std::int64_t kValueBytes = 4;
   const job::StrategyTraits& traits = job::strategy_traits(settings.sharding_strategy);
-  if (!traits.shards_optimizer && !traits.has_units) return {};
+  if (settings.ranks < 2 || (!traits.shards_optimizer && !traits.has_units)) return {};
   const auto ranks = static_cast<int>(settings.ranks);
   std::vector<predict::UpdatePlan::Sum> sums{{ranks, kValueBytes}};
   if (traits.has_units && job_) {
@@ -461,7 +461,7 @@ void StepPlanner::add_update(const Settings& settings, double slower, StepPlan& 
     };
     const double before = values_of(*job_);
     if (before > 0) update.share = values_of(job) / before;
-    if (is_zero1(settings)) update.parts = updated_parts(job);
+    if (is_zero1(settings) && settings.ranks > 1) update.parts = updated_parts(job);
   } else if (!told_units_.empty()) {
     update.share = static_cast<double>(ranks_of_shards(recorded_)) /
                    static_cast<double>(ranks_of_shards(settings));

@@ -70,7 +70,7 @@ TEST(Predictor, ExchangesTheLossOfOtherRanksInWhatItTook) {
 }
 
 // Rank 0 owns the table, the other one all else.
-TEST(Predictor, EachRankUpdatesAllThatRanksOfZero1Owned) {
+RecordedJob zero1_job() {
   RecordedJob job;
   auto shape = give_model(job);
   shape.layers = 2;
@@ -83,6 +83,22 @@ TEST(Predictor, EachRankUpdatesAllThatRanksOfZero1Owned) {
   job.figures.info.settings.bucket_cap_mb = 16;
   job.transfer_ns = {{kMib, kMs}, {4 * kMib, kMs + kMs / 5}};
   job.optimizer_ns = {24 * kMs, 6 * kMs};
+  return job;
+}
+
+TEST(Predictor, OneRankSumsUpNoNormAndSendsNoParameters) {
+  RecordedJob job = zero1_job();
+  for (auto& rank : job.figures.ranks) rank.info.device_name = "made up, 8 cores";
+  job::Settings next = job.figures.info.settings;
+  next.threads_per_rank = job.figures.info.settings.threads_per_rank = 1;
+  next.ranks = 1;
+  const auto step = predictor_of(job).predict_step(next, kTypicalStep);
+  ASSERT_TRUE(step) << step.error().message;
+  for (const auto& call : step->program.calls) EXPECT_TRUE(call.what.starts_with("bucket"));
+}
+
+TEST(Predictor, EachRankUpdatesAllThatRanksOfZero1Owned) {
+  RecordedJob job = zero1_job();
   job::Settings next = job.figures.info.settings;
   next.sharding_strategy = job::Strategy::kDdp;
   const auto step = predictor_of(job).predict_step(next, kTypicalStep);
