@@ -127,6 +127,7 @@ std::string bounds_text(const PredictedRun& run) {
 // Beside the peak.
 std::string shortage_text(const PredictedRun& run) {
   if (run.fits() != false) return "";
+  if (run.usable_bytes <= 1) return "nothing is left of the memory there";
   return "more than the " + size_text(static_cast<double>(run.usable_bytes)) + " a rank has there";
 }
 

@@ -130,6 +130,8 @@ TEST(PredictionReport, SaysWhereItsPeakDoesNotFit) {
   EXPECT_EQ(prediction_json(*run)["fits"], false);
   EXPECT_EQ(prediction_json(*run)["usable_memory_bytes"], run->usable_bytes);
   EXPECT_THAT(prediction_text(*run), HasSubstr(" a rank has there\n"));
+  run->usable_bytes = 1;  // as where so many ranks would share the device
+  EXPECT_THAT(prediction_text(*run), HasSubstr("nothing is left of the memory there\n"));
   run->usable_bytes = 0;
   EXPECT_TRUE(prediction_json(*run)["fits"].is_null()) << "not known";
   EXPECT_TRUE(prediction_json(*run)["usable_memory_bytes"].is_null());
