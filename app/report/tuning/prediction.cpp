@@ -77,16 +77,18 @@ Result<std::vector<const trace::job::Knob*>> assign(const std::vector<std::strin
   return knobs;
 }
 
-// Of what was asked for by name, what changes nothing: a knob of other strategies or devices.
+// Of what was asked for by name, what changes nothing of a step: a knob of other strategies or
+// devices, or one that no step depends on.
 void name_what_does_nothing(const std::vector<const trace::job::Knob*>& named,
                             const trace::model::RunInfo& info, const trace::job::Settings& next,
                             trace::tuning::Prediction& prediction) {
   for (const trace::job::Knob* knob : named) {
     trace::job::Settings without = next;
     trace::job::copy_value(*knob, info.settings, without);
-    const bool does_nothing = without != next && trace::tuning::acting_settings(info, without) ==
-                                                     trace::tuning::acting_settings(info, next);
-    if (!does_nothing) continue;
+    if (without == next) continue;
+    const bool acts =
+        trace::tuning::acting_settings(info, without) != trace::tuning::acting_settings(info, next);
+    if (acts && !trace::tuning::is_without_effect(*knob)) continue;
     if (std::ranges::find(prediction.without_effect, knob) == prediction.without_effect.end()) {
       prediction.without_effect.push_back(knob);
     }

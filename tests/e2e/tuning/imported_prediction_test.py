@@ -92,6 +92,7 @@ class ImportedPrediction(torch_traces.TorchTracesTest):
         recorded = self.predicted('views')['recorded']['step_ms']
         self.assertGreater(self.predicted('views', 'simulate_link=latency_us=500,gbit_per_s=0.5')['step_ms']['mean'], recorded)
         self.assertEqual(self.predicted('views', 'overlap_comm=false')['changed'], {'overlap_comm': 'false'})
+        self.assertEqual(self.predicted('views', 'learning_rate=0.5')['without_effect'], ['learning_rate'])
         halved = self.predicted('default', 'communication_hook=bf16_compress')
         self.assertEqual(self.bucket_bytes(halved), [size // 2 for size in self.said['default']])
         self.assertEqual(halved['in_program'],
