@@ -85,6 +85,16 @@ TEST(AddedGain, OfLessMemorySaysWhyItIsNotKnownHowSureItsTimeIs) {
   EXPECT_THAT(advice.gain_unknown, HasSubstr("at least 14 steps to tell; this run has 9"));
 }
 
+TEST(AddedGain, OfLessMemorySaysThatAStepTakesAsLong) {
+  AdvisedRun run = four_where_one_would_do();
+  run.job.transfer_ns = {{kMib, 10 * kMs}, {4 * kMib, 40 * kMs}};  // the same in one
+  Advice advice;
+  advice.aim = Aim::kMemory;
+  advice.changes = {{"bucket_cap_mb", "4"}};
+  ASSERT_TRUE(add_gain(run.facts(), advice));
+  EXPECT_EQ(advice.gain_unknown, "A step is predicted to take as long.");
+}
+
 TEST(BucketCapRule, IsSilentWhereGainsMayBeChance) {
   AdvisedRun run;  // overlaps: contention may take what it gains
   EXPECT_FALSE(asked(run, "bucket_cap"));

@@ -65,7 +65,9 @@ bool add_gain(const RunFacts& run, Advice& advice) {
     }
   }
   if (advice.aim != Aim::kMemory) return false;
-  if (!prediction.difference) {
+  const auto& known = prediction.difference;
+  const bool is_unchanged = known && known->low_ns == 0 && known->high_ns == 0;
+  if (!known || is_unchanged) {
     const std::string why = why_unsure(prediction);
     advice.gain_unknown =
         why.empty() ? "A step is predicted to take as long."
@@ -73,9 +75,8 @@ bool add_gain(const RunFacts& run, Advice& advice) {
                           base::format_signed_duration(prediction.difference_ns()) + ". " + why;
     return true;
   }
-  const std::string difference = base::format_signed_duration(
-      prediction.difference_ns(),
-      (prediction.difference->high_ns - prediction.difference->low_ns) / 2);
+  const std::string difference = base::format_signed_duration(prediction.difference_ns(),
+                                                              (known->high_ns - known->low_ns) / 2);
   advice.gain_unknown = answer.is_slower()
                             ? "A step would take " + difference + "."
                             : "That a step changes at all is not sure: " + difference + ".";
