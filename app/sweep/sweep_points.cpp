@@ -210,7 +210,10 @@ Settings with_reached_caps(Settings settings) {
   const double all_mb = static_cast<double>(4 * values) / (1 << 20);
   settings.first_bucket_mb = std::min(
       trace::model::first_bucket_mb(settings.first_bucket_mb, settings.bucket_cap_mb), all_mb);
-  settings.bucket_cap_mb = std::min(settings.bucket_cap_mb, all_mb);
+  // A first bucket of all gradients leaves none for others; zero1 also sends parts of that size.
+  const bool is_alone = settings.first_bucket_mb == all_mb &&
+                        settings.sharding_strategy == trace::job::Strategy::kDdp;
+  settings.bucket_cap_mb = is_alone ? all_mb : std::min(settings.bucket_cap_mb, all_mb);
   return settings;
 }
 

@@ -165,6 +165,13 @@ TEST(SweepJobs, CapsThatNoGradientsReachAreDoubles) {
   EXPECT_THAT(doubles_of(jobs_of(*caps, {})), ElementsAre(0, 1, 1, 3, 1));
   const auto small_first = grid_of(on_cpu(), {"first_bucket_mb=1,12,30", "bucket_cap_mb=25,64"});
   EXPECT_THAT(doubles_of(jobs_of(*small_first, {})), ElementsAre(0, 0, 2, 2, 2, 2));
+  auto one_bucket = on_cpu();
+  one_bucket.first_bucket_mb = 25;
+  EXPECT_THAT(doubles_of(jobs_of(*grid_of(one_bucket, {"bucket_cap_mb=1,4,100"}), {})),
+              ElementsAre(0, 0, 0));
+  one_bucket.sharding_strategy = trace::job::Strategy::kZero1;
+  EXPECT_THAT(doubles_of(jobs_of(*grid_of(one_bucket, {"bucket_cap_mb=1,4"}), {})),
+              ElementsAre(0, 1));
 }
 
 TEST(SweepPoints, AreToldByWhatTheirStrategyObeys) {
