@@ -37,7 +37,7 @@ std::string link_words(const CommunicationSetup& setup) {
   std::string words;
   if (!setup.link.empty()) words += "; " + setup.link;
   if (const auto& link = setup.simulated_link) {
-    words += "; simulated link of " + ui::present::format_plain(link->gbps) + " Gbit/s, " +
+    words += "; simulated link of " + ui::present::format_plain(link->gbit_per_s) + " Gbit/s, " +
              ui::present::format_plain(link->latency_us) + " µs";
     if (link->nodes > 0) words += ", between " + std::to_string(link->nodes) + " nodes";
   }
@@ -129,7 +129,7 @@ Json costs_json(const CostsReport& report) {
   Json link = nullptr;
   if (setup.simulated_link) {
     link = {{"latency_us", setup.simulated_link->latency_us},
-            {"gbit_per_s", setup.simulated_link->gbps}};
+            {"gbit_per_s", setup.simulated_link->gbit_per_s}};
     if (setup.simulated_link->nodes > 0) link["nodes"] = setup.simulated_link->nodes;
   }
   return {{"schema", 1},

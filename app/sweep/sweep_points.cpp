@@ -26,7 +26,7 @@ struct SweepAxis {
 
 std::vector<std::string> values_in(std::string_view text) {
   std::vector<std::string> values;
-  const bool has_parts = text.find('=') != std::string_view::npos;  // "latency_us=50,gbps=1"
+  const bool has_parts = text.find('=') != std::string_view::npos;  // "latency_us=50,gbit_per_s=1"
   const bool is_one = has_parts && text.find(';') == std::string_view::npos;
   const char separator = has_parts || text.find(';') != std::string_view::npos ? ';' : ',';
   if (is_one) return {std::string(text)};

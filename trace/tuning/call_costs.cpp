@@ -41,7 +41,7 @@ double busy_link_ns(const CallCosts::Conditions& on, CollectiveFunction function
                     const CallCosts::Group& group, double bytes) {
   const double share = link_share(on, group);
   if (share == 0) return 0;
-  return 8 * bytes * model::bus_factor(function, group.ranks) * share / on.link->gbps;
+  return 8 * bytes * model::bus_factor(function, group.ranks) * share / on.link->gbit_per_s;
 }
 double whole_link_ns(const CallCosts::Conditions& on, CollectiveFunction function,
                      const CallCosts::Group& group, double bytes) {

@@ -47,10 +47,11 @@ std::chrono::nanoseconds latency(const trace::job::SimulatedLink& link, int worl
 
 std::chrono::nanoseconds transfer_time(const trace::job::SimulatedLink& link,
                                        const CollectiveDescription& description, int world_size) {
-  if (world_size < 2 || link.gbps <= 0) return std::chrono::nanoseconds(0);
+  if (world_size < 2 || link.gbit_per_s <= 0) return std::chrono::nanoseconds(0);
   const double sent = static_cast<double>(description.bytes) *
                       trace::model::bus_factor(description.function, world_size);
-  return std::chrono::nanoseconds(std::llround(sent * 8 / link.gbps));  // bits ÷ (10⁹ bits/s) = ns
+  return std::chrono::nanoseconds(
+      std::llround(sent * 8 / link.gbit_per_s));  // bits ÷ (10⁹ bits/s) = ns
 }
 
 std::string failure_text(const CollectiveDescription& description, int world_rank,

@@ -129,7 +129,10 @@ double delay_ms(const RunFigures& run) {
   return trace::job::parse_injections(run.info.settings.inject).value().at(0).delay_ms;
 }
 double link_gbit(const RunFigures& run) {
-  return trace::job::parse_simulated_link(run.info.settings.simulate_link).value().value().gbps;
+  return trace::job::parse_simulated_link(run.info.settings.simulate_link)
+      .value()
+      .value()
+      .gbit_per_s;
 }
 double cap_mib(const RunFigures& run) { return run.info.settings.bucket_cap_mb; }
 

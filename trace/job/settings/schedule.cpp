@@ -49,7 +49,7 @@ tl::unexpected<base::Error> bad(std::string_view what, std::string_view text,
 }
 
 // Of a simulated link: beyond them a step's nanoseconds may have no room in 64 bits.
-constexpr double kLongestLatencyUs = 6e7, kSlowestGbps = 0.001;
+constexpr double kLongestLatencyUs = 6e7, kSlowestGbitPerS = 0.001;
 
 bool parse_nonnegative(std::string_view text, double& number) {
   return parse_whole(text, number) && std::isfinite(number) && number >= 0;
@@ -168,13 +168,13 @@ base::Result<std::optional<SimulatedLink>> parse_simulated_link(std::string_view
   for (const Pair& pair : split_pairs(text)) {
     const bool is_speed = pair.key == "gbit_per_s" || pair.key == "gbps";
     const bool valid = pair.key == "latency_us" ? parse_nonnegative(pair.value, link.latency_us)
-                       : is_speed               ? parse_nonnegative(pair.value, link.gbps)
+                       : is_speed               ? parse_nonnegative(pair.value, link.gbit_per_s)
                        : pair.key == "nodes"
                            ? parse_whole(pair.value, link.nodes) && link.nodes >= 1
                            : false;
     if (!valid) return bad("simulate_link", text, kUse);
   }
-  if (link.latency_us > kLongestLatencyUs || link.gbps < kSlowestGbps) {
+  if (link.latency_us > kLongestLatencyUs || link.gbit_per_s < kSlowestGbitPerS) {
     return bad("simulate_link", text, kUse);
   }
   return std::optional<SimulatedLink>(link);
@@ -191,9 +191,9 @@ std::int64_t link_share(const SimulatedLink& link, const RankGroup& group, std::
 std::string link_text(std::string_view setting) {
   const auto link = parse_simulated_link(setting);
   if (!link || !*link) return std::string(setting);
-  const auto [latency_us, gbps, nodes] = **link;
-  const std::string speed = gbps < 1 ? base::shortest_text(gbps * 1000) + " Mbit/s"
-                                     : base::shortest_text(gbps) + " Gbit/s";
+  const auto [latency_us, gbit_per_s, nodes] = **link;
+  const std::string speed = gbit_per_s < 1 ? base::shortest_text(gbit_per_s * 1000) + " Mbit/s"
+                                           : base::shortest_text(gbit_per_s) + " Gbit/s";
   const std::string latency = latency_us < 1000 ? base::shortest_text(latency_us) + " µs"
                                                 : base::shortest_text(latency_us / 1000) + " ms";
   return speed + ", " + latency + (nodes > 0 ? ", " + base::counted(nodes, "node") : "");

@@ -43,11 +43,10 @@ struct RankGroup {
 };
 
 // "off" | "latency_us=50,gbit_per_s=10" | "latency_us=50,gbit_per_s=10,nodes=2": a collective of n
-// ranks and S bytes takes at least latency + S · traffic factor ÷ bandwidth. gbps is 10⁹ bits per
-// second.
+// ranks and S bytes takes at least latency + S · traffic factor ÷ bandwidth.
 struct SimulatedLink {
   double latency_us = 0;
-  double gbps = 0;
+  double gbit_per_s = 0;
   // Each has one such link, and as many ranks as the others, one after another: what stays within
   // one does not pass it. 0: each rank has a link of its own.
   std::int64_t nodes = 0;

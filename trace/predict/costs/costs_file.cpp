@@ -40,7 +40,7 @@ Json optional_json(const std::optional<Value>& value) {
 
 Json link_json(const std::optional<job::SimulatedLink>& link) {
   if (!link) return nullptr;
-  Json json = {{"latency_us", link->latency_us}, {"gbit_per_s", link->gbps}};
+  Json json = {{"latency_us", link->latency_us}, {"gbit_per_s", link->gbit_per_s}};
   if (link->nodes > 0) json["nodes"] = link->nodes;
   return json;
 }

@@ -12,8 +12,8 @@
 
 namespace shardlens::trace::store {
 
-// Values start at their defaults. A nested map (`simulate_link: {latency_us: 50, gbps: 1}`) is read
-// as its "key=value,…" text. Errors (kUsage) name file, line and the nearest key.
+// Values start at their defaults. A nested map (`simulate_link: {latency_us: 50, gbit_per_s: 1}`)
+// is read as its "key=value,…" text. Errors (kUsage) name file, line and the nearest key.
 base::Result<job::Settings> read_settings(const std::filesystem::path& file);
 // The file's text, unread; errors (kUsage, kIo) say why it cannot be one of settings.
 base::Result<std::string> read_settings_text(const std::filesystem::path& file);

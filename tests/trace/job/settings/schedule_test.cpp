@@ -90,14 +90,14 @@ TEST(SimulatedLink, ReadsLatencyAndBandwidth) {
   const auto link = parse_simulated_link("latency_us=50, gbit_per_s=1.5");
   ASSERT_TRUE(link && link->has_value());
   EXPECT_DOUBLE_EQ((*link)->latency_us, 50);
-  EXPECT_DOUBLE_EQ((*link)->gbps, 1.5);
+  EXPECT_DOUBLE_EQ((*link)->gbit_per_s, 1.5);
   EXPECT_FALSE(parse_simulated_link("off")->has_value());
 }
 
 TEST(SimulatedLink, ReadsBandwidthByItsFormerName) {
   const auto link = parse_simulated_link("latency_us=50,gbps=1.5");
   ASSERT_TRUE(link && link->has_value());
-  EXPECT_DOUBLE_EQ((*link)->gbps, 1.5);
+  EXPECT_DOUBLE_EQ((*link)->gbit_per_s, 1.5);
   EXPECT_EQ(link_text("gbps=1.5"), link_text("gbit_per_s=1.5"));
   Settings before, now;
   ASSERT_TRUE(set_value(before, "simulate_link", "latency_us=50, gbps=1"));
@@ -113,8 +113,8 @@ TEST(SimulatedLink, IsOfferedOffAndFromSlowToFast) {
     ASSERT_TRUE(link) << choice;
     EXPECT_EQ(link->has_value(), choice != "off") << choice;
     if (!*link) continue;
-    EXPECT_GT((*link)->gbps, before) << choice;
-    before = (*link)->gbps;
+    EXPECT_GT((*link)->gbit_per_s, before) << choice;
+    before = (*link)->gbit_per_s;
   }
   EXPECT_EQ(before, 100);
 }
@@ -190,7 +190,7 @@ TEST(SimulatedLink, LiesBetweenNodesWhereThoseAreTold) {
 // By hand: who crosses, and how many groups alike do so at once from one node.
 TEST(SimulatedLink, IsSharedByTheGroupsThatPassItAtOnce) {
   const auto share = [](std::int64_t nodes, RankGroup group, std::int64_t world) {
-    return link_share({.gbps = 1, .nodes = nodes}, group, world);
+    return link_share({.gbit_per_s = 1, .nodes = nodes}, group, world);
   };
   EXPECT_EQ(share(0, {2}, 4), 1) << "each rank has its own";
   EXPECT_EQ(share(0, {1}, 4), 0);
@@ -216,7 +216,7 @@ TEST(SimulatedLink, CarriesWhatARingSendsFromNodeToNode) {
         if (from / kPerNode != to / kPerNode) ++sent[from / kPerNode];
       }
     }
-    EXPECT_EQ(link_share({.gbps = 1, .nodes = kNodes}, {group, apart}, kRanks), sent.at(0))
+    EXPECT_EQ(link_share({.gbit_per_s = 1, .nodes = kNodes}, {group, apart}, kRanks), sent.at(0))
         << group;
   }
 }

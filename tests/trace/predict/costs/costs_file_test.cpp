@@ -174,7 +174,7 @@ TEST_F(CostsFileTest, ALibraryFindsWhatHoldsForASetup) {
   std::vector<CommunicationSetup> others(7, file.setup);
   others[0].device_name = "another";
   others[1].ranks = 4;
-  others[2].simulated_link->gbps = 2;
+  others[2].simulated_link->gbit_per_s = 2;
   others[3].simulated_link.reset();
   others[4].hosts = 2;
   others[5].device = "cuda";
@@ -276,7 +276,7 @@ TEST(CommunicationSetup, IsWhatARunAndItsRanksTell) {
   const CommunicationSetup slow = setup_of(info, {rank});
   EXPECT_EQ(slow.backend, "gloo");
   ASSERT_TRUE(slow.simulated_link);
-  EXPECT_DOUBLE_EQ(slow.simulated_link->gbps, 2);
+  EXPECT_DOUBLE_EQ(slow.simulated_link->gbit_per_s, 2);
 }
 
 }  // namespace
