@@ -59,6 +59,15 @@ std::vector<std::int64_t> recorded_steps(store::EventStore& store, const RankSna
   return steps.take();
 }
 
+// -1: none had ended by then.
+std::int64_t last_ended_step(const RankRows& rows, std::int64_t until_ns) {
+  std::int64_t last = -1;
+  for (const model::Step& step : rows.steps) {
+    if (step.end_ns <= until_ns) last = std::max(last, step.index);
+  }
+  return last;
+}
+
 // Names of the rank as names of the step.
 class StepNames {
  public:
@@ -144,20 +153,28 @@ void choose(timeline::StepMemory& memory) {
 
 base::Result<timeline::StepMemory> memory_of_step(const RunSnapshot& run,
                                                   const timeline::StepMemoryRequest& request,
-                                                  const std::function<bool()>& wanted) {
+                                                  const std::function<bool()>& wanted,
+                                                  std::int64_t until_ns) {
   const auto given_up = [&] { return wanted && !wanted(); };
   timeline::StepMemory memory;
   memory.request = request;
   for (const RankSnapshot& rank : run.ranks) {
     if (given_up())
       return base::fail(base::ErrorKind::kFailed, "The memory of the step is no longer wanted.");
-    memory.recorded.push_back({rank.rank, recorded_steps(*run.store, rank)});
+    std::vector<std::int64_t> steps = recorded_steps(*run.store, rank);
+    const auto later = std::ranges::upper_bound(steps, last_ended_step(*rank.rows, until_ns));
+    const bool is_asked = request.rank < 0 || request.rank == rank.rank;
+    memory.is_to_come |= is_asked && later != steps.end();
+    steps.erase(later, steps.end());
+    memory.recorded.push_back({rank.rank, std::move(steps)});
   }
   choose(memory);
   const RankSnapshot* const rank = run.rank(memory.rank);
   if (rank == nullptr) return memory;
   const auto step = std::ranges::find(rank->rows->steps, memory.step, &model::Step::index);
   if (step == rank->rows->steps.end()) return memory;
+  memory.is_to_come = step->end_ns > until_ns;
+  if (memory.is_to_come) return memory;
   TRY_ASSIGN(auto allocations, read_step(*run.store, *rank, *step, memory));
   if (const auto peak = rank->rows->step_peaks.find(memory.step);
       peak != rank->rows->step_peaks.end()) {

@@ -1,6 +1,7 @@
 // The allocations of one step of one rank, laid out. Any thread.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 
 #include "trace/base/result.h"
@@ -10,10 +11,11 @@
 namespace shardlens::trace::explore {
 
 // Decodes that step's chunks. A rank or step without a record is no error: then `allocations` is
-// null, and `recorded` says where there is one. `wanted` is asked in between; false gives up with
-// kFailed.
+// null, and `recorded` says where there is one. Of steps that end after `until_ns` nothing is told.
+// `wanted` is asked in between; false gives up with kFailed.
 base::Result<timeline::StepMemory> memory_of_step(const RunSnapshot& run,
                                                   const timeline::StepMemoryRequest& request,
-                                                  const std::function<bool()>& wanted);
+                                                  const std::function<bool()>& wanted,
+                                                  std::int64_t until_ns);
 
 }  // namespace shardlens::trace::explore

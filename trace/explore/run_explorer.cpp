@@ -93,8 +93,9 @@ base::Result<timeline::EventDetails> RunExplorer::details(const timeline::EventR
 }
 
 base::Result<timeline::StepMemory> RunExplorer::memory(const timeline::StepMemoryRequest& request,
-                                                       const std::function<bool()>& wanted) {
-  return memory_of_step(*state_->run->snapshot(), request, wanted);
+                                                       const std::function<bool()>& wanted,
+                                                       std::int64_t until_ns) {
+  return memory_of_step(*state_->run->snapshot(), request, wanted, until_ns);
 }
 
 base::Result<bool> RunExplorer::work() { return state_->run->work(); }

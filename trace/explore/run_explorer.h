@@ -56,9 +56,10 @@ class RunExplorer {
   std::optional<timeline::EventPlace> neighbour_event(const timeline::EventRef& event,
                                                       int direction);
   base::Result<timeline::EventDetails> details(const timeline::EventRef& event);
-  // Milliseconds for ten thousand allocations.
+  // Of a step that ends by `until_ns`. Milliseconds for ten thousand allocations.
   base::Result<timeline::StepMemory> memory(const timeline::StepMemoryRequest& request,
-                                            const std::function<bool()>& wanted = {});
+                                            const std::function<bool()>& wanted = {},
+                                            std::int64_t until_ns = INT64_MAX);
 
   // Reads rows and events, a little with each call; true while there is more to do.
   // For a background thread.

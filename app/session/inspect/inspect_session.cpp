@@ -129,7 +129,6 @@ std::int64_t InspectSession::until() const {
 }
 
 void InspectSession::show_until(std::int64_t time_ns) {
-  Asked again;
   {
     const std::lock_guard lock(mutex_);
     until_ns_ = time_ns;
@@ -140,10 +139,8 @@ void InspectSession::show_until(std::int64_t time_ns) {
     counted_until_ns_ = until_ns_;
     counted_ = now;
     if (!opened_.explorer) return;
-    again = asked_;
   }
-  ranges_.ask(again.range);
-  if (!again.pattern.text.empty()) finds_.ask(again.pattern);
+  ask_figures_again();
 }
 
 void InspectSession::wait_until_idle() {
@@ -329,7 +326,7 @@ void InspectSession::count_range(const trace::timeline::TimeRange& asked, const 
   if (is_whole) give_back_memory();
 }
 
-// What was asked for before everything was read.
+// What was asked for before everything was read, or before a replay came further.
 void InspectSession::ask_figures_again() {
   const Asked again = asked();
   ranges_.ask(again.range);
@@ -341,7 +338,7 @@ void InspectSession::lay_out_memory(const trace::timeline::StepMemoryRequest& re
                                     const Wanted& wanted) {
   const auto [run, generation, explorer] = opened();
   if (!explorer) return;
-  auto memory = explorer->memory(request, wanted);
+  auto memory = explorer->memory(request, wanted, until());
   if (!wanted()) return;
   publish(generation, [&](ui::state::InspectView& view) {
     // Steps that were not read yet may have it; then this is asked again.

@@ -143,6 +143,28 @@ TEST_F(MemoryOfStep, HasNoAllocationsOfAStepOrRankWithoutARecord) {
   EXPECT_EQ(memory({7, 99, false}).allocations, nullptr);
 }
 
+// As in a replay that has come so far.
+TEST_F(MemoryOfStep, TellsNothingOfStepsThatEndLater) {
+  const auto until = [&](std::int64_t until_ns, const timeline::StepMemoryRequest& request) {
+    return open_whole(path)->memory(request, {}, until_ns).value();
+  };
+  const timeline::StepMemory early = until(at(2, 9'999), {});
+  EXPECT_TRUE(early.is_to_come);
+  EXPECT_EQ(early.step, -1);
+  EXPECT_EQ(early.allocations, nullptr);
+  EXPECT_THAT(early.recorded[0].steps, testing::IsEmpty());
+  const timeline::StepMemory first = until(at(2, 10'000), {});
+  EXPECT_FALSE(first.is_to_come);
+  EXPECT_EQ(first.step, 2);
+  EXPECT_TRUE(first.allocations);
+  EXPECT_THAT(first.recorded[0].steps, testing::ElementsAre(2));
+  const timeline::StepMemory later = until(at(5, 9'999), {0, 5, false});
+  EXPECT_TRUE(later.is_to_come);
+  EXPECT_EQ(later.allocations, nullptr);
+  EXPECT_EQ(later.counted_peak_bytes, -1);
+  EXPECT_FALSE(until(at(2, 0), {1, -1, false}).is_to_come) << "the rank has no record";
+}
+
 TEST_F(MemoryOfStep, IsGivenUpWhenNobodyWantsIt) {
   const auto given_up = open_whole(path)->memory({}, [] { return false; });
   ASSERT_FALSE(given_up);

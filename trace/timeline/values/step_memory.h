@@ -106,7 +106,9 @@ struct StepMemory {
   std::vector<Recorded> recorded;  // of all ranks, by rank; those without one are there, too
 
   int rank = -1;
-  std::int64_t step = -1;                              // -1: no step has a record
+  std::int64_t step = -1;  // -1: no step has a record
+  // In a replay: it has not come to the end of the step, or of the first one with a record.
+  bool is_to_come = false;
   std::shared_ptr<const StepAllocations> allocations;  // null: none of this step
   std::shared_ptr<const MemoryFlame> flame;
   MemoryPeak peak;  // of `allocations`

@@ -132,6 +132,13 @@ std::string peak_sources(const trace::timeline::StepMemory& memory) {
 NoMemoryRecord no_memory_record(const trace::timeline::StepMemory& memory,
                                 const std::optional<RecordedRun>& run) {
   NoMemoryRecord none;
+  if (memory.is_to_come) {
+    none.title = memory.step < 0
+                     ? "No step's single allocations so far"
+                     : "Step " + present::format_integer(memory.step) + " is still to come";
+    none.body = "They are shown once the replay has come to the end of the step";
+    return none;
+  }
   const auto of_rank =
       std::ranges::find(memory.recorded, memory.rank, &trace::timeline::StepMemory::Recorded::rank);
   const bool has_any = of_rank != memory.recorded.end() && !of_rank->steps.empty();

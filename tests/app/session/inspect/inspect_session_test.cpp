@@ -118,6 +118,16 @@ TEST_F(InspectSessionTest, SaysThatAReplaysTablesAreOfTheRunSoFar) {
   EXPECT_FALSE(settled()->range->is_so_far);
 }
 
+TEST_F(InspectSessionTest, ShowsNoMemoryOfAStepThatAReplayHasNotComeTo) {
+  opened();
+  session.carry_out(ui::state::ShowMemory{{0, 4, false}});
+  EXPECT_FALSE(settled()->memory->is_to_come);
+  session.show_until(settled()->rows->steps[4].start_ns);
+  EXPECT_TRUE(settled()->memory->is_to_come);
+  session.show_until(INT64_MAX);
+  EXPECT_FALSE(settled()->memory->is_to_come);
+}
+
 TEST_F(InspectSessionTest, PicksAnEventAndDropsIt) {
   session.carry_out(
       ui::state::ShowTimeline{everything(*opened(), trace::timeline::RowKind::kPhases)});

@@ -184,6 +184,17 @@ TEST(MemoryText, SaysHowToGetARecord) {
   EXPECT_THAT(none.body, HasSubstr("\"step 20\""));
 }
 
+TEST(MemoryText, SaysThatAReplayHasNotComeToTheStep) {
+  trace::timeline::StepMemory memory;
+  memory.is_to_come = true;
+  EXPECT_EQ(no_memory_record(memory, RecordedRun{"every step", "step 4", 0, 99}).title,
+            "No step's single allocations so far");
+  memory.step = 4;
+  const NoMemoryRecord none = no_memory_record(memory, RecordedRun{"every step", "step 4", 0, 99});
+  EXPECT_EQ(none.title, "Step 4 is still to come");
+  EXPECT_THAT(none.body, HasSubstr("once the replay has come to the end"));
+}
+
 TEST(MemoryTable, HasWhatWasAliveAtThePeakTheLargestFirst) {
   const auto memory = sample_memory();
   const auto table = memory_table(memory);
