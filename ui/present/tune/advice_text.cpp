@@ -58,7 +58,7 @@ std::string not_tried_text(const state::AdviceView& view) {
 }
 
 std::string no_advice_text(const state::AdviceView& view) {
-  if (view.steps == 0) return "No step was measured yet, so nothing can be said";
+  if (view.steps == 0) return "No step was measured, so nothing can be said";
   std::string text = "Nothing that this run tells would help";
   for (std::size_t i = 0; i < view.looked_at.size(); ++i) {
     text += (i == 0 ? ". Looked at: " : ", ") + std::string(view.looked_at[i]);
