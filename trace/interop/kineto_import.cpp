@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "trace/base/number_text.h"
 #include "trace/base/saturated.h"
 #include "trace/base/text.h"
 #include "trace/interop/imported_rows.h"
@@ -92,7 +93,7 @@ const std::vector<int>* ranks_of_world(const KinetoJob& job) {
 std::string why_not_one_job(const KinetoJob& a, const KinetoJob& b) {
   if ((a.rank >= 0) != (b.rank >= 0)) return "only one of them says of which rank it is";
   if (a.world_size > 0 && b.world_size > 0 && a.world_size != b.world_size) {
-    return "the one is of " + base::grouped(a.world_size) + " ranks, the other of " +
+    return "the one is of " + base::counted(a.world_size, "rank") + ", the other of " +
            base::grouped(b.world_size);
   }
   if (!a.backend.empty() && !b.backend.empty() && a.backend != b.backend) {

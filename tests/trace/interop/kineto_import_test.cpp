@@ -265,6 +265,8 @@ TEST_F(KinetoImport, TracesOfDifferentJobsAreNotOneRun) {
   EXPECT_EQ(refusal("", ""), "") << "older traces say nothing of their job";
   EXPECT_THAT(refusal(first, "\"rank\":1,\"world_size\":8"),
               HasSubstr("the one is of 2 ranks, the other of 8"));
+  EXPECT_THAT(refusal("\"rank\":0,\"world_size\":1", second),
+              HasSubstr("the one is of 1 rank, the other of 2"));
   EXPECT_THAT(refusal(first, ""), HasSubstr("only one of them says of which rank it is"));
   EXPECT_THAT(refusal(first, "\"rank\":1,\"world_size\":2,\"backend\":\"gloo\""),
               HasSubstr("communicates with nccl, the other with gloo"));
