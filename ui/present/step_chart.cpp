@@ -77,6 +77,9 @@ StepChart step_chart(const std::vector<trace::analysis::StepFigures>& steps,
     chart.has_copies = chart.has_copies || bar.parts_ns[2] > 0;
     chart.has_throttled = chart.has_throttled || bar.throttled;
     chart.has_unread = chart.has_unread || bar.awaits_detail;
+    chart.has_detail = chart.has_detail || bar.has_detail;
+    const bool is_plain = bar.total_ns > 0 && !bar.has_detail && !bar.awaits_detail;
+    chart.has_plain = chart.has_plain || is_plain;
     if ((i - first) % static_cast<std::size_t>(chart.bin) == 0) {
       chart.bars.push_back(bar);
     } else {

@@ -32,9 +32,11 @@ struct StepChart {
   std::vector<StepBar> bars;
   double bar_width = 0;  // pixels, with the gap
   double top_ns = 1;     // of the axis
+  // Any of its steps.
   bool has_copies = false, has_throttled = false, has_unread = false;
-  std::int64_t bin = 1;         // steps per bar
-  std::int64_t first_step = 0;  // of the first bar
+  bool has_detail = false, has_plain = false;  // recorded with detail; without it
+  std::int64_t bin = 1;                        // steps per bar
+  std::int64_t first_step = 0;                 // of the first bar
 };
 
 struct StepChartInput {

@@ -18,8 +18,9 @@ namespace shardlens::ui::tune {
 
 namespace {
 
-constexpr float kThrottleMark = 2.5f;  // high, under the bars
-constexpr float kWidthForNote = 800;   // beside the legend and the baseline's name
+constexpr float kThrottleMark = 2.5f;   // high, under the bars
+constexpr float kPlainStrength = 0.7f;  // of a bar that has no parts
+constexpr float kWidthForNote = 800;    // beside the legend and the baseline's name
 
 struct StepPartLook {
   std::string_view name;
@@ -79,7 +80,7 @@ void draw_legend(const kit::Theme& theme, state::Rect header, const present::Ste
   // First, as it is what is asked about, and there may be no room for all.
   const std::string_view missing = present::missing_records(info).name;
   if (chart.has_unread && !draw_legend_entry(theme, header, missing, {}, p.copy)) return;
-  for (std::size_t i = 0; i < kStepPartLooks.size(); ++i) {
+  for (std::size_t i = 0; chart.has_detail && i < kStepPartLooks.size(); ++i) {
     const auto part = static_cast<present::StepPart>(i);
     if (part == present::StepPart::kExposedCopy && !chart.has_copies) continue;
     const bool has_edge = part == present::StepPart::kIdle;
@@ -89,6 +90,8 @@ void draw_legend(const kit::Theme& theme, state::Rect header, const present::Ste
       return;
     }
   }
+  const state::Rgb plain = state::mix(p.panel, p.copy, kPlainStrength);
+  if (chart.has_plain && !draw_legend_entry(theme, header, "Without detail", plain, {})) return;
   if (!chart.has_throttled) return;
   const state::Rect mark = kit::legend_entry(theme, header, 12, "Throttled", p.text_secondary);
   kit::fill({mark.x, std::round(mark.center_y() + theme.px(1)), mark.w, theme.px(kThrottleMark)},
@@ -145,7 +148,8 @@ void draw_bar(const kit::Theme& theme, const ChartArea& area, const present::Ste
     kit::outline({x, top, width, area.plot.bottom() - top}, kit::color(p.copy, strength));
   } else if (!bar.has_detail) {
     const float top = area.y(bar.total_ns);
-    kit::fill({x, top, width, area.plot.bottom() - top}, kit::color(p.copy, strength * 0.7f));
+    kit::fill({x, top, width, area.plot.bottom() - top},
+              kit::color(p.copy, strength * kPlainStrength));
   } else {
     double sum = 0;
     for (std::size_t i = 0; i < kStepPartLooks.size(); ++i) {
@@ -239,9 +243,9 @@ std::string_view note_of(const kit::Theme& theme, const state::Rect& rect,
 
 void draw_empty(const kit::Theme& theme, const state::Rect& body, const state::Snapshot& snapshot) {
   kit::empty_note(theme, body,
-                  present::awaits_first_step(snapshot)
-                      ? "Waiting for the first step…"
-                      : "Step times appear here once a run is started or replayed");
+                  present::awaits_first_step(snapshot) ? "Waiting for the first step…"
+                  : snapshot.run                       ? "No step was recorded"
+                                 : "Step times appear here once a run is started or replayed");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "trace/analysis/figures/run_summary.h"
 #include "trace/job/settings/schedule.h"
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
@@ -110,6 +111,9 @@ std::string empty_text(const state::Snapshot& snapshot, const trace::timeline::S
   if (without_detail && record && record->includes(shown->step)) {
     return "This step was recorded without detail, though “Record” has it: the recording had ended "
            "or reached record_limit_mb. The log says more";
+  }
+  if (without_detail && std::ranges::none_of(run.figures.steps, trace::analysis::has_detail)) {
+    return "No step was recorded with detail; set “Record” to every step";
   }
   if (without_detail) {
     return "This step was recorded without detail; choose another, or set “Record” to every step";

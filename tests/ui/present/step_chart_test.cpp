@@ -150,6 +150,9 @@ TEST(StepChart, ShowsStepsWithoutDetailOrRanks) {
   all[2].ranks.clear();
   const StepChart chart = step_chart(all, input(300));
   EXPECT_FALSE(chart.bars[1].has_detail);
+  EXPECT_TRUE(chart.has_detail);
+  EXPECT_TRUE(chart.has_plain);
+  EXPECT_FALSE(step_chart(steps(3), input(300)).has_plain);
   EXPECT_GT(chart.bars[1].total_ns, 0);
   EXPECT_EQ(chart.bars[2].total_ns, 0);
   EXPECT_TRUE(step_chart({}, input(300)).bars.empty());
@@ -165,6 +168,7 @@ TEST(StepChart, OfAStepThatIsNotReadYetOnlyTheTimeIsShown) {
   EXPECT_FALSE(chart.bars[0].awaits_detail);
   EXPECT_TRUE(chart.bars[1].awaits_detail);
   EXPECT_TRUE(chart.has_unread);
+  EXPECT_FALSE(chart.has_plain);
   EXPECT_FALSE(chart.bars[1].has_detail);
   EXPECT_EQ(chart.bars[1].total_ns, 100.0 * kMs);
   for (const double part : chart.bars[1].parts_ns) EXPECT_EQ(part, 0);
