@@ -210,6 +210,9 @@ bool TimelineBoard::cover_future(const TimelineScene& scene) const {
   const float now = std::clamp(scene.canvas.x(state_.known_until_ns), plot.x, plot.right());
   kit::fill({now, plot.y, plot.right() - now, plot.h}, kit::color(p.panel), 0);
   kit::line(now, plot.y, now, plot.bottom(), kit::color(p.text));
+  if (state_.known_until_ns <= state_.window.start_ns()) {
+    kit::empty_note(scene.theme(), plot, "The replay has not come so far. F shows the whole run");
+  }
   return !scene.canvas.mouse_inside || scene.canvas.mouse_x < now;
 }
 

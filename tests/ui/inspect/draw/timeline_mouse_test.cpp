@@ -27,6 +27,13 @@ TEST_F(TimelineMouseTest, AReplayShowsNothingThatIsStillToCome) {
   EXPECT_EQ(picked_at(end), 1u);
 }
 
+TEST_F(TimelineMouseTest, AReplayThatHasNotComeToWhatIsInSightSaysSo) {
+  replay_until(run().step_start(0, 19));
+  EXPECT_TRUE(inspect_.probe().shows("The replay has not come so far"));
+  replay_until(run().step_end(0, 20));
+  EXPECT_FALSE(inspect_.probe().shows("The replay has not come so far"));
+}
+
 TEST_F(TimelineMouseTest, ZoomsAtThePointerFromHoursToNanoseconds) {
   state().window.fit();
   inspect_.settle();
