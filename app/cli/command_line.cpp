@@ -75,7 +75,9 @@ trace::base::Result<int> open_window(WindowChoice choice, const Surroundings& su
   window::WindowOptions options;
   if (!choice.view.empty()) {
     TRY_ASSIGN(auto view, ui::state::parse_address(choice.view));
-    choice.runs.insert(choice.runs.begin(), view.run);
+    TRY_ASSIGN(const auto shown, session::find_listed_run(view.run, choice.runs_dir));
+    options.runs.push_back(without_last_slash(shown));
+    view.run = options.runs.front().filename().string();
     for (const std::string& other : view.others) {
       TRY_ASSIGN(auto run, session::find_listed_run(other, choice.runs_dir));
       options.compared.push_back(std::move(run));

@@ -111,6 +111,7 @@ void MainWindow::watch_input() {
   glfwSetDropCallback(handle, [](GLFWwindow* w, int count, const char** paths) {
     window_of(w)->note_input();
     window_of(w)->controller_.execute(ui::state::OpenFiles{{paths, paths + count}});
+    window_of(w)->view_.make_way_for_run();
   });
   glfwSetWindowRefreshCallback(handle, [](GLFWwindow* w) { window_of(w)->note_input(); });
   glfwSetWindowCloseCallback(handle, [](GLFWwindow* w) { window_of(w)->ask_to_close(); });

@@ -18,6 +18,7 @@
 #include "app/window/main_window.h"
 #include "app/window/preferences.h"
 #include "app/window/window_main.h"
+#include "ui/state/view_preferences.h"
 
 namespace shardlens::app::window {
 
@@ -70,6 +71,14 @@ void adopt_display_scale(GLFWwindow* window, Preferences& preferences) {
   preferences.view.scale = std::clamp(across, ui::state::kSmallestScale, ui::state::kLargestScale);
 }
 
+// Not the one in which the window was left, where that shows other runs than the named one.
+void choose_workspace(const WindowOptions& options, std::string& workspace) {
+  const bool names_any = !options.runs.empty() || !options.traces.empty();
+  if (names_any && workspace != ui::state::kInspectWorkspace) {
+    workspace = ui::state::kTuneWorkspace;
+  }
+}
+
 void remember_size(GLFWwindow* window, Preferences& preferences) {
   preferences.maximized = glfwGetWindowAttrib(window, GLFW_MAXIMIZED) == GLFW_TRUE;
   if (preferences.maximized || glfwGetWindowAttrib(window, GLFW_ICONIFIED) == GLFW_TRUE) return;
@@ -81,6 +90,7 @@ void remember_size(GLFWwindow* window, Preferences& preferences) {
 trace::base::Result<void> run_window(const WindowOptions& options) {
   QuitSignals signals([] { glfwPostEmptyEvent(); });
   auto preferences = load_preferences(options.preferences);
+  choose_workspace(options, preferences.view.workspace);
   std::error_code error;
   const bool first_start =
       options.preferences.empty() || !std::filesystem::exists(options.preferences, error);

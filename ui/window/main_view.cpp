@@ -133,9 +133,18 @@ void MainView::draw_workspace(const kit::Theme& theme, const tune::TuneLayout& l
   compare_.draw(theme, rest, snapshot, keys, commands);
 }
 
+void MainView::make_way_for_run() {
+  if (compares()) shown_workspace() = state::kTuneWorkspace;
+}
+
 // What was asked for is shown where its answer comes.
 void MainView::show_answers(std::size_t first, const state::Commands& commands) {
   for (std::size_t i = first; i < commands.size(); ++i) {
+    if (std::holds_alternative<state::ShowRun>(commands[i]) ||
+        std::holds_alternative<state::StartReplay>(commands[i]) ||
+        std::holds_alternative<state::OpenFiles>(commands[i])) {
+      make_way_for_run();
+    }
     const bool compares_runs = std::holds_alternative<state::CompareRuns>(commands[i]);
     if (!compares_runs && !std::holds_alternative<state::StartSweep>(commands[i])) continue;
     shown_workspace() = state::kCompareWorkspace;

@@ -42,6 +42,8 @@ class MainView {
 
   // Of Tune, whose dock is unfolded for it.
   void show_in_dock(tune::DockPanel::Tab tab) { workspace_.show_in_dock(tab, folds().dock); }
+  // Of a run that was asked for and is on its way: Compare does not show it.
+  void make_way_for_run();
   // Opens what the text names, once the run is there. Which runs are compared the caller says.
   void go_to(const state::ViewAddress& address);
   // In Learn; also before the lessons have been read. Both counted from 0; of `lesson` -1 stands

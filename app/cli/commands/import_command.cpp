@@ -26,11 +26,6 @@ report::Json as_json(const trace::interop::ImportedRun& run) {
           {"warnings", run.warnings}};
 }
 
-std::filesystem::path without_last_slash(const std::filesystem::path& path) {
-  const auto normal = path.lexically_normal();
-  return normal.has_filename() ? normal : normal.parent_path();
-}
-
 tl::unexpected<trace::base::Error> refuse_packed(const std::filesystem::path& output) {
   return trace::base::fail(trace::base::ErrorKind::kUsage,
                            "-o " + output.string() +

@@ -47,6 +47,11 @@ CLI::Option* add_repeated(CLI::App& command, const std::string& name,
   return command.add_option(name, values, what)->type_name(type)->allow_extra_args(false);
 }
 
+std::filesystem::path without_last_slash(const std::filesystem::path& path) {
+  const auto normal = path.lexically_normal();
+  return normal.has_filename() ? normal : normal.parent_path();
+}
+
 std::string meant_word(std::string_view written, const std::vector<std::string>& words) {
   const std::vector<std::string_view> names(words.begin(), words.end());
   const auto nearest = trace::base::nearest_names(written, names);

@@ -32,6 +32,8 @@ CLI::Option* add_repeated(CLI::App& command, const std::string& name,
                           std::vector<std::string>& values, const std::string& what,
                           const std::string& type);
 
+// "runs/first" of "runs/./first/", as shells complete it.
+std::filesystem::path without_last_slash(const std::filesystem::path& path);
 // "" where none of them is near enough to be what was meant.
 std::string meant_word(std::string_view written, const std::vector<std::string>& words);
 // "there is no 'trce'; did you mean 'trace'? There are recorder, trace"

@@ -159,6 +159,25 @@ class Traces(WindowTest):
         self.assertTrue(drag.drop(int(self.display.window), self.display.x + 800, self.display.y + 500))
         drag.close()
 
+    def remembered(self):
+        return self.folder / 'config' / 'shardlens' / 'preferences.yaml'
+
+    def leave(self, **remembered):
+        """As a window that was closed."""
+        self.remembered().parent.mkdir(parents=True, exist_ok=True)
+        self.remembered().write_text(''.join(f'{key}: {value}\n' for key, value in remembered.items()))
+
+    def test_what_is_named_is_shown_whatever_was_left_and_a_view_by_any_name_of_its_run(self):
+        self.shardlens('generate', 'made up', '--ranks', '1', '--events', '1')
+        for what, shown in ((['made up'], 'workspace: tune'), (['--view', 'inspect/1?tab=Steps'], 'inspect_tab: Steps')):
+            self.leave(workspace='compare')
+            self.open_window(what=what)
+            self.wait_for_run('made up')
+            harness.wait_until(self.display.rests, 30, 'the run to be shown')
+            self.quit()
+            self.assertIn(shown, self.remembered().read_text())
+            self.display.close()
+
     def test_a_trace_named_on_the_command_line_is_imported_and_shown(self):
         self.write_trace(self.folder / 'little.json.gz')
         self.open_window(what=['little.json.gz'])

@@ -131,6 +131,20 @@ TEST(MainView, CopiesWhichRunsItCompares) {
   EXPECT_EQ(state::parse_address(copied->text), compared) << copied->text;
 }
 
+TEST(MainView, ComparisonsMakeWayForARunThatIsAskedFor) {
+  const state::Snapshot snapshot = sample_snapshot({.live = false});
+  state::ViewPreferences preferences;
+  preferences.workspace = state::kCompareWorkspace;
+  for (const char* text : {"open ./trace.json", "replay this run", "open run"}) {
+    HeadlessWindow window(1600, 1000, preferences);
+    EXPECT_FALSE(commanded(window, snapshot, text).empty()) << text;
+    EXPECT_FALSE(window.view().compares()) << text;
+  }
+  HeadlessWindow window(1600, 1000, preferences);
+  commanded(window, snapshot, "copy this view");
+  EXPECT_TRUE(window.view().compares());
+}
+
 TEST(MainView, CopiesTheStepOfARunThatWasFollowedToItsEndOrIsReplayed) {
   const auto copied_step = [](bool is_live, bool replays) {
     state::Snapshot snapshot = sample_snapshot();
