@@ -149,7 +149,12 @@ TypedAssignment typed_assignment(std::string_view query) {
   if (cut == std::string_view::npos) return {};
   if (const trace::job::Knob* knob = trace::job::find_knob(query.substr(0, cut))) {
     const std::string value = value_in(query.substr(cut + 1));
-    if (value.empty()) return {};
+    // "steps one above" begins the name of a command; why "steps=one" is none is told.
+    const bool is_meant = query.find('=') != query.npos;
+    trace::job::Settings settings;
+    if (value.empty() || !(is_meant || trace::job::set_value(settings, knob->name, value))) {
+      return {};
+    }
     return {std::string(knob->name), value};
   }
   // Words that its label or name begins with: "cap 4", "bucket cap = 4".

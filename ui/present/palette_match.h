@@ -22,7 +22,8 @@ struct Findable {
 // Indices of the matching ones, best first; all of them for an empty query.
 std::vector<std::size_t> best_matches(std::string_view query, const std::vector<Findable>& all);
 
-// "bucket_cap_mb 60" or "bucket_cap_mb=60": a knob to set. Empty name: it is not that.
+// "bucket_cap_mb 60" or "bucket_cap_mb=60": a knob to set; with "=" whatever the value. Empty name:
+// it is not that.
 struct TypedAssignment {
   std::string name, value;
 };

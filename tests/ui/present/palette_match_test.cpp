@@ -82,6 +82,8 @@ TEST(CommandPalette, ReadsAnAssignment) {
   }
   EXPECT_EQ(typed_assignment("strategy full_shard").name, "sharding_strategy");
   EXPECT_TRUE(typed_assignment("cap four").name.empty()) << "it is no such value";
+  EXPECT_TRUE(typed_assignment("steps one above the other").name.empty()) << "a command";
+  EXPECT_EQ(typed_assignment("steps=one").name, "steps") << "why it is none is told";
   EXPECT_TRUE(typed_assignment("run 4").name.empty());
   EXPECT_TRUE(typed_assignment("open 4").name.empty());
 }
