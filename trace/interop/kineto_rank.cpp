@@ -44,8 +44,8 @@ void BelievableTimes::choose() {
 
 std::string_view BelievableTimes::objection(std::int64_t start_ns, std::int64_t end_ns) const {
   const std::int64_t day = start_ns / kDay;
-  if (day < first_day_) return "their times lie days before all others";
-  if (day > last_day_) return "their times lie days behind all others";
+  if (day < first_day_) return "timed days before all others";
+  if (day > last_day_) return "timed days behind all others";
   if (end_ns / kDay > last_day_ + 1) {
     return "they end days behind all others";
   }
