@@ -110,6 +110,19 @@ TEST(Slider, MovesLogarithmicallyAndBack) {
   }
 }
 
+TEST(Slider, GivesNoValueBeyondItsEnds) {
+  for (const char* name : {"bucket_cap_mb", "batch_per_rank", "sequence_length", "steps"}) {
+    const trace::job::Knob& knob = *trace::job::find_knob(name);
+    const auto [low, high] = slider_range(knob);
+    const auto value_at = [&](float at) {
+      return std::strtod(slider_text(knob, at).c_str(), nullptr);
+    };
+    EXPECT_DOUBLE_EQ(value_at(0), low) << name;
+    EXPECT_DOUBLE_EQ(value_at(1), high) << name;
+    for (const float at : {0.98f, 0.99f, 0.995f, 0.999f}) EXPECT_LE(value_at(at), high) << name;
+  }
+}
+
 TEST(Slider, GivesIntegersToIntegerKnobs) {
   const trace::job::Knob& batch = *trace::job::find_knob("batch_per_rank");
   for (float position = 0; position <= 1; position += 0.05f) {

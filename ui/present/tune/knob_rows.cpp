@@ -202,7 +202,8 @@ std::string slider_text(const Knob& knob, float position) {
   const double p = std::clamp(static_cast<double>(position), 0.0, 1.0);
   double value = knob.logarithmic ? low * std::pow(high / low, p) : low + (high - low) * p;
   const double power = std::pow(10.0, std::floor(std::log10(std::max(value, 1e-12))) - 1);
-  value = std::clamp(std::round(value / power) * power, knob.minimum, knob.maximum);
+  // Its ends are what they are: 256 and not 260, where no slider stands.
+  value = p >= 1 ? high : std::clamp(std::round(value / power) * power, low, high);
   if (is_integer(knob)) return std::to_string(std::llround(value));
   return format_plain(value);
 }
