@@ -57,6 +57,13 @@ TEST(PredictionHistory, HoldsWhatWasMeasuredAgainstWhatWasPredicted) {
   EXPECT_THAT(words, HasSubstr("−10.0 % (run 3)"));
 }
 
+TEST(PredictionHistory, BlamesNoSingleReasonWhereNoneHadAnInterval) {
+  state::Ledger ledger;
+  ledger.rows = {predicted_run("run 2", 50, 0, 50)};
+  EXPECT_THAT(all_words(prediction_history(ledger)),
+              HasSubstr("had too few steps, or steps that drift"));
+}
+
 TEST(PredictionHistory, CountsNoRunThatIsNotOverOrFailed) {
   auto ledger = three_runs();
   ledger.rows[0].status = trace::model::RunStatus::kRunning;

@@ -62,7 +62,8 @@ std::string predictions_text(std::size_t count) {
 
 std::string within_words(const PredictionHistory& history) {
   if (history.with_interval == 0) {
-    return "None of them had an interval: the runs they were made from had too few steps.";
+    return "None of them had an interval: the runs they were made from had too few steps, or steps "
+           "that drift.";
   }
   const auto part =
       static_cast<double>(history.within) / static_cast<double>(history.with_interval);
