@@ -50,6 +50,8 @@ class LabelPlaces {
           taken_, [&](const state::Rect& other) { return other.overlaps(place); });
       if (!is_inside || !is_free) continue;
       taken_.push_back(place);
+      // The front may lie under it.
+      kit::fill(place.inset(-1, 0), kit::color(theme_.colors().panel, 0.85f));
       kit::text_in(theme_, {place.x, place.y, place.w + 1, place.h}, kit::Face::kMonoSmall, ink,
                    label);
       return;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "trace/base/text.h"
+#include "trace/job/shape/strategy.h"
 #include "ui/kit/popup.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/job_text.h"
@@ -141,15 +142,20 @@ bool draw_axis(const kit::Theme& theme, state::Rect row, const state::Snapshot& 
   return edited;
 }
 
-// A setting that is not varied yet.
+// A setting that is not varied yet, and that does something.
 void add_axis(const state::Snapshot& snapshot, state::SweepDraft& draft) {
   const auto is_varied = [&](std::string_view name) {
     return std::ranges::any_of(draft.axes, [&](const auto& axis) { return axis.knob == name; });
   };
-  for (const std::string_view name : {"bucket_cap_mb", "overlap_comm", "batch_per_rank", "ranks"}) {
-    if (is_varied(name)) continue;
+  const trace::job::Settings& next = snapshot.knobs.next;
+  for (const std::string_view name :
+       {"bucket_cap_mb", "overlap_comm", "backward_prefetch", "forward_prefetch", "batch_per_rank",
+        "ranks", "gradient_accumulation_steps", "precision"}) {
     const auto* knob = trace::job::find_knob(name);
-    draft.axes.push_back({std::string(name), present::proposed_values(*knob, snapshot.knobs.next)});
+    const bool may_act =
+        is_varied("sharding_strategy") || trace::job::without_effect_with(*knob, next).empty();
+    if (is_varied(name) || !may_act) continue;
+    draft.axes.push_back({std::string(name), present::proposed_values(*knob, next)});
     return;
   }
 }

@@ -133,8 +133,11 @@ void draw_best_word(const kit::Theme& theme, const kit::Plot& plot, float x,
   const float below = bottom + theme.px(6);
   const bool has_room = below + theme.px(14) < plot.area.bottom() + theme.px(kEdge);
   const float y = has_room ? below : std::max(plot.area.y - theme.px(kEdge), top - theme.px(20));
-  kit::text_in(theme, {x - theme.px(30), y, theme.px(60), theme.px(14)}, kit::Face::kSmall,
-               theme.colors().text, mark, kit::Align::kCenter);
+  // Nor is it cut where the best is the first or the last.
+  const float width = kit::text_width(theme, kit::Face::kSmall, mark);
+  const state::Rect room = plot.area.inset(-theme.px(kEdge), 0);
+  const float left = std::clamp(x - width / 2, room.x, std::max(room.x, room.right() - width));
+  kit::text_in(theme, {left, y, width, theme.px(14)}, kit::Face::kSmall, theme.colors().text, mark);
 }
 
 void draw_measured(const kit::Theme& theme, const kit::Plot& plot, const PlotInput& input,

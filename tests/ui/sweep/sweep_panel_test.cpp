@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <tuple>
 
 #include "tests/ui/inspect/testing/headless_panel.h"
 #include "tests/ui/testing/headless_window.h"
@@ -236,6 +238,55 @@ TEST_F(SweepPanelTest, OffersWhatFitsTheMoment) {
   EXPECT_NE(HeadlessPanel::find<state::OpenSweepCard>(commands), nullptr);
 }
 
+TEST_F(SweepPanelTest, NamesTheBestInFullAlsoAtTheEndsOfTheCurve) {
+  auto sweep = sample_sweep();
+  for (const std::size_t best : {std::size_t{0}, sweep.points.size() - 1}) {
+    sweep.points[*sweep.best].standing = state::SweepStanding::kSlower;
+    sweep.points[best].standing = state::SweepStanding::kBest;
+    sweep.best = best;
+    show(sweep);
+    auto window = this->window();
+    window.frames(3);
+    const auto word =
+        std::ranges::find(window.probe().texts, "best mean", &kit::DrawProbe::Text::text);
+    ASSERT_NE(word, window.probe().texts.end());
+    EXPECT_GE(word->rect.x, word->clip.x - 0.5f) << best;
+    EXPECT_LE(word->rect.right(), word->clip.right() + 0.5f) << best;
+  }
+}
+
+TEST_F(SweepPanelTest, NoFrontIsDrawnThroughAName) {
+  auto sweep = sample_sweep();
+  sweep.varied = {trace::job::find_knob("communication_hook")};
+  sweep.points.resize(3);
+  const std::array kValues{std::tuple{"none", 24.0, 150e6}, std::tuple{"fp16_compress", 50.0, 67e6},
+                           std::tuple{"bf16_compress", 50.0, 76e6}};
+  for (std::size_t i = 0; i < kValues.size(); ++i) {
+    const auto& [value, mib, step_ns] = kValues[i];
+    sweep.points[i].values = {value};
+    sweep.points[i].peak_tensor_bytes = mib * 1024 * 1024;
+    sweep.points[i].step_ns = step_ns;
+  }
+  sweep.best = 1;
+  show(sweep);
+  auto window = this->window();
+  window.frames(3);
+  state::Rect name;  // beside its point at the right end, where the front comes down
+  for (const auto& text : window.probe().texts) {
+    if (text.text == "bf16_compress" && text.rect.x > name.x) name = text.rect;
+  }
+  ASSERT_GT(name.x, 640);
+  const auto pixels = window.pixels();
+  int blue = 0;
+  for (int y = static_cast<int>(name.y); y < static_cast<int>(name.bottom()); ++y) {
+    for (int x = static_cast<int>(name.x); x < static_cast<int>(name.right()); ++x) {
+      const std::size_t at = 4 * static_cast<std::size_t>(1280 * y + x);
+      blue += pixels[at + 2] > pixels[at] + 60 ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(blue, 0);
+}
+
 TEST_F(SweepPanelTest, NothingOverlapsAtAnySize) {
   for (const auto& sweep : {sample_sweep(), sample_grid_sweep(), sample_list_sweep()}) {
     show(sweep);
@@ -354,6 +405,26 @@ TEST_F(SweepCardTest, EditsTheValuesAddsAndRemovesSettings) {
   EXPECT_FALSE(edit->draft.stops_early);
   window.press(snapshot, kit::Key::kEscape);
   EXPECT_NE(asked<state::CloseSweepCard>(), nullptr);
+}
+
+TEST_F(SweepCardTest, OffersToVaryOnlyWhatDoesSomething) {
+  auto card = sample_card();
+  for (const auto& [strategy, first, second] :
+       {std::tuple{trace::job::Strategy::kDdp, "overlap_comm", "batch_per_rank"},
+        std::tuple{trace::job::Strategy::kFullShard, "backward_prefetch", "forward_prefetch"},
+        std::tuple{trace::job::Strategy::kNoShard, "batch_per_rank", "ranks"}}) {
+    snapshot.knobs.next.sharding_strategy = strategy;
+    card.draft.axes.resize(1);
+    for (const char* name : {first, second}) {
+      open(card);
+      window.frames(snapshot, 3);
+      ASSERT_TRUE(window.click(snapshot, "sweep/add"));
+      const auto* edit = asked<state::EditSweep>();
+      ASSERT_NE(edit, nullptr);
+      EXPECT_EQ(edit->draft.axes.back().knob, name);
+      card.draft = edit->draft;
+    }
+  }
 }
 
 TEST_F(SweepCardTest, EscClosesWhatLiesAboveTheCardFirst) {
