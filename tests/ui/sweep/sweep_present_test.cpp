@@ -317,7 +317,9 @@ TEST(SweepValues, AreProposedAroundThePresentOne) {
   const auto proposed = [&](const char* knob) {
     return proposed_values(*trace::job::find_knob(knob), settings);
   };
-  EXPECT_EQ(proposed("bucket_cap_mb"), "1.6, 6.3, 25, 100, 400");
+  EXPECT_EQ(proposed("bucket_cap_mb"), "2, 6, 25, 100, 400");
+  settings.bucket_cap_mb = 2.7;  // as a slider was left
+  EXPECT_EQ(proposed("bucket_cap_mb"), "0.25, 0.7, 2.7, 10, 40");
   settings.batch_per_rank = 8;
   EXPECT_EQ(proposed("batch_per_rank"), "2, 4, 8, 16, 32");
   EXPECT_EQ(proposed("overlap_comm"), "false, true");

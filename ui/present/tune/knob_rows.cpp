@@ -117,12 +117,12 @@ std::string joined_values(const std::vector<std::string>& values) {
   return text;
 }
 
-// As the knob writes it; "" where it does not take it.
+// As the knob writes it, whole or of one digit; "" where it does not take it.
 std::string taken_value(const trace::job::Knob& knob, double value) {
   trace::job::Settings settings;
-  const bool is_integer = trace::job::type_name(knob) == "integer";
-  const double digits = value == 0 ? 1 : std::pow(10, 1 - std::floor(std::log10(std::abs(value))));
-  const double round = is_integer ? std::round(value) : std::round(value * digits) / digits;
+  const bool is_whole = is_integer(knob) || value == std::round(value);
+  const double digits = value == 0 ? 1 : std::pow(10, -std::floor(std::log10(std::abs(value))));
+  const double round = is_whole ? std::round(value) : std::round(value * digits) / digits;
   const std::string text = trace::base::formatted("%.10g", round);
   if (!trace::job::set_value(settings, knob.name, text)) return "";
   return trace::job::value_text(settings, knob);
