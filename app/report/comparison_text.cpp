@@ -44,7 +44,7 @@ std::string verdict(const trace::analysis::FigureDifference& figure) {
   if (!figure.beyond_noise) return "";
   // Bytes of tensors do not scatter.
   if (figure.unit == FigureUnit::kBytes) return *figure.beyond_noise ? "different" : "equal";
-  return *figure.beyond_noise ? "beyond the spread" : "within the spread";
+  return std::string(ui::present::verdict_text(figure.beyond_noise));
 }
 
 // What stands before everything else: why there is no verdict.

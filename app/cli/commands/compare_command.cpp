@@ -92,7 +92,7 @@ void add_compare_command(CommandLine& line) {
       ->required();
   add_common(*command, *options);
   command->footer(
-      "Differences are from the first run. \"within the spread\" means that chance explains them:\n"
+      "Differences are from the first run. \"within noise\" means that chance explains them:\n"
       "runs of the same settings in --runs-dir tell how far two runs lie apart by themselves.\n\n"
       "Examples:\n"
       "  shardlens compare baseline \"cap 1\"\n"

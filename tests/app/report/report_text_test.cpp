@@ -193,6 +193,16 @@ TEST_F(ReportText, SaysThatALossIsNotFinite) {
   EXPECT_TRUE(contains(report_text(report), "2.0000  from 5.0000; loss or gradient norm not"));
 }
 
+TEST_F(ReportText, ComparingCallsWhatIsWithinNoiseByOneName) {
+  const auto first = *load_run(unchanged_run());
+  auto difference = trace::analysis::difference_between({first}, {first});
+  for (auto& figure : difference.comparison.figures) figure.beyond_noise = false;
+  for (auto& part : difference.explanation.parts) part.beyond_noise = false;
+  const std::string text = comparison_text({{first, first}, {difference}});
+  EXPECT_TRUE(contains(text, "within noise\n")) << text;
+  EXPECT_FALSE(contains(text, "spread")) << text;
+}
+
 TEST_F(ReportText, ComparesALossThatIsNotFinite) {
   auto first = *load_run(unchanged_run()), second = first;
   const auto text = [&] {
