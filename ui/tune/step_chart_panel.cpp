@@ -19,7 +19,6 @@ namespace shardlens::ui::tune {
 namespace {
 
 constexpr float kThrottleMark = 2.5f;   // high, under the bars
-constexpr float kPlainStrength = 0.7f;  // of a bar that has no parts
 constexpr float kWidthForNote = 800;    // beside the legend and the baseline's name
 
 struct StepPartLook {
@@ -74,6 +73,9 @@ bool draw_legend_entry(const kit::Theme& theme, state::Rect& header, std::string
   return true;
 }
 
+// Of a step of which nothing but its length was recorded.
+state::Rgb plain_color(const state::Palette& p) { return state::mix(p.panel, p.copy, 0.7); }
+
 void draw_legend(const kit::Theme& theme, state::Rect header, const present::StepChart& chart,
                  const trace::model::RunInfo& info) {
   const state::Palette& p = theme.colors();
@@ -90,8 +92,7 @@ void draw_legend(const kit::Theme& theme, state::Rect header, const present::Ste
       return;
     }
   }
-  const state::Rgb plain = state::mix(p.panel, p.copy, kPlainStrength);
-  if (chart.has_plain && !draw_legend_entry(theme, header, "Without detail", plain, {})) return;
+  if (chart.has_plain && !draw_legend_entry(theme, header, "Without detail", plain_color(p), {})) return;
   if (!chart.has_throttled) return;
   const state::Rect mark = kit::legend_entry(theme, header, 12, "Throttled", p.text_secondary);
   kit::fill({mark.x, std::round(mark.center_y() + theme.px(1)), mark.w, theme.px(kThrottleMark)},
@@ -148,8 +149,7 @@ void draw_bar(const kit::Theme& theme, const ChartArea& area, const present::Ste
     kit::outline({x, top, width, area.plot.bottom() - top}, kit::color(p.copy, strength));
   } else if (!bar.has_detail) {
     const float top = area.y(bar.total_ns);
-    kit::fill({x, top, width, area.plot.bottom() - top},
-              kit::color(p.copy, strength * kPlainStrength));
+    kit::fill({x, top, width, area.plot.bottom() - top}, kit::color(plain_color(p), strength));
   } else {
     double sum = 0;
     for (std::size_t i = 0; i < kStepPartLooks.size(); ++i) {

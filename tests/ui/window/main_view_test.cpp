@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -100,6 +101,35 @@ TEST(MainView, WaitsForNoStepOfARunThatHasEnded) {
   run.is_live = true;
   window.frames(snapshot, 3);
   EXPECT_TRUE(window.probe().shows("The first step appears in a moment"));
+}
+
+TEST(MainView, PromisesNoStepOfARunThatFailedBeforeTheFirst) {
+  state::Snapshot snapshot = failed_snapshot();
+  auto& run = own_copy(snapshot.run);
+  run.figures.steps.clear();
+  run.selected_step = -1;
+  HeadlessWindow window(1600, 1000);
+  window.frames(snapshot, 3);
+  EXPECT_TRUE(window.probe().shows("Step time"));
+  EXPECT_TRUE(window.probe().shows("No step was recorded"));
+  EXPECT_FALSE(window.probe().shows("appear here"));
+}
+
+TEST(MainView, ALegendOfStepTimesNamesTheColoursThatAreThere) {
+  state::Snapshot snapshot = sample_snapshot({.live = false});
+  HeadlessWindow window(1600, 1000);
+  const auto names = [&](const char* name) {
+    window.frames(snapshot, 3);
+    const auto& texts = window.probe().texts;
+    return std::ranges::find(texts, name, &kit::DrawProbe::Text::text) != texts.end();
+  };
+  EXPECT_TRUE(names("Exposed communication"));
+  EXPECT_FALSE(names("Without detail"));
+  for (auto& step : own_copy(snapshot.run).figures.steps) {
+    for (auto& rank : step.ranks) rank.has_detail = false;
+  }
+  EXPECT_FALSE(names("Exposed communication"));
+  EXPECT_TRUE(names("Without detail"));
 }
 
 TEST(MainView, SaysThatRunsAreBeingReadUntilTheyAre) {
