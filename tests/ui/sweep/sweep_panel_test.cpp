@@ -57,6 +57,18 @@ TEST_F(SweepPanelTest, NamesALongSettingInFullOverItsColumn) {
   EXPECT_EQ(named, 2) << "beside the heat map and over the table";
 }
 
+TEST_F(SweepPanelTest, CutsNoIntervalThatIsLongerThanItsMean) {
+  auto sweep = sample_sweep();
+  sweep.points[0].step_ns = 596.9e6;
+  sweep.points[0].half_width_ns = 840.2e6;
+  show(sweep);
+  for (const int width : {1280, 1600}) {
+    auto window = this->window(width, 900);
+    window.frames(3);
+    EXPECT_TRUE(window.probe().shows("(0 to 1,437 ms)")) << width;
+  }
+}
+
 TEST_F(SweepPanelTest, AppliesTheWinnerWithOneClick) {
   show(sample_sweep());
   snapshot.knobs.next = {};

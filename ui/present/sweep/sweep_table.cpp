@@ -18,6 +18,9 @@ constexpr const char* kSearchSource = "Mean over the point's runs · docs/NUMBER
 
 using PointColumns = RowColumns<state::SweepPoint>;
 
+// At scale 1, with a column's padding.
+float width_of_code(std::size_t letters) { return static_cast<float>(letters) * 7.3f + 24; }
+
 void add_value_column(PointColumns& columns, const state::ShownSweep& sweep, std::size_t index) {
   const trace::job::Knob& knob = *sweep.varied[index];
   const auto* best = sweep.best ? &sweep.points[*sweep.best] : nullptr;
@@ -29,7 +32,7 @@ void add_value_column(PointColumns& columns, const state::ShownSweep& sweep, std
        .definition = std::string(knob.explanation),
        .kind = TableColumn::Kind::kCode,
        .width = 90,
-       .wish = std::clamp(static_cast<float>(longest) * 7.3f + 24, 90.0f, 400.0f),
+       .wish = std::clamp(width_of_code(longest), 90.0f, 400.0f),
        .priority = 10},
       [&sweep, best, index](const state::SweepPoint& point) {
         const auto place = static_cast<std::size_t>(&point - sweep.points.data());
@@ -134,13 +137,21 @@ void add_spread(PointColumns& columns, const std::function<Quantity(double)>& ti
                  "is more than the mean",
                  &Point::half_width_ns, time);
   if (spread == nullptr) return;
-  spread->cell = [rows = columns.rows(), time, half = spread->cell](std::size_t row) {
+  const auto rows = columns.rows();
+  // "": it is not vast.
+  const auto interval = [rows, time](std::size_t row) -> std::string {
     const Point& point = rows[row];
-    const bool is_vast = point.half_width_ns > point.step_ns;
-    return is_vast ? TableCell::words(
-                         trace::timeline::spread_text(*point.step_ns, *point.half_width_ns,
-                                                      [&](double ns) { return time(ns).text(); }))
-                   : half(row);
+    if (!(point.half_width_ns > point.step_ns)) return "";
+    return trace::timeline::spread_text(*point.step_ns, *point.half_width_ns,
+                                        [&](double ns) { return time(ns).text(); });
+  };
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    spread->width = std::max(spread->width, width_of_code(interval(row).size()));
+  }
+  spread->wish = std::max(spread->wish, spread->width);
+  spread->cell = [interval, half = spread->cell](std::size_t row) {
+    const std::string text = interval(row);
+    return text.empty() ? half(row) : TableCell::words(text);
   };
 }
 
