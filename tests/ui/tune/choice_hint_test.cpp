@@ -77,6 +77,26 @@ TEST(ChoiceHint, NamesTheSurestRatherThanTheFastest) {
   EXPECT_EQ(hint->text, "post: −10.0 ms ± 2.0");
 }
 
+TEST(ChoiceHint, OfValuesThatTakeAsLongNamesTheOneThatIsAdvised) {
+  const trace::job::Knob& knob = *trace::job::find_knob("communication_hook");
+  const Interval faster{-12 * kNsPerMs, -8 * kNsPerMs};
+  trace::tuning::KnobCurve curve{&knob, 100 * kNsPerMs};
+  curve.points = {{"none", 0, 100 * kNsPerMs, std::nullopt, true},
+                  {"fp16_compress", 0, 90 * kNsPerMs, faster, true},
+                  {"bf16_compress", 0, 90 * kNsPerMs, faster, true}};
+  state::PredictionView view;
+  view.choices = {curve};
+  state::Snapshot snapshot;
+  snapshot.prediction = std::make_shared<const state::PredictionView>(std::move(view));
+  EXPECT_EQ(present::choice_hint(snapshot, knob)->value, "fp16_compress");
+  trace::advice::Advice compression;
+  compression.changes = {{"communication_hook", "bf16_compress"}};
+  state::AdviceView advice;
+  advice.advice = {compression};
+  snapshot.advice = std::make_shared<const state::AdviceView>(std::move(advice));
+  EXPECT_EQ(present::choice_hint(snapshot, knob)->value, "bf16_compress");
+}
+
 // Both differ from what was recorded, each as surely as its own interval says.
 TEST(ChoiceHint, ClaimsNoIntervalOfTheDifferenceBetweenTwoPredictions) {
   auto snapshot = with_choices(Interval{-3 * kNsPerMs, -1 * kNsPerMs});

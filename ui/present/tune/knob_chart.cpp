@@ -249,22 +249,47 @@ std::string choice_text(const state::Snapshot& snapshot, const trace::job::Knob&
          (run.empty() ? "the run on screen" : run);
 }
 
+namespace {
+
+bool is_advised(const state::Snapshot& snapshot, const Knob& knob, const std::string& value) {
+  if (!snapshot.advice) return false;
+  return std::ranges::any_of(snapshot.advice->advice, [&](const trace::advice::Advice& advice) {
+    return std::ranges::any_of(advice.changes, [&](const auto& change) {
+      return change.knob == knob.name && change.value == value;
+    });
+  });
+}
+
+// Null: none is. Of several that take as long the one that is advised, as hooks of 16 bits are.
+const CurvePoint* surely_faster_choice(const state::Snapshot& snapshot, const KnobCurve& curve,
+                                       const CurvePoint& now) {
+  const auto surest = trace::tuning::surest_faster(curve, now);
+  if (!surest) return nullptr;
+  const CurvePoint& best = curve.points[*surest];
+  const auto advised = std::ranges::find_if(curve.points, [&](const CurvePoint& point) {
+    return point.step_ns == best.step_ns && point.fits && is_surely_faster(curve, point, now) &&
+           is_advised(snapshot, *curve.knob, point.text);
+  });
+  return advised == curve.points.end() ? &best : &*advised;
+}
+
+}  // namespace
+
 std::optional<ChoiceHint> choice_hint(const state::Snapshot& snapshot,
                                       const trace::job::Knob& knob) {
   const KnobCurve* curve = curve_of_choices(snapshot, knob);
   const CurvePoint* now =
       predicted_choice(snapshot, knob, trace::job::value_text(snapshot.knobs.next, knob));
   if (now == nullptr) return std::nullopt;
-  const auto surest = trace::tuning::surest_faster(*curve, *now);
-  if (!surest) return std::nullopt;
-  const CurvePoint& best = curve->points[*surest];
+  const CurvePoint* best = surely_faster_choice(snapshot, *curve, *now);
+  if (best == nullptr) return std::nullopt;
   // Of the difference between two predictions it is not known how sure that is.
-  const bool are_both_predicted = best.difference && now->step_ns != curve->recorded_step_ns;
+  const bool are_both_predicted = best->difference && now->step_ns != curve->recorded_step_ns;
   const auto interval = are_both_predicted ? std::nullopt
-                        : best.difference  ? best.difference
+                        : best->difference ? best->difference
                                            : now->difference;
-  return ChoiceHint{best.text,
-                    best.text + ": " + difference_text(best.step_ns - now->step_ns, interval)};
+  return ChoiceHint{best->text,
+                    best->text + ": " + difference_text(best->step_ns - now->step_ns, interval)};
 }
 
 }  // namespace shardlens::ui::present
