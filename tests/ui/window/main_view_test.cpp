@@ -132,6 +132,17 @@ TEST(MainView, ALegendOfStepTimesNamesTheColoursThatAreThere) {
   EXPECT_TRUE(names("Without detail"));
 }
 
+TEST(MainView, SaysInFullWhyARunIsNotCompared) {
+  state::Snapshot snapshot = sample_snapshot({.live = false});
+  for (auto& row : own_copy(snapshot.ledger).rows) {
+    row.per_token = false;
+    if (!row.is_baseline) row.not_compared = "machine not known";
+  }
+  HeadlessWindow window(1600, 1000);
+  window.frames(snapshot, 3);
+  EXPECT_TRUE(window.probe().shows("machine not known"));
+}
+
 TEST(MainView, SaysThatRunsAreBeingReadUntilTheyAre) {
   state::Snapshot snapshot = empty_snapshot();
   HeadlessWindow window(1600, 1000);

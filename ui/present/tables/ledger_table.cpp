@@ -141,13 +141,15 @@ void add_relative(Builder& builder) {
   });
   if (is_blank) return;
   const bool per_token = std::ranges::any_of(builder.rows, &state::LedgerRow::per_token);
+  std::size_t longest = 0;  // of the reasons why one is not compared
+  for (const auto& row : builder.rows) longest = std::max(longest, row.not_compared.size());
   builder.add(
       {.title = "Against baseline",
        .definition =
            "Step time against the baseline run, time per token once batch, accumulation, length or "
            "ranks differ: less is better; grey is within the noise, ? not known to be beyond it",
        .kind = TableColumn::Kind::kValue,
-       .width = per_token ? 180.0f : 116.0f,
+       .width = std::max(per_token ? 180.0f : 116.0f, 20 + 7.3f * static_cast<float>(longest)),
        .priority = kTellsRunsApart + 90},
       relative_cell, &state::LedgerRow::relative_to_baseline);
 }
