@@ -59,7 +59,7 @@ std::string change_summary(const state::KnobDraft& draft);
 // Where there is none: "as run 3", and beside another program's run "as recorded, else as run 3".
 std::string unchanged_text(const state::KnobDraft& draft);
 
-// "1.6, 6.3, 25, 100, 400": around the present value of a number, within its slider's range; all
+// "2, 6, 25, 100, 400": around the present value of a number, within its slider's range; all
 // choices; "" for texts, of which nothing can be proposed. As a sweep's axis takes it.
 std::string proposed_values(const trace::job::Knob& knob, const trace::job::Settings& settings);
 
