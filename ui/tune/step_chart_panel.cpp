@@ -102,13 +102,19 @@ void draw_legend(const kit::Theme& theme, state::Rect header, const present::Ste
 void draw_axis(const kit::Theme& theme, const ChartArea& area) {
   const auto unit = present::duration_unit(area.top_ns);
   const int count = std::max(2, static_cast<int>(area.plot.h / theme.px(34)));
-  for (const double tick : present::nice_ticks(0, area.top_ns, count)) {
+  const auto is_cut = [&](double tick) { return area.y(tick) < area.plot.y + theme.px(6); };
+  auto ticks = present::nice_ticks(0, area.top_ns, count);
+  const auto is_labelled = [&](double tick) { return tick > 0 && !is_cut(tick); };
+  // 0 alone is no scale.
+  if (std::ranges::none_of(ticks, is_labelled)) {
+    ticks = present::nice_ticks(0, area.top_ns, 2 * count);
+  }
+  for (const double tick : ticks) {
     std::string label = present::format_plain(tick / (unit == "s"    ? 1e9
                                                       : unit == "ms" ? 1e6
                                                                      : 1e3));
     if (tick == 0) label = "0 " + std::string(unit);
-    const bool is_cut = area.y(tick) < area.plot.y + theme.px(6);
-    kit::tick_left(theme, area.plot, area.y(tick), is_cut ? "" : label);
+    kit::tick_left(theme, area.plot, area.y(tick), is_cut(tick) ? "" : label);
   }
 }
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -130,6 +132,29 @@ TEST(MainView, ALegendOfStepTimesNamesTheColoursThatAreThere) {
   }
   EXPECT_FALSE(names("Exposed communication"));
   EXPECT_TRUE(names("Without detail"));
+}
+
+TEST(MainView, StepTimesHaveAScaleHoweverLowTheirChart) {
+  for (const double longest_ms : {95.0, 105.0, 120.0, 150.0, 190.0, 205.0, 260.0, 330.0, 390.0}) {
+    state::Snapshot snapshot = sample_snapshot({.steps = 20, .live = false});
+    auto& steps = own_copy(snapshot.run).figures.steps;
+    for (auto& step : steps) {
+      for (auto& rank : step.ranks) {
+        rank.has_detail = false;
+        rank.step_ns = static_cast<std::int64_t>(longest_ms * 1e6);
+      }
+    }
+    snapshot.ledger = nullptr;
+    HeadlessWindow window(1280, 720);
+    window.frames(snapshot, 3);
+    const auto& texts = window.probe().texts;
+    const auto zero = std::ranges::find(texts, "0 ms", &kit::DrawProbe::Text::text);
+    ASSERT_NE(zero, texts.end()) << longest_ms;
+    EXPECT_TRUE(std::ranges::any_of(texts, [&](const auto& text) {
+      const bool is_above = text.rect.bottom() < zero->rect.y && text.rect.y > zero->rect.y - 100;
+      return is_above && std::abs(text.rect.right() - zero->rect.right()) < 2;
+    })) << longest_ms;
+  }
 }
 
 TEST(MainView, SaysInFullWhyARunIsNotCompared) {
