@@ -41,7 +41,8 @@ std::vector<std::string> closed_choices(const trace::job::Knob& knob);
 
 // Position 0..1 of a number on its slider; logarithmic where the knob is.
 float slider_position(const trace::job::Knob& knob, double value);
-// The number at a position: two significant digits, integers where the knob holds integers.
+// The number at a position: its ends as they are, else two significant digits; integers where the
+// knob holds integers.
 std::string slider_text(const trace::job::Knob& knob, float position);
 // All numbers that a slider gives at `count` positions, and `more` within its range: ascending,
 // each once.
