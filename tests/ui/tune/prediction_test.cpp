@@ -32,6 +32,14 @@ TEST_F(PredictionTest, SaysWhatTheNextRunWouldTake) {
   EXPECT_THAT(shown, Contains(HasSubstr("Predicted next")));
 }
 
+TEST_F(PredictionTest, StandsUnderTheMeasuredStepInTheSmallestWindowToo) {
+  window_.resize(1280, 720);
+  const auto shown = texts();
+  EXPECT_THAT(shown, Contains("Predicted"));
+  EXPECT_THAT(shown, Contains("bucket_cap_mb=4"));
+  EXPECT_THAT(shown, Contains("Phases")) << "of the measured one";
+}
+
 // While presenting, and beside a lesson, they are folded.
 TEST_F(PredictionTest, IsToldBesideTheTimelineWhereTheSettingsAreFolded) {
   auto preferences = window_.view().preferences();

@@ -21,8 +21,9 @@ using trace::tuning::PredictedStep;
 constexpr float kGapAbove = 6, kCalls = 20, kRibbon = 14, kLine = 16, kBetween = 4;
 // Of what bounds the step, and of what is changed; more is explained on hovering.
 constexpr std::size_t kMostBoundLines = 3, kMostChangeLines = 2;
-constexpr float kLeastRoom = 120;  // below it the measured rows need all
-constexpr double kQuiet = 0.5;     // of a predicted box's own colour
+// Of the measured rows: before more than two lines are said, and before there is no prediction.
+constexpr float kRoom = 120, kLeastRoom = 88;
+constexpr double kQuiet = 0.5;  // of a predicted box's own colour
 
 class Strip {
  public:
@@ -336,12 +337,12 @@ void draw_recorded_bound(const kit::Theme& theme, const PredictedStepPlace& plac
 float predicted_step_height(const kit::Theme& theme, const PredictedStepPlace& place,
                             const state::PredictionView* prediction) {
   if (!has_step(prediction)) return 0;
-  const float left = place.rect.h - theme.px(kLeastRoom);
+  const float left = place.rect.h - theme.px(kRoom);
   const float height =
       is_shown(prediction)
           ? rows_height(theme) + words_with_room(theme, place, left, *prediction).height(theme)
           : theme.px(kGapAbove + kLine);
-  return height <= left ? height : 0;
+  return height <= place.rect.h - theme.px(kLeastRoom) ? height : 0;
 }
 
 std::int64_t predicted_end_ns(const state::PredictionView* prediction,
