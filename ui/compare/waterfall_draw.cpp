@@ -98,7 +98,8 @@ void draw_change(const kit::Theme& theme, const WaterfallPlace& place,
 }  // namespace
 
 std::size_t waterfall_room(const kit::Theme& theme, float height) {
-  return static_cast<std::size_t>(std::max(3.0f, std::floor(height / theme.px(kWaterfallRow))));
+  // Between the totals at least the largest share, and the rest.
+  return static_cast<std::size_t>(std::max(4.0f, std::floor(height / theme.px(kWaterfallRow))));
 }
 
 void draw_waterfall(const kit::Theme& theme, const state::Rect& rect,

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "tests/ui/inspect/testing/headless_panel.h"
 #include "ui/compare/waterfall_draw.h"
@@ -85,6 +86,22 @@ TEST(Waterfall, CutsNoFigure) {
     EXPECT_EQ(panel.probe().shows(waterfall.bars[1].title), width > 355) << width;
     EXPECT_THAT(overlapping_texts_of(panel.probe()), testing::IsEmpty()) << width;
   }
+}
+
+// "The rest" alone would say nothing.
+TEST(Waterfall, HasRoomForTheLargestShareWhereverItIsDrawn) {
+  const auto explanation = waterfall_explanation({-9, 6, -4, 2});
+  std::vector<WaterfallBar> bars;
+  inspect::HeadlessPanel panel(380, 150, 1.5f, state::ThemeKind::kDark,
+                               [&](const kit::Theme& theme, const state::Rect&, state::Commands&) {
+                                 bars = waterfall_of(explanation, WaterfallOf::kParts, "A", "B",
+                                                     compare::waterfall_room(theme, 110))
+                                            .bars;
+                               });
+  panel.frames();
+  ASSERT_EQ(bars.size(), 4u);
+  EXPECT_EQ(bars[1].title, "idle");
+  EXPECT_EQ(bars[2].title, "the rest");
 }
 
 // In a large window, in a small one, and in one where six runs leave it little.
