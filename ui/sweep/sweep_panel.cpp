@@ -292,9 +292,12 @@ void SweepPanel::draw(const kit::Theme& theme, const state::Rect& rect,
                      : rest.h < theme.px(2 * kLeastPictures)
                          ? std::max(0.0f, rest.h - theme.px(kLeastPictures))
                          : rest.h * kMostTableShare;
-  const state::Rect points = rest.take_bottom(std::min(wanted, most), theme.px(kGap));
+  // Not a part of a table's head.
+  const bool has_points = std::min(wanted, most) >= theme.px(kTableHead + kTableRow);
+  state::Rect points;
+  if (has_points) points = rest.take_bottom(std::min(wanted, most), theme.px(kGap));
   draw_pictures(theme, rest);
-  draw_points(theme, points, snapshot.knobs.next, commands);
+  if (has_points) draw_points(theme, points, snapshot.knobs.next, commands);
 }
 
 }  // namespace shardlens::ui::sweep

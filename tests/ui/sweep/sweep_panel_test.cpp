@@ -299,6 +299,14 @@ TEST_F(SweepPanelTest, NoFrontIsDrawnThroughAName) {
   EXPECT_EQ(blue, 0);
 }
 
+TEST_F(SweepPanelTest, LeavesTheTableOutWhereNotARowOfItHasRoom) {
+  show(sample_grid_sweep());
+  auto low = window(1264, 470, 1.5f);
+  low.frames(3);
+  EXPECT_FALSE(low.probe().shows("Points"));
+  EXPECT_TRUE(low.probe().shows("Step time against memory"));
+}
+
 TEST_F(SweepPanelTest, NothingOverlapsAtAnySize) {
   for (const auto& sweep : {sample_sweep(), sample_grid_sweep(), sample_list_sweep()}) {
     show(sweep);
