@@ -18,8 +18,8 @@ namespace shardlens::ui::tune {
 
 namespace {
 
-constexpr float kThrottleMark = 2.5f;   // high, under the bars
-constexpr float kWidthForNote = 800;    // beside the legend and the baseline's name
+constexpr float kThrottleMark = 2.5f;  // high, under the bars
+constexpr float kWidthForNote = 800;   // beside the legend and the baseline's name
 
 struct StepPartLook {
   std::string_view name;
@@ -92,7 +92,8 @@ void draw_legend(const kit::Theme& theme, state::Rect header, const present::Ste
       return;
     }
   }
-  if (chart.has_plain && !draw_legend_entry(theme, header, "Without detail", plain_color(p), {})) return;
+  if (chart.has_plain && !draw_legend_entry(theme, header, "Without detail", plain_color(p), {}))
+    return;
   if (!chart.has_throttled) return;
   const state::Rect mark = kit::legend_entry(theme, header, 12, "Throttled", p.text_secondary);
   kit::fill({mark.x, std::round(mark.center_y() + theme.px(1)), mark.w, theme.px(kThrottleMark)},
