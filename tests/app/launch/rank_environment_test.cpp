@@ -1,3 +1,5 @@
+#include "app/launch/rank_environment.h"
+
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -5,7 +7,6 @@
 #include <chrono>
 #include <fstream>
 
-#include "app/launch/rank_environment.h"
 #include "tests/files.h"
 
 namespace shardlens::app::launch {

@@ -1,11 +1,11 @@
 // What `predict` prints of a run's other settings, and of all predictions so far.
+#include "app/report/tuning/prediction.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <string>
-
-#include "app/report/tuning/prediction.h"
 
 namespace shardlens::app::report {
 namespace {

@@ -1,4 +1,6 @@
 // Five runs of two ranks that shared an H200, each predicted from each: what they took is known.
+#include "app/session/tuning/prediction_source.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,7 +10,6 @@
 #include <vector>
 
 #include "app/session/runs/library_run.h"
-#include "app/session/tuning/prediction_source.h"
 #include "trace/job/settings/settings.h"
 
 namespace shardlens::app::session {

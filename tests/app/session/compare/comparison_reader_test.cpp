@@ -1,3 +1,5 @@
+#include "app/session/compare/comparison_reader.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "app/session/compare/comparison_reader.h"
 #include "tests/app/session/synthetic_run.h"
 
 namespace shardlens::app::session {

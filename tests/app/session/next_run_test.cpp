@@ -1,6 +1,7 @@
+#include "app/session/next_run.h"
+
 #include <gtest/gtest.h>
 
-#include "app/session/next_run.h"
 #include "tests/app/session/eventually.h"
 #include "tests/app/session/synthetic_run.h"
 

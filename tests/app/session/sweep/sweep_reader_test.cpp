@@ -1,7 +1,8 @@
+#include "app/session/sweep/sweep_reader.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/session/sweep/sweep_reader.h"
 #include "tests/app/search/made_up_search.h"
 
 namespace shardlens::app::session {
