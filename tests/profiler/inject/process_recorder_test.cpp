@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "profiler/inject/process_recorder.h"
+
+#include <gtest/gtest.h>
 
 namespace shardlens::profiler::inject {
 namespace {

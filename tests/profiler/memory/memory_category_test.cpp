@@ -1,10 +1,11 @@
+#include "profiler/memory/memory_category.h"
+
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <thread>
 #include <vector>
 
-#include "profiler/memory/memory_category.h"
 #include "trace/base/wall_clock.h"
 
 namespace shardlens::profiler::memory {
