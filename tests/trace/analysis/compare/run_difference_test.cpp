@@ -1,3 +1,5 @@
+#include "trace/analysis/compare/run_difference.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -5,7 +7,6 @@
 #include <random>
 #include <vector>
 
-#include "trace/analysis/compare/run_difference.h"
 #include "trace/analysis/figures/run_summary.h"
 
 namespace shardlens::trace::analysis {

@@ -1,4 +1,6 @@
 // Waits, transfers and bandwidths of the collectives of a range, call by call.
+#include "trace/explore/statistics/collective_tables.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include <vector>
 
 #include "tests/trace/explore/testing/snapshot_of_rows.h"
-#include "trace/explore/statistics/collective_tables.h"
 
 namespace shardlens::trace::explore {
 

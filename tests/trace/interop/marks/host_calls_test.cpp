@@ -1,10 +1,10 @@
+#include "trace/interop/marks/host_calls.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "trace/interop/marks/host_calls.h"
 
 namespace shardlens::trace::interop {
 namespace {

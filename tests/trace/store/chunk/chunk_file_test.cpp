@@ -1,3 +1,5 @@
+#include "trace/store/chunk/chunk_file.h"
+
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -10,7 +12,6 @@
 
 #include "tests/files.h"
 #include "tests/trace/store/testing/store_fixture.h"
-#include "trace/store/chunk/chunk_file.h"
 #include "trace/store/run/run_folder.h"
 
 namespace shardlens::trace::store {

@@ -1,9 +1,10 @@
+#include "trace/store/sqlite/sqlite.h"
+
 #include <gtest/gtest.h>
 
 #include <utility>
 
 #include "tests/trace/store/testing/store_fixture.h"
-#include "trace/store/sqlite/sqlite.h"
 
 namespace shardlens::trace::store {
 namespace {

@@ -1,6 +1,7 @@
+#include "trace/advice/facts/run_facts.h"
+
 #include <gtest/gtest.h>
 
-#include "trace/advice/facts/run_facts.h"
 #include "trace/analysis/run/run_analysis.h"
 
 namespace shardlens::trace::advice {
