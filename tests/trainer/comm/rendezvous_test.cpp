@@ -1,3 +1,5 @@
+#include "trainer/comm/rendezvous.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,8 +9,6 @@
 #include <thread>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 #include <vector>
-
-#include "trainer/comm/rendezvous.h"
 
 namespace shardlens::trainer::comm {
 namespace {
