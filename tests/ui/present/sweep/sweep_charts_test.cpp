@@ -1,3 +1,5 @@
+#include "ui/present/sweep/sweep_charts.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +9,6 @@
 #include <string>
 
 #include "tests/ui/testing/sample_sweep.h"
-#include "ui/present/sweep/sweep_charts.h"
 #include "ui/present/sweep/sweep_table.h"
 #include "ui/present/sweep/sweep_words.h"
 #include "ui/present/tune/knob_rows.h"

@@ -1,3 +1,5 @@
+#include "ui/compare/waterfall_draw.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -5,7 +7,6 @@
 #include <vector>
 
 #include "tests/ui/inspect/testing/headless_panel.h"
-#include "ui/compare/waterfall_draw.h"
 #include "ui/present/compare/differences.h"
 
 namespace shardlens::ui::present {

@@ -1,9 +1,9 @@
+#include "ui/present/compare/differences.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>
-
-#include "ui/present/compare/differences.h"
 
 namespace shardlens::ui::present {
 namespace {
