@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "trace/job/settings/schedule.h"
+#include "trace/job/settings/grammars.h"
 #include "trace/job/settings/settings.h"
 #include "trace/model/run_info.h"
 #include "trace/predict/costs/collective_costs.h"

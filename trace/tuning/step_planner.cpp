@@ -19,7 +19,7 @@
 #include "trace/predict/sizes/model_units.h"
 #include "trace/tuning/call_costs.h"
 #include "trace/tuning/predictable.h"
-#include "trace/tuning/sequence_work.h"
+#include "trace/tuning/work_factor.h"
 
 namespace shardlens::trace::tuning {
 
@@ -229,7 +229,7 @@ Result<StepPlan> StepPlanner::plan_with(const CallCosts& costs, const Settings& 
         "ranks would take is not, either.");
   }
   plan.ranks = static_cast<std::size_t>(next.ranks);
-  TRY_ASSIGN(const SequenceWork sequences, work_of_sequences(next));
+  TRY_ASSIGN(const WorkFactor sequences, work_of_sequences(next));
   const double batches =
       static_cast<double>(next.batch_per_rank) / static_cast<double>(recorded_.batch_per_rank);
   const double grows = *slower * (1 - steady_share_);
@@ -539,7 +539,7 @@ double StepPlanner::sequence_ratio(const Settings& settings) const {
   return length(settings) / length(recorded_);
 }
 
-Result<SequenceWork> StepPlanner::work_of_sequences(const Settings& settings) const {
+Result<WorkFactor> StepPlanner::work_of_sequences(const Settings& settings) const {
   if (changes_padded(settings)) {
     return refuse(
         "Texts of this run were shorter than its sequence_length and padded, so what another "
@@ -549,7 +549,7 @@ Result<SequenceWork> StepPlanner::work_of_sequences(const Settings& settings) co
     return other_batch_work(padded_work_, settings.batch_per_rank > recorded_.batch_per_rank);
   }
   const double ratio = sequence_ratio(settings);
-  if (ratio == 1) return SequenceWork{};
+  if (ratio == 1) return WorkFactor{};
   if (job_ && settings.sequence_length > job_->shape.longest_sequence()) {
     return refuse("The model sees no more than " + std::to_string(job_->shape.longest_sequence()) +
                   " tokens (sequence_length).");

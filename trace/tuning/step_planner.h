@@ -19,7 +19,7 @@
 #include "trace/tuning/contention.h"
 #include "trace/tuning/layer_moments.h"
 #include "trace/tuning/prediction.h"
-#include "trace/tuning/sequence_work.h"
+#include "trace/tuning/work_factor.h"
 
 namespace shardlens::trace::tuning {
 
@@ -91,7 +91,7 @@ class StepPlanner {
   bool changes_padding(const job::Settings& settings) const;
   // Sequences in the length of recorded ones.
   double sequence_ratio(const job::Settings& settings) const;
-  base::Result<SequenceWork> work_of_sequences(const job::Settings& settings) const;
+  base::Result<WorkFactor> work_of_sequences(const job::Settings& settings) const;
   // How much longer a rank takes to compute the same with as many ranks as these; none: not known.
   std::optional<double> pace(const job::Settings& settings) const;
 

@@ -1,4 +1,4 @@
-#include "trace/tuning/sequence_work.h"
+#include "trace/tuning/work_factor.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,7 +23,7 @@ std::optional<double> attention_share(const std::map<std::string, double>& compu
   return attention_ns / all_ns;
 }
 
-SequenceWork sequence_work(double attention_share, double ratio) {
+WorkFactor sequence_work(double attention_share, double ratio) {
   const double linear = ratio, quadratic = ratio * ratio;
   return {.factor = (1 - attention_share) * linear + attention_share * (linear + quadratic) / 2,
           .unsure = attention_share * std::abs(quadratic - linear) / 2};
@@ -53,7 +53,7 @@ PaddedWork padded_work(const analysis::RunFigures& figures,
   return {.least = std::min(1.0, least / mean), .most = std::max(1.0, most / mean)};
 }
 
-SequenceWork other_batch_work(const PaddedWork& padded, bool has_more) {
+WorkFactor other_batch_work(const PaddedWork& padded, bool has_more) {
   const double other = has_more ? padded.most : padded.least;
   return {.factor = (1 + other) / 2, .unsure = std::abs(other - 1) / 2};
 }

@@ -1,4 +1,4 @@
-#include "trace/tuning/sequence_work.h"
+#include "trace/tuning/work_factor.h"
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ TEST(SequenceWork, AttentionIsTheShareOfWhatForwardAndBackwardCompute) {
 TEST(SequenceWork, LiesBetweenProportionAndSquare) {
   for (const double share : {0.0, 0.1, 0.5, 1.0}) {
     for (const double ratio : {0.25, 0.5, 1.0, 2.0, 8.0}) {
-      const SequenceWork work = sequence_work(share, ratio);
+      const WorkFactor work = sequence_work(share, ratio);
       const double linear = ratio, quadratic = (1 - share) * ratio + share * ratio * ratio;
       EXPECT_NEAR(work.factor - work.unsure, std::min(linear, quadratic), 1e-12);
       EXPECT_NEAR(work.factor + work.unsure, std::max(linear, quadratic), 1e-12);

@@ -19,7 +19,7 @@ namespace shardlens::trace::tuning {
 // None: none of them is named as attention, so that it is made of others.
 std::optional<double> attention_share(const std::map<std::string, double>& computed_ns);
 
-struct SequenceWork {
+struct WorkFactor {
   double factor = 1;  // of what was computed
   double unsure = 0;  // so much more or less, in that
 };
@@ -27,7 +27,7 @@ struct SequenceWork {
 // Of sequences `ratio` times as long. All is in proportion to the tokens but attention, which lies
 // between that (what it reads and writes) and the ratio's square (every token looks at every other;
 // Vaswani et al. 2017, table 1): the middle, and as far to either side.
-SequenceWork sequence_work(double attention_share, double ratio);
+WorkFactor sequence_work(double attention_share, double ratio);
 
 // What a text takes to compute in other batches, in what those of the run took in the mean: at
 // least as much as without any padding, at most as much as where it fills all that it is given.
@@ -40,7 +40,7 @@ PaddedWork padded_work(const analysis::RunFigures& figures,
                        const std::optional<predict::PlannedJob>& job);
 // With more or fewer texts in a batch, whose longest is longer or shorter then: the middle, and as
 // far to either side.
-SequenceWork other_batch_work(const PaddedWork& padded, bool has_more);
+WorkFactor other_batch_work(const PaddedWork& padded, bool has_more);
 
 // Of "Intel Xeon …, 2 cores", as a rank on a CPU names its device; none: it names no cores.
 std::optional<std::int64_t> cores_named(std::string_view device_name);
