@@ -25,7 +25,7 @@
 #include "trace/base/text.h"
 #include "trace/base/this_machine.h"
 #include "trace/base/wall_clock.h"
-#include "trace/job/settings/schedule.h"
+#include "trace/job/settings/grammars.h"
 #include "trace/model/untold.h"
 #include "trace/store/run/run_files.h"
 #include "trace/store/run/run_folder.h"

@@ -11,7 +11,7 @@
 #include "profiler/inject/cuda_driver.h"
 #include "trace/base/text.h"
 #include "trace/base/this_machine.h"
-#include "trace/job/settings/schedule.h"
+#include "trace/job/settings/grammars.h"
 #include "trace/model/untold.h"
 #include "trace/store/run/run_folder.h"
 

@@ -14,7 +14,7 @@
 
 #include "profiler/memory/allocation_tracker.h"
 #include "profiler/recorder/recorder.h"
-#include "trace/job/settings/schedule.h"
+#include "trace/job/settings/grammars.h"
 #include "trace/model/events.h"
 
 namespace shardlens::profiler::memory {

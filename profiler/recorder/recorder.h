@@ -15,7 +15,7 @@
 #include "profiler/recorder/collective_recorder.h"
 #include "profiler/recorder/step_recorder.h"
 #include "trace/base/result.h"
-#include "trace/job/settings/schedule.h"
+#include "trace/job/settings/grammars.h"
 #include "trace/model/events.h"
 #include "trace/model/rank_outcome.h"
 

@@ -5,7 +5,7 @@
 
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"
-#include "trace/job/settings/schedule.h"
+#include "trace/job/settings/grammars.h"
 #include "trace/job/settings/settings.h"
 #include "trace/job/shape/lora.h"
 #include "trace/job/shape/model_shape.h"

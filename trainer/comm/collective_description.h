@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "trace/job/settings/schedule.h"
+#include "trace/job/settings/grammars.h"
 #include "trace/model/events.h"
 
 namespace shardlens::trainer::comm {

@@ -17,7 +17,7 @@
 
 #include "profiler/recorder/recorder.h"
 #include "trace/base/result.h"
-#include "trace/job/settings/schedule.h"
+#include "trace/job/settings/grammars.h"
 #include "trainer/comm/meeting_place.h"
 #include "trainer/comm/recorded_backend.h"
 

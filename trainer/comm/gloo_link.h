@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "profiler/recorder/recorder.h"
-#include "trace/job/settings/schedule.h"
+#include "trace/job/settings/grammars.h"
 #include "trainer/comm/collective_description.h"
 #include "trainer/comm/collective_executor.h"
 #include "trainer/comm/link_work.h"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "profiler/recorder/recorder.h"
-#include "trace/job/settings/schedule.h"
+#include "trace/job/settings/grammars.h"
 #include "trainer/comm/collective_executor.h"
 
 namespace shardlens::trainer::comm {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "trace/job/settings/schedule.h"
+#include "trace/job/settings/grammars.h"
 #include "trainer/comm/communicator.h"
 
 namespace shardlens::trainer::loop {

@@ -16,7 +16,7 @@
 #include "profiler/memory/memory_sampler.h"
 #include "profiler/recorder/recorder.h"
 #include "trace/base/result.h"
-#include "trace/job/settings/schedule.h"
+#include "trace/job/settings/grammars.h"
 #include "trace/job/settings/settings.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/data/batch_loader.h"

@@ -18,7 +18,7 @@
 #include "trace/job/device_peaks.h"
 #include "trace/job/huggingface/find_model.h"
 #include "trace/job/library_environment.h"
-#include "trace/job/settings/schedule.h"
+#include "trace/job/settings/grammars.h"
 #include "trace/job/shape/lora.h"
 #include "trace/job/shape/model_shape.h"
 #include "trace/job/shape/shape_text.h"

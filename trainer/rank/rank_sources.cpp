@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "trace/base/text.h"
-#include "trace/job/settings/schedule.h"
+#include "trace/job/settings/grammars.h"
 #include "trainer/loop/device_memory.h"
 
 namespace shardlens::trainer::rank {

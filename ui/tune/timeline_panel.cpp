@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "trace/analysis/figures/run_summary.h"
+#include "trace/job/settings/grammars.h"
 #include "trace/job/settings/schedule.h"
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"

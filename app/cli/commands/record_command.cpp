@@ -12,7 +12,7 @@
 #include "app/report/report_text.h"
 #include "app/report/run_report.h"
 #include "trace/base/file_system.h"
-#include "trace/job/settings/schedule.h"
+#include "trace/job/settings/grammars.h"
 
 namespace shardlens::app::cli {
 namespace {

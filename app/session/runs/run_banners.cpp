@@ -8,7 +8,7 @@
 
 #include "app/launch/hang_watch.h"
 #include "app/launch/rank_exit.h"
-#include "trace/job/settings/schedule.h"
+#include "trace/job/settings/grammars.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/model/untold.h"
 #include "trace/store/run/run_folder.h"

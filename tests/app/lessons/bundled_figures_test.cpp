@@ -15,7 +15,7 @@
 #include "app/report/run_report.h"
 #include "app/report/tuning/prediction.h"
 #include "tests/app/lessons/figures_in_text.h"
-#include "trace/job/settings/schedule.h"
+#include "trace/job/settings/grammars.h"
 
 namespace shardlens::app::lessons {
 namespace {

@@ -12,7 +12,7 @@
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/noise/mean_estimate.h"
 #include "trace/base/words/quantity.h"
-#include "trace/job/settings/schedule.h"
+#include "trace/job/settings/grammars.h"
 #include "trace/predict/memory/memory_model.h"
 
 namespace shardlens::trace::advice {

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "trace/job/settings/schedule.h"
+#include "trace/job/settings/grammars.h"
 
 namespace shardlens::trace::job {
 

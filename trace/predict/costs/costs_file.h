@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "trace/base/result.h"
-#include "trace/job/settings/schedule.h"
+#include "trace/job/settings/grammars.h"
 #include "trace/model/run_info.h"
 #include "trace/predict/costs/collective_costs.h"
 

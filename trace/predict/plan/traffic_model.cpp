@@ -4,7 +4,7 @@
 
 #include "trace/base/median.h"
 #include "trace/base/text.h"
-#include "trace/job/settings/schedule.h"
+#include "trace/job/settings/grammars.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/predict/sizes/model_sizes.h"
 #include "trace/predict/sizes/model_units.h"

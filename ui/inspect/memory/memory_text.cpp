@@ -5,7 +5,7 @@
 #include <string>
 
 #include "trace/base/number_text.h"
-#include "trace/job/settings/schedule.h"
+#include "trace/job/settings/grammars.h"
 #include "ui/present/format.h"
 #include "ui/present/memory_stack.h"
 #include "ui/present/table_model.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "trace/base/text.h"
-#include "trace/job/settings/schedule.h"
+#include "trace/job/settings/grammars.h"
 #include "trace/job/settings/settings.h"
 #include "trace/job/shape/strategy.h"
 #include "ui/present/format.h"

@@ -1,4 +1,4 @@
-#include "trace/job/settings/schedule.h"
+#include "trace/job/settings/grammars.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
