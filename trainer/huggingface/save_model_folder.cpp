@@ -11,7 +11,7 @@
 #include "trainer/checkpoint/rank_exchange.h"
 #include "trainer/checkpoint/tensor_bytes.h"
 #include "trainer/checkpoint/whole_folder.h"
-#include "trainer/huggingface/model_layout.h"
+#include "trainer/huggingface/saved_files.h"
 #include "trainer/huggingface/weight_files.h"
 
 namespace shardlens::trainer::huggingface {

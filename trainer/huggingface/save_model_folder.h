@@ -13,8 +13,8 @@
 #include "trace/job/shape/model_shape.h"
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/comm/communicator.h"
-#include "trainer/huggingface/model_layout.h"
 #include "trainer/huggingface/model_texts.h"
+#include "trainer/huggingface/saved_files.h"
 #include "trainer/strategy/strategy.h"
 
 namespace shardlens::trainer::huggingface {

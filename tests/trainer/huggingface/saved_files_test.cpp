@@ -1,10 +1,11 @@
+#include "trainer/huggingface/saved_files.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "trace/job/huggingface/model_config.h"
-#include "trainer/huggingface/model_layout.h"
 
 namespace shardlens::trainer::huggingface {
 namespace {

@@ -1,4 +1,4 @@
-#include "trainer/huggingface/model_layout.h"
+#include "trainer/huggingface/saved_files.h"
 
 #include <nlohmann/json.hpp>
 
