@@ -30,7 +30,7 @@
 #include "trainer/model/model.h"
 #include "trainer/optimizer/grad_scaler.h"
 #include "trainer/optimizer/optimizer.h"
-#include "trainer/saving/trained_part.h"
+#include "trainer/saving/model_saver.h"
 #include "trainer/strategy/strategy.h"
 
 namespace shardlens::trainer::loop {

@@ -59,6 +59,11 @@ void collect(const torch::nn::Module& module, const std::string& prefix,
 
 }  // namespace
 
+LoraOptions lora_options(const trace::job::Settings& settings) {
+  return {settings.lora_rank, settings.lora_alpha, settings.lora_dropout,
+          settings.lora_target_modules, static_cast<std::uint64_t>(settings.seed)};
+}
+
 std::vector<NamedLinear> linear_layers_of(const model::Model& model) {
   std::vector<NamedLinear> found;
   collect(model, "", found);

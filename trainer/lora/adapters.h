@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "trace/base/result.h"
+#include "trace/job/settings/settings.h"
 #include "trainer/model/layers/linear_layer.h"
 #include "trainer/model/model.h"
 
@@ -28,6 +29,7 @@ struct LoraOptions {
 
   double scaling() const { return alpha / static_cast<double>(rank); }
 };
+LoraOptions lora_options(const trace::job::Settings& settings);
 
 // A layer as the model knows it.
 struct NamedLinear {

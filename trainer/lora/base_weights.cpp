@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "trace/base/checksum.h"
+#include "trace/job/shape/strategy.h"
 #include "trainer/lora/adapters.h"
 #include "trainer/model/layers/layers.h"
 #include "trainer/tensor/kept_matrix.h"
@@ -63,7 +64,32 @@ torch::Tensor checksum_of(const strategy::LocalParameter& part) {
   return sum.mul_(static_cast<std::int64_t>(stable_hash(part.name, 0) | 1));
 }
 
+void freeze_blocks(model::Model& model, std::int64_t count) {
+  const auto blocks = model.blocks();
+  for (std::int64_t i = 0; i < std::min(count, static_cast<std::int64_t>(blocks.size())); ++i) {
+    for (torch::Tensor& parameter : blocks[static_cast<std::size_t>(i)]->parameters()) {
+      parameter.set_requires_grad(false);
+    }
+  }
+}
+
+// Between layers, values are in the type that parameters of fp32 are gathered in.
+torch::ScalarType type_between_layers(const trace::job::Settings& settings) {
+  const bool gathers = trace::job::strategy_traits(settings.sharding_strategy).has_units;
+  if (gathers && settings.param_dtype == trace::job::DataType::kBf16) return torch::kBFloat16;
+  return gathers && settings.param_dtype == trace::job::DataType::kFp16 ? torch::kFloat16
+                                                                        : torch::kFloat32;
+}
+
 }  // namespace
+
+trace::base::Result<void> choose_trained_part(model::Model& model,
+                                              const trace::job::Settings& settings) {
+  freeze_blocks(model, settings.frozen_blocks);
+  if (settings.lora_rank > 0) TRY(add_adapters(model, lora_options(settings)));
+  keep_frozen_as(model, trace::job::kept_types(settings), type_between_layers(settings));
+  return {};
+}
 
 void keep_frozen_as(model::Model& model, const trace::job::KeptTypes& types,
                     torch::ScalarType embeds_in) {

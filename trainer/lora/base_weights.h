@@ -1,5 +1,5 @@
-// Frozen weights of a model: kept in fewer bits than fp32, read, and known again. The training
-// thread.
+// What of a model is trained, and its frozen weights: kept in fewer bits than fp32, read, and known
+// again. The training thread.
 #pragma once
 
 #include <torch/types.h>
@@ -9,6 +9,8 @@
 #include <span>
 #include <string>
 
+#include "trace/base/result.h"
+#include "trace/job/settings/settings.h"
 #include "trace/job/shape/lora.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/model/layers/parameter_source.h"
@@ -16,6 +18,12 @@
 #include "trainer/strategy/strategy.h"
 
 namespace shardlens::trainer::lora {
+
+// Freezes the first blocks, or gives the model adapters and freezes the rest, and keeps what is
+// frozen as `base_dtype` says. Before a strategy takes the model over. Error kUsage: adapters are
+// wanted for layers that the model does not have.
+trace::base::Result<void> choose_trained_part(model::Model& model,
+                                              const trace::job::Settings& settings);
 
 // Changes how frozen matrices are kept, tensor by tensor; norms and biases stay as they are. A
 // parameter without memory stays so: only its type changes. `embeds_in`: the type that embeddings

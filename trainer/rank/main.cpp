@@ -18,13 +18,13 @@
 #include "trace/base/spawn.h"
 #include "trace/job/huggingface/find_model.h"
 #include "trainer/huggingface/folder_source.h"
+#include "trainer/lora/base_weights.h"
 #include "trainer/model/build_model.h"
 #include "trainer/rank/ends_at_once.h"
 #include "trainer/rank/rank_job.h"
 #include "trainer/rank/rank_options.h"
 #include "trainer/rank/rank_text.h"
 #include "trainer/rank/run_agreement.h"
-#include "trainer/saving/trained_part.h"
 #include "trainer/tensor/named_tensor.h"
 
 namespace shardlens::trainer::rank {
@@ -73,7 +73,7 @@ trace::base::Result<void> dump_weights(const RankOptions& options) {
   TRY_ASSIGN(const trace::job::Settings settings, settings_of(options));
   TRY_ASSIGN(const model::ModelShape shape, trace::job::find_model(settings));
   TRY_ASSIGN(const auto model, initial_model(settings, shape));
-  TRY(saving::choose_trained_part(*model, settings));
+  TRY(lora::choose_trained_part(*model, settings));
   c10::Dict<std::string, torch::Tensor> weights;
   for (const auto& parameter : tensor::named_parameters_of(*model)) {
     weights.insert(parameter.name, parameter.tensor.detach());

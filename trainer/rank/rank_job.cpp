@@ -36,7 +36,7 @@
 #include "trainer/rank/ends_at_once.h"
 #include "trainer/rank/made_run.h"
 #include "trainer/rank/rank_text.h"
-#include "trainer/saving/trained_part.h"
+#include "trainer/saving/model_saver.h"
 
 namespace shardlens::trainer::rank {
 
@@ -375,7 +375,7 @@ trace::base::Result<void> RankJob::build_replicas() {
   }
   {
     const profiler::memory::MemoryCategoryScope category(trace::model::MemoryCategory::kParameters);
-    TRY(saving::choose_trained_part(*model_, settings_));
+    TRY(lora::choose_trained_part(*model_, settings_));
   }
   // Before sharding, which gathers a block around its recomputation.
   model::recompute_every_nth_block(*model_, settings_.activation_checkpointing);

@@ -8,7 +8,7 @@
 #include "trace/base/this_machine.h"
 #include "trainer/checkpoint/rank_exchange.h"
 #include "trainer/checkpoint/whole_folder.h"
-#include "trainer/saving/trained_part.h"
+#include "trainer/saving/model_saver.h"
 
 namespace shardlens::trainer::saving {
 

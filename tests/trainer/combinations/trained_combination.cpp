@@ -16,7 +16,7 @@
 #include "trainer/model/build_model.h"
 #include "trainer/model/recompute.h"
 #include "trainer/rank/build_strategy.h"
-#include "trainer/saving/trained_part.h"
+#include "trainer/saving/model_saver.h"
 
 namespace shardlens::trainer {
 
@@ -57,7 +57,7 @@ trace::base::Result<void> train_rank(const Job& job, comm::Communicator& communi
   const auto model = model::build_any_model(
       job.model.shape, {0.0, static_cast<std::uint64_t>(settings.seed), torch::kCPU,
                         /*has_memory=*/!folder});
-  TRY(saving::choose_trained_part(*model, settings));
+  TRY(lora::choose_trained_part(*model, settings));
   model::recompute_every_nth_block(*model, settings.activation_checkpointing);
   std::optional<lora::BaseSource> base;
   if (folder) base.emplace(*model, *folder);

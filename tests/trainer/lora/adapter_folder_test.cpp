@@ -14,7 +14,7 @@
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/checkpoint/tensor_bytes.h"
 #include "trainer/lora/base_weights.h"
-#include "trainer/saving/trained_part.h"
+#include "trainer/saving/model_saver.h"
 
 namespace shardlens::trainer::lora {
 namespace {

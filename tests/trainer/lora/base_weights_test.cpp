@@ -21,7 +21,7 @@ trace::job::Settings settings_with(const char* base, const char* precision = "fp
 std::shared_ptr<model::DecoderModel> model_with(model::ModelLayout layout,
                                                 const trace::job::Settings& settings) {
   auto model = model::build_model(trained_shape(layout), {0.0, 5, torch::kCPU});
-  EXPECT_TRUE(saving::choose_trained_part(*model, settings));
+  EXPECT_TRUE(choose_trained_part(*model, settings));
   return model;
 }
 

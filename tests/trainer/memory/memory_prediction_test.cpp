@@ -16,9 +16,9 @@
 #include "trace/predict/sizes/layer_sizes.h"
 #include "trace/predict/sizes/model_sizes.h"
 #include "trace/tuning/layer_moments.h"
+#include "trainer/lora/base_weights.h"
 #include "trainer/model/build_model.h"
 #include "trainer/model/recompute.h"
-#include "trainer/saving/trained_part.h"
 #include "trainer/tensor/autocast_scope.h"
 #include "trainer/tensor/named_tensor.h"
 
@@ -42,7 +42,7 @@ class MemoryPrediction : public testing::TestWithParam<MemoryCase> {
     job_ = job_of(GetParam());
     model_ = model::build_any_model(job_.shape, {.dropout = GetParam().dropout});
     if (GetParam().is_gathered_in_16_bits) model_->to(torch::kBFloat16);
-    ASSERT_TRUE(saving::choose_trained_part(*model_, job_.settings));
+    ASSERT_TRUE(lora::choose_trained_part(*model_, job_.settings));
     model_->train();
     model::recompute_every_nth_block(*model_, GetParam().recompute);
     tokens_ = torch::randint(job_.shape.vocabulary, {4, 129}, torch::kLong);

@@ -14,11 +14,11 @@
 
 #include "tests/trainer/comm/rank_threads.h"
 #include "tests/trainer/strategy/fake_strategy.h"
+#include "trainer/lora/base_weights.h"
 #include "trainer/model/build_model.h"
 #include "trainer/model/recompute.h"
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/rank/build_strategy.h"
-#include "trainer/saving/trained_part.h"
 #include "trainer/tensor/named_tensor.h"
 
 namespace shardlens::trainer {
@@ -69,7 +69,7 @@ inline torch::Tensor loss_of(model::DecoderModel& model, int step, int micro_bat
 
 inline std::shared_ptr<model::DecoderModel> initial_model(const Training& training) {
   auto model = model::build_model(trained_shape(training.layout), {0.0, 5, torch::kCPU});
-  const auto chosen = saving::choose_trained_part(*model, training.settings);
+  const auto chosen = lora::choose_trained_part(*model, training.settings);
   EXPECT_TRUE(chosen) << chosen.error().message;
   return model;
 }

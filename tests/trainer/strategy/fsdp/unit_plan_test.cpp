@@ -12,8 +12,8 @@
 #include "tests/trainer/strategy/sharded_training.h"
 #include "trace/base/text.h"
 #include "trace/predict/sizes/model_units.h"
+#include "trainer/lora/base_weights.h"
 #include "trainer/model/build_model.h"
-#include "trainer/saving/trained_part.h"
 
 namespace shardlens::trainer {
 namespace {
@@ -140,7 +140,7 @@ TEST(UnitPlan, IsWhatPredictionsCountWithWhateverTheModelAndWhatIsTrained) {
         ASSERT_TRUE(trace::job::set_assignment(settings, each));
       }
       const auto model = model::build_any_model(shape, {0.0, 5, torch::kCPU});
-      ASSERT_TRUE(saving::choose_trained_part(*model, settings));
+      ASSERT_TRUE(lora::choose_trained_part(*model, settings));
       for (const std::int64_t smallest :
            {1, 25, 100, 400, 1000, 1300, 1670, 1700, 2000, 3000, 3600, 6000, 10'500, 20'000}) {
         settings.min_num_params = smallest;

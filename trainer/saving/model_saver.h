@@ -1,5 +1,4 @@
-// What of a model is trained, how the rest is kept, and what of it is saved when and where, by a
-// job's settings. The training thread.
+// What of a trained model is saved, and where, by a job's settings. The training thread.
 #pragma once
 
 #include <filesystem>
@@ -13,20 +12,10 @@
 #include "trace/job/shape/model_shape.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/huggingface/model_texts.h"
-#include "trainer/lora/adapters.h"
 #include "trainer/model/model.h"
 #include "trainer/strategy/strategy.h"
 
 namespace shardlens::trainer::saving {
-
-// Freezes the first blocks, or gives the model adapters and freezes the rest, and keeps what is
-// frozen as `base_dtype` says. Before a strategy takes the model over. Error kUsage: adapters are
-// wanted for layers that the model does not have.
-trace::base::Result<void> choose_trained_part(model::Model& model,
-                                              const trace::job::Settings& settings);
-
-// As the job's settings say.
-lora::LoraOptions lora_options(const trace::job::Settings& settings);
 
 // Whether a job trains adapters that are not merged.
 bool saves_adapters_alone(const trace::job::Settings& settings);

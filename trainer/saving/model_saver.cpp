@@ -1,51 +1,14 @@
-#include "trainer/saving/trained_part.h"
+#include "trainer/saving/model_saver.h"
 
 #include <algorithm>
 
 #include "trace/job/huggingface/find_model.h"
-#include "trace/job/shape/lora.h"
-#include "trace/job/shape/strategy.h"
 #include "trace/store/run/run_folder.h"
 #include "trainer/huggingface/save_model_folder.h"
 #include "trainer/lora/adapter_folder.h"
-#include "trainer/lora/base_weights.h"
+#include "trainer/lora/adapters.h"
 
 namespace shardlens::trainer::saving {
-
-namespace {
-
-// The first blocks are kept as they are.
-void freeze_blocks(model::Model& model, std::int64_t count) {
-  const auto blocks = model.blocks();
-  for (std::int64_t i = 0; i < std::min(count, static_cast<std::int64_t>(blocks.size())); ++i) {
-    for (torch::Tensor& parameter : blocks[static_cast<std::size_t>(i)]->parameters()) {
-      parameter.set_requires_grad(false);
-    }
-  }
-}
-
-// Between layers, values are in the type that parameters of fp32 are gathered in.
-torch::ScalarType type_between_layers(const trace::job::Settings& settings) {
-  const bool gathers = trace::job::strategy_traits(settings.sharding_strategy).has_units;
-  if (gathers && settings.param_dtype == trace::job::DataType::kBf16) return torch::kBFloat16;
-  return gathers && settings.param_dtype == trace::job::DataType::kFp16 ? torch::kFloat16
-                                                                        : torch::kFloat32;
-}
-
-}  // namespace
-
-trace::base::Result<void> choose_trained_part(model::Model& model,
-                                              const trace::job::Settings& settings) {
-  freeze_blocks(model, settings.frozen_blocks);
-  if (settings.lora_rank > 0) TRY(lora::add_adapters(model, lora_options(settings)));
-  lora::keep_frozen_as(model, trace::job::kept_types(settings), type_between_layers(settings));
-  return {};
-}
-
-lora::LoraOptions lora_options(const trace::job::Settings& settings) {
-  return {settings.lora_rank, settings.lora_alpha, settings.lora_dropout,
-          settings.lora_target_modules, static_cast<std::uint64_t>(settings.seed)};
-}
 
 bool saves_adapters_alone(const trace::job::Settings& settings) {
   return settings.lora_rank > 0 && !settings.merge_lora;
@@ -80,7 +43,7 @@ trace::base::Result<void> ModelSaver::save_adapters(const std::filesystem::path&
                                                     const strategy::Strategy& strategy,
                                                     comm::Communicator& communicator) const {
   const auto parameters = strategy.local_parameters();
-  const lora::LoraOptions options = lora_options(parts_.settings);
+  const lora::LoraOptions options = lora::lora_options(parts_.settings);
   lora::AdapterValues trained = lora::gather_trained(parts_.model, parameters, communicator);
   lora::add_whole(parts_.fresh, parts_.model, options, parameters, communicator, trained);
   const bool classifies = std::ranges::any_of(
@@ -106,7 +69,7 @@ trace::base::Result<void> ModelSaver::save_whole(const std::filesystem::path& fo
     return huggingface::save_model_folder(options, parameters, communicator);
   }
   const lora::AdapterValues trained = lora::gather_trained(parts_.model, parameters, communicator);
-  const lora::MergedWeights weights(parts_.model, lora_options(parts_.settings), trained);
+  const lora::MergedWeights weights(parts_.model, lora::lora_options(parts_.settings), trained);
   options.expand = [&](const strategy::LocalParameter& kept) { return weights.merged(kept); };
   return huggingface::save_model_folder(options, parameters, communicator);
 }
