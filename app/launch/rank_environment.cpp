@@ -26,15 +26,11 @@ std::string_view value_of(const std::vector<std::string>& environment, std::stri
   return found == nullptr ? "" : std::string_view(*found).substr(name.size() + 1);
 }
 
-std::int64_t threads_per_rank(const trace::model::RunInfo& run, int cores) {
-  if (run.settings.threads_per_rank != trace::job::kAuto) return run.settings.threads_per_rank;
-  return std::max<std::int64_t>(1, cores / std::max(1, run.world_size));
-}
-
 Variables variables_of(const trace::model::RunInfo& run, const RankPlace& place) {
   const std::string rank = std::to_string(place.rank);
   const std::string world = std::to_string(run.world_size);
-  const std::string threads = std::to_string(threads_per_rank(run, place.cores));
+  const std::string threads =
+      std::to_string(trace::job::threads_of_a_rank(run.settings, run.world_size, place.cores));
   Variables variables = {
       {"RANK", rank},
       {"LOCAL_RANK", rank},

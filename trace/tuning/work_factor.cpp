@@ -71,12 +71,8 @@ std::optional<std::int64_t> cores_named(std::string_view device_name) {
 
 double cores_of_a_rank(const job::Settings& settings, std::int64_t cores) {
   const auto ranks = static_cast<double>(std::max<std::int64_t>(1, settings.ranks));
-  const auto all = static_cast<double>(cores);
-  // As the launcher chooses them.
-  const double threads = settings.threads_per_rank == job::kAuto
-                             ? std::max(1.0, static_cast<double>(cores / settings.ranks))
-                             : static_cast<double>(settings.threads_per_rank);
-  return std::min(threads, all / ranks);
+  const auto threads = static_cast<double>(job::threads_of_a_rank(settings, settings.ranks, cores));
+  return std::min(threads, static_cast<double>(cores) / ranks);
 }
 
 }  // namespace shardlens::trace::tuning

@@ -48,11 +48,8 @@ constexpr std::chrono::seconds kTellingInterval{10};
 constexpr std::chrono::seconds kTellingPatience{2};
 
 void set_threads(const trace::job::Settings& settings, int local_world_size) {
-  std::int64_t threads = settings.threads_per_rank;
-  if (threads == trace::job::kAuto) {
-    threads = std::max<std::int64_t>(1, std::thread::hardware_concurrency() / local_world_size);
-  }
-  at::set_num_threads(static_cast<int>(threads));
+  at::set_num_threads(static_cast<int>(trace::job::threads_of_a_rank(
+      settings, local_world_size, std::thread::hardware_concurrency())));
   // Nothing here runs operators in parallel with each other.
   at::set_num_interop_threads(1);
 }

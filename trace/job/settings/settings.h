@@ -2,6 +2,7 @@
 // panel, tooltips and the file's `setting` rows come from it. Plain values, any thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -141,6 +142,12 @@ struct Settings {
   bool operator==(const Settings&) const = default;
 };
 
+// With how many threads each of some ranks computes that share a machine's cores.
+inline std::int64_t threads_of_a_rank(const Settings& settings, std::int64_t ranks,
+                                      std::int64_t cores) {
+  if (settings.threads_per_rank != kAuto) return settings.threads_per_rank;
+  return std::max<std::int64_t>(1, cores / std::max<std::int64_t>(1, ranks));
+}
 inline bool saves_checkpoints(const Settings& settings) {
   return settings.save_every > 0 || settings.checkpoint_on_stop || settings.keep_best;
 }

@@ -199,6 +199,15 @@ TEST(Knob, OfGpusIsWithoutEffectOnACpu) {
   EXPECT_EQ(without_effect_with(*find_knob("limit_all_gathers"), settings), "ddp");
 }
 
+TEST(Threads, OfARankAreItsPartOfTheCoresUnlessTheyAreSet) {
+  Settings settings;
+  EXPECT_EQ(threads_of_a_rank(settings, 2, 9), 4);
+  EXPECT_EQ(threads_of_a_rank(settings, 8, 2), 1);
+  EXPECT_EQ(threads_of_a_rank(settings, 0, 2), 2) << "a run that nobody has started";
+  settings.threads_per_rank = 3;
+  EXPECT_EQ(threads_of_a_rank(settings, 2, 1), 3);
+}
+
 TEST(Strategies, HaveARowForEveryChoice) {
   const Knob& knob = *find_knob("sharding_strategy");
   ASSERT_EQ(knob.choices.size(), strategies().size());
