@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "app/report/comparison_report.h"
+#include "app/report/report_json.h"
 #include "ui/present/compare/comparison_text.h"
 
 namespace shardlens::app::report {

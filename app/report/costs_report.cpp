@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "app/report/report_json.h"
 #include "app/report/text_table.h"
 #include "trace/base/words/quantity.h"
 #include "trace/model/traffic.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "app/report/report_json.h"
+#include "app/report/json.h"
 #include "trace/predict/costs/costs_file.h"
 
 namespace shardlens::app::report {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/report/report_json.h"
 #include "app/report/text_table.h"
 #include "trace/base/number_text.h"
 #include "trace/base/text.h"

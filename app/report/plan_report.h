@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/report/report_json.h"
+#include "app/report/json.h"
 #include "trace/predict/plan/plan.h"
 #include "trace/predict/plan/remedies.h"
 

@@ -8,12 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "app/report/json.h"
 #include "app/report/run_report.h"
 #include "trace/tuning/prediction.h"
 
 namespace shardlens::app::report {
-
-using Json = nlohmann::ordered_json;
 
 template <typename Value>
 Json known(bool is_known, const Value& value) {

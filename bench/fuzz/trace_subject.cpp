@@ -2,6 +2,7 @@
 #include <array>
 
 #include "app/report/comparison_report.h"
+#include "app/report/report_json.h"
 #include "app/report/report_text.h"
 #include "app/report/run_report.h"
 #include "app/session/compare/comparison_reader.h"

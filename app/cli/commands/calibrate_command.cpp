@@ -14,6 +14,7 @@
 #include "app/cli/terminal/stop_request.h"
 #include "app/launch/stop_signals.h"
 #include "app/report/costs_report.h"
+#include "app/report/report_json.h"
 #include "trace/base/file_system.h"
 #include "trace/predict/costs/costs_file.h"
 #include "trace/predict/costs/nccl_tests.h"

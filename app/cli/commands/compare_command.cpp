@@ -6,6 +6,7 @@
 #include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
 #include "app/report/comparison_report.h"
+#include "app/report/report_json.h"
 #include "app/report/run_report.h"
 #include "app/session/compare/comparison_reader.h"
 #include "app/session/runs/listed_runs.h"

@@ -6,6 +6,7 @@
 #include "app/cli/doctor/health_check.h"
 #include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
+#include "app/report/report_json.h"
 #include "app/report/text_table.h"
 
 namespace shardlens::app::cli {

@@ -7,6 +7,7 @@
 #include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
 #include "app/report/plan_report.h"
+#include "app/report/report_json.h"
 #include "app/settings/settings_input.h"
 #include "trace/job/huggingface/find_model.h"
 #include "trace/predict/plan/gpu_table.h"

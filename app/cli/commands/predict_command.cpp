@@ -6,6 +6,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
+#include "app/report/report_json.h"
 #include "app/report/tuning/prediction.h"
 #include "app/session/runs/ledger.h"
 #include "app/session/runs/listed_runs.h"

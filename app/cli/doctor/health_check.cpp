@@ -17,6 +17,7 @@
 #include "app/cli/doctor/gpu_health.h"
 #include "app/launch/device_probe.h"
 #include "app/launch/program_files.h"
+#include "app/report/report_json.h"
 #include "trace/base/file_system.h"
 #include "trace/base/text.h"
 #include "trace/base/this_machine.h"

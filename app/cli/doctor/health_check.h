@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/cli/doctor/system_facts.h"
-#include "app/report/report_json.h"
+#include "app/report/json.h"
 #include "trace/base/result.h"
 
 namespace shardlens::app::cli {

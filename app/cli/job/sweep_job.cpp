@@ -10,6 +10,7 @@
 #include "app/cli/job/progress_line.h"
 #include "app/cli/job/run_job.h"
 #include "app/cli/terminal/output.h"
+#include "app/report/report_json.h"
 #include "app/report/tuning/search_report.h"
 #include "app/report/tuning/sweep_report.h"
 #include "app/search/search_words.h"

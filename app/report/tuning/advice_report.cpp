@@ -1,5 +1,6 @@
 #include "app/report/tuning/advice_report.h"
 
+#include "app/report/report_json.h"
 #include "app/session/tuning/prediction_source.h"
 #include "ui/present/tune/advice_text.h"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "app/report/report_json.h"
+#include "app/report/json.h"
 #include "trace/analysis/figures/figures.h"
 #include "ui/state/snapshot.h"
 

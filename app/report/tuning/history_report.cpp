@@ -1,3 +1,4 @@
+#include "app/report/report_json.h"
 #include "app/report/text_table.h"
 #include "app/report/tuning/prediction.h"
 #include "trace/timeline/words/interval_text.h"

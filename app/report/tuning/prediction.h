@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "app/launch/device_probe.h"
-#include "app/report/report_json.h"
+#include "app/report/json.h"
 #include "trace/base/result.h"
 #include "trace/job/settings/settings.h"
 #include "trace/model/run_info.h"

@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/report/report_json.h"
 #include "app/report/text_table.h"
 #include "app/report/tuning/prediction.h"
 #include "trace/analysis/noise/mean_estimate.h"

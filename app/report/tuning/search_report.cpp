@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "app/report/report_json.h"
 #include "app/report/text_table.h"
 #include "app/search/search_words.h"
 #include "trace/base/median.h"

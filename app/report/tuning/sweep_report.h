@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/report/report_json.h"
+#include "app/report/json.h"
 #include "app/sweep/sweep_prediction.h"
 #include "app/sweep/sweep_verdict.h"
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "app/report/report_json.h"
+
 namespace shardlens::app::report {
 namespace {
 

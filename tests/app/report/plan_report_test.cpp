@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "app/report/report_json.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/predict/plan/gpu_table.h"
 

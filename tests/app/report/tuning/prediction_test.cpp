@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <string>
 
+#include "app/report/report_json.h"
+
 namespace shardlens::app::report {
 namespace {
 

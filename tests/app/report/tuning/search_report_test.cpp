@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "app/report/report_json.h"
 #include "app/search/search_words.h"
 #include "tests/app/search/made_up_search.h"
 #include "trace/job/settings/settings.h"

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "app/report/report_json.h"
 #include "tests/app/sweep/made_up_sweep.h"
 
 namespace shardlens::app::report {
