@@ -3,17 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
 #include <fstream>
 #include <stdexcept>
 
+#include "tests/app/session/eventually.h"
 #include "tests/app/session/synthetic_run.h"
 
 namespace shardlens::app::session {
 namespace {
 
 using State = ui::state::TrainerSetup::State;
-using namespace std::chrono_literals;
 
 void write(const std::filesystem::path& file, const std::string& text) {
   const auto fresh = file.string() + ".new";
@@ -59,11 +58,7 @@ TEST(TrainerStatus, FollowsTheFileUntilTheTrainerIsReady) {
   EXPECT_EQ(status.state().message, "Fetching");
   built = true;
   write(file, "state=ready\n");
-  const auto deadline = std::chrono::steady_clock::now() + 5s;
-  while (status.state().state != State::kReady && std::chrono::steady_clock::now() < deadline) {
-    std::this_thread::sleep_for(20ms);
-  }
-  EXPECT_EQ(status.state().state, State::kReady);
+  EXPECT_TRUE(eventually([&] { return status.state().state == State::kReady; }));
   EXPECT_GE(changes.load(), 1);
 }
 
@@ -82,11 +77,7 @@ TEST(TrainerStatus, WhatIsThrownWhileItLooksIsShownUntilItWorksAgain) {
       [&] { ++changes; });
   EXPECT_EQ(status.state().message, "Building");
   const auto becomes = [&](State state) {
-    const auto deadline = std::chrono::steady_clock::now() + 5s;
-    while (status.state().state != state && std::chrono::steady_clock::now() < deadline) {
-      std::this_thread::sleep_for(20ms);
-    }
-    return status.state().state == state;
+    return eventually([&] { return status.state().state == state; });
   };
   write(file, "state=ready\n");
   ASSERT_TRUE(becomes(State::kFailed));
