@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/report/run_report.h"
-#include "app/report/tuning/prediction.h"
+#include "app/report/tuning/predicted_run.h"
 #include "bench/fuzz/subject.h"
 #include "tests/trace/interop/ddp_traces.h"
 #include "tests/trace/interop/fsdp1_traces.h"

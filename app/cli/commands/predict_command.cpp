@@ -7,7 +7,7 @@
 #include "app/cli/terminal/options.h"
 #include "app/cli/terminal/output.h"
 #include "app/report/report_json.h"
-#include "app/report/tuning/prediction.h"
+#include "app/report/tuning/prediction_report.h"
 #include "app/session/runs/ledger.h"
 #include "app/session/runs/listed_runs.h"
 #include "app/settings/settings_input.h"

@@ -11,7 +11,7 @@
 #include "app/cli/terminal/output.h"
 #include "app/launch/device_probe.h"
 #include "app/launch/job_request.h"
-#include "app/report/tuning/prediction.h"
+#include "app/report/tuning/predicted_run.h"
 #include "app/session/runs/listed_runs.h"
 #include "trace/job/shape/strategy.h"
 

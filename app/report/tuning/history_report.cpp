@@ -1,6 +1,6 @@
 #include "app/report/report_json.h"
 #include "app/report/text_table.h"
-#include "app/report/tuning/prediction.h"
+#include "app/report/tuning/prediction_report.h"
 #include "trace/timeline/words/interval_text.h"
 #include "ui/present/format.h"
 

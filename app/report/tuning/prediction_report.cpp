@@ -1,10 +1,11 @@
+#include "app/report/tuning/prediction_report.h"
+
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "app/report/report_json.h"
 #include "app/report/text_table.h"
-#include "app/report/tuning/prediction.h"
 #include "trace/analysis/noise/mean_estimate.h"
 #include "trace/base/number_text.h"
 #include "trace/base/spawn.h"

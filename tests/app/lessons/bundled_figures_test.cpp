@@ -13,7 +13,7 @@
 
 #include "app/lessons/lesson_file.h"
 #include "app/report/run_report.h"
-#include "app/report/tuning/prediction.h"
+#include "app/report/tuning/predicted_run.h"
 #include "tests/app/lessons/figures_in_text.h"
 #include "trace/job/settings/grammars.h"
 

@@ -1,4 +1,4 @@
-#include "app/report/tuning/prediction.h"
+#include "app/report/tuning/predicted_run.h"
 
 #include <algorithm>
 #include <tuple>

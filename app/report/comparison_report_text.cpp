@@ -1,5 +1,3 @@
-#include "ui/present/compare/comparison_text.h"
-
 #include <algorithm>
 #include <cmath>
 
@@ -10,6 +8,7 @@
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/model/acting_settings.h"
 #include "trace/tuning/predictable.h"
+#include "ui/present/compare/comparison_text.h"
 #include "ui/present/format.h"
 #include "ui/present/job_text.h"
 #include "ui/present/tables/ledger_cells.h"

@@ -1,5 +1,4 @@
-// What a change of settings would do to a recorded run, from that run alone, and what was predicted
-// so, as text for people and as JSON. Any thread.
+// What a change of settings would do to a recorded run, from that run alone. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +10,10 @@
 #include <vector>
 
 #include "app/launch/device_probe.h"
-#include "app/report/json.h"
 #include "trace/base/result.h"
 #include "trace/job/settings/settings.h"
 #include "trace/model/run_info.h"
 #include "trace/tuning/prediction.h"
-#include "ui/present/tune/prediction_history.h"
 
 namespace shardlens::app::report {
 
@@ -88,19 +85,5 @@ trace::base::Result<PredictedPoints> predict_points(const std::filesystem::path&
 // where the job would run on a machine with these GPUs.
 trace::base::Result<std::optional<trace::model::StepPrediction>> predict_job(
     const std::filesystem::path& run, trace::job::Settings settings, const launch::CudaProbe& cuda);
-
-Json prediction_json(const PredictedRun& run);
-// The same document where nothing can be predicted.
-Json refused_json(const std::string& run, const std::string& reason);
-std::string prediction_text(const PredictedRun& run);
-
-// Of many settings, the best first. `command`: with which the run was named: "shardlens predict
-// base", for the first in detail.
-Json points_json(const PredictedPoints& all);
-std::string points_text(const PredictedPoints& all, const std::string& command);
-
-// All predictions of a library that were made before their runs, beside what these took.
-Json history_json(const ui::present::PredictionHistory& history);
-std::string history_text(const ui::present::PredictionHistory& history);
 
 }  // namespace shardlens::app::report

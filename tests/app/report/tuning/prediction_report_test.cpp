@@ -1,5 +1,5 @@
 // What `predict` prints of a run's other settings, and of all predictions so far.
-#include "app/report/tuning/prediction.h"
+#include "app/report/tuning/prediction_report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
