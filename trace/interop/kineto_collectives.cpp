@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "trace/base/text.h"
-#include "trace/interop/json/nccl_names.h"
+#include "trace/interop/json/collective_names.h"
 #include "trace/interop/marks/call_places.h"
 #include "trace/model/untold.h"
 

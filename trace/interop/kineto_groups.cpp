@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "trace/interop/json/nccl_names.h"
+#include "trace/interop/json/collective_names.h"
 #include "trace/interop/marks/call_groups.h"
 #include "trace/job/settings/settings.h"
 

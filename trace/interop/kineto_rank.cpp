@@ -6,7 +6,7 @@
 
 #include "trace/base/intervals.h"
 #include "trace/base/saturated.h"
-#include "trace/interop/json/nccl_names.h"
+#include "trace/interop/json/collective_names.h"
 #include "trace/model/untold.h"
 
 namespace shardlens::trace::interop {

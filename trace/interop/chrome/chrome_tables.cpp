@@ -2,8 +2,8 @@
 
 #include <string_view>
 
+#include "trace/interop/json/collective_names.h"
 #include "trace/interop/json/kineto_event.h"
-#include "trace/interop/json/nccl_names.h"
 #include "trace/store/upkeep/redaction.h"
 
 namespace shardlens::trace::interop {

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "trace/base/text.h"
-#include "trace/interop/json/nccl_names.h"
+#include "trace/interop/json/collective_names.h"
 
 namespace shardlens::trace::interop {
 

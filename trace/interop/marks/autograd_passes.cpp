@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "trace/interop/json/nccl_names.h"
+#include "trace/interop/json/collective_names.h"
 
 namespace shardlens::trace::interop {
 

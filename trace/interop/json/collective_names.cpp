@@ -1,4 +1,4 @@
-#include "trace/interop/json/nccl_names.h"
+#include "trace/interop/json/collective_names.h"
 
 #include <algorithm>
 #include <string>
