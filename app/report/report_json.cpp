@@ -7,7 +7,7 @@
 #include "app/session/runs/run_banners.h"
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/job/library_environment.h"
-#include "trace/model/gpu_counters.h"
+#include "trace/model/gpu_counter_names.h"
 #include "trace/model/run_info.h"
 #include "trace/model/untold.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "trace/model/gpu_counters.h"
+#include "trace/model/gpu_counter_names.h"
 
 namespace shardlens::profiler::nvml {
 

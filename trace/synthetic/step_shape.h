@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "trace/model/events.h"
-#include "trace/model/gpu_counters.h"
+#include "trace/model/gpu_counter_names.h"
 
 namespace shardlens::trace::synthetic {
 

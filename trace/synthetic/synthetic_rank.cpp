@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "trace/model/gpu_counters.h"
+#include "trace/model/gpu_counter_names.h"
 
 namespace shardlens::trace::synthetic {
 

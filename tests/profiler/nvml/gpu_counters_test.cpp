@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tests/profiler/nvml/fake_nvml_library.h"
-#include "trace/model/gpu_counters.h"
+#include "trace/model/gpu_counter_names.h"
 
 namespace shardlens::profiler::nvml {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "tests/profiler/nvml/fake_nvml_library.h"
 #include "tests/profiler/recorded_run.h"
-#include "trace/model/gpu_counters.h"
+#include "trace/model/gpu_counter_names.h"
 
 namespace shardlens::profiler::nvml {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "tests/trace/advice/advised_run.h"
 #include "trace/job/shape/strategy.h"
-#include "trace/model/gpu_counters.h"
+#include "trace/model/gpu_counter_names.h"
 
 namespace shardlens::trace::advice {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/trace/advice/advised_run.h"
-#include "trace/model/gpu_counters.h"
+#include "trace/model/gpu_counter_names.h"
 
 namespace shardlens::trace::advice {
 namespace {

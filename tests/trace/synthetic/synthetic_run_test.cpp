@@ -7,7 +7,7 @@
 #include <set>
 
 #include "trace/base/file_system.h"
-#include "trace/model/gpu_counters.h"
+#include "trace/model/gpu_counter_names.h"
 #include "trace/store/read/run_reader.h"
 #include "trace/store/write/batch_queue.h"
 

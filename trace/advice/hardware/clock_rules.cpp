@@ -4,7 +4,7 @@
 #include "trace/advice/rules.h"
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/base/number_text.h"
-#include "trace/model/gpu_counters.h"
+#include "trace/model/gpu_counter_names.h"
 
 namespace shardlens::trace::advice {
 

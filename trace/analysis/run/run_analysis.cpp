@@ -21,7 +21,7 @@
 #include "trace/analysis/steps/rank_activity.h"
 #include "trace/analysis/steps/step_table.h"
 #include "trace/job/settings/settings.h"
-#include "trace/model/gpu_counters.h"
+#include "trace/model/gpu_counter_names.h"
 #include "trace/model/run_info.h"
 #include "trace/model/traffic.h"
 #include "trace/model/untold.h"

@@ -11,7 +11,7 @@
 #include "trace/analysis/figures/labels.h"
 #include "trace/analysis/figures/throttling.h"
 #include "trace/base/saturated.h"
-#include "trace/model/gpu_counters.h"
+#include "trace/model/gpu_counter_names.h"
 #include "trace/model/untold.h"
 #include "trace/timeline/values/drawn_event.h"
 

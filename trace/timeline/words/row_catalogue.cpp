@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "trace/base/text.h"
-#include "trace/model/gpu_counters.h"
+#include "trace/model/gpu_counter_names.h"
 
 namespace shardlens::trace::timeline {
 

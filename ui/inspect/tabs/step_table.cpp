@@ -10,7 +10,7 @@
 
 #include "trace/analysis/figures/throttling.h"
 #include "trace/base/number_text.h"
-#include "trace/model/gpu_counters.h"
+#include "trace/model/gpu_counter_names.h"
 #include "ui/present/format.h"
 #include "ui/present/table_model.h"
 

@@ -9,7 +9,7 @@
 
 #include "tests/trace/units.h"
 #include "trace/analysis/run/run_analysis.h"
-#include "trace/model/gpu_counters.h"
+#include "trace/model/gpu_counter_names.h"
 
 namespace shardlens::trace::analysis {
 namespace {

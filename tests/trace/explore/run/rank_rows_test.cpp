@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/trace/units.h"
-#include "trace/model/gpu_counters.h"
+#include "trace/model/gpu_counter_names.h"
 
 namespace shardlens::trace::explore {
 namespace {

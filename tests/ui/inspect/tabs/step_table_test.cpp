@@ -10,7 +10,7 @@
 #include "tests/ui/inspect/testing/sample_tables.h"
 #include "tests/ui/inspect/testing/shown_cells.h"
 #include "trace/analysis/steps/step_breakdown.h"
-#include "trace/model/gpu_counters.h"
+#include "trace/model/gpu_counter_names.h"
 
 namespace shardlens::ui::inspect {
 

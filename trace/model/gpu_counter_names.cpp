@@ -1,4 +1,4 @@
-#include "trace/model/gpu_counters.h"
+#include "trace/model/gpu_counter_names.h"
 
 #include <algorithm>
 #include <utility>
