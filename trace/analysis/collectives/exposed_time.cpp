@@ -35,14 +35,14 @@ void RowExposure::add_to(std::vector<std::int64_t>& sums, const Step& step) {
   }
 }
 
-void RowExposure::fold_before(std::int64_t step, const StepTable& steps) {
+void RowExposure::fold_before(std::int64_t step, const JoinedSteps& steps) {
   while (!open_.empty() && open_.begin()->first < step) {
     if (counts(steps.find(open_.begin()->first))) add_to(folded_, open_.begin()->second);
     open_.erase(open_.begin());
   }
 }
 
-std::vector<double> RowExposure::means(const StepTable& steps, std::size_t rows) const {
+std::vector<double> RowExposure::means(const JoinedSteps& steps, std::size_t rows) const {
   auto sums = folded_;
   sums.resize(rows);
   for (const auto& [index, step] : open_) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "trace/analysis/collectives/collective_statistics.h"
-#include "trace/analysis/steps/step_table.h"
+#include "trace/analysis/steps/joined_steps.h"
 #include "trace/analysis/steps/time_index.h"
 #include "trace/base/intervals.h"
 
@@ -24,9 +24,9 @@ class RowExposure {
   // What one rank's step added; replaces what it added before.
   void set(std::int64_t step, int rank, Parts parts);
   // Folds all steps before `step`.
-  void fold_before(std::int64_t step, const StepTable& steps);
+  void fold_before(std::int64_t step, const JoinedSteps& steps);
   // Per step and rank: the sum ÷ (measured steps with detail × ranks), by row.
-  std::vector<double> means(const StepTable& steps, std::size_t rows) const;
+  std::vector<double> means(const JoinedSteps& steps, std::size_t rows) const;
   std::size_t open_steps() const { return open_.size(); }
 
  private:

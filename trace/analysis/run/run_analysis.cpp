@@ -18,8 +18,8 @@
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/figures/throttling.h"
 #include "trace/analysis/steps/device_progress.h"
+#include "trace/analysis/steps/joined_steps.h"
 #include "trace/analysis/steps/rank_activity.h"
-#include "trace/analysis/steps/step_table.h"
 #include "trace/job/settings/settings.h"
 #include "trace/model/gpu_counter_names.h"
 #include "trace/model/run_info.h"
@@ -71,7 +71,7 @@ struct RunAnalysis::State {
   model::RunInfo info;
   model::StringTable strings;
   std::deque<RankState> ranks;  // by rank; a deque, since growing must not copy
-  StepTable steps;
+  JoinedSteps steps;
   std::size_t ranks_with_steps = 0;
   CollectiveStatistics collectives;
   RowExposure exposure;

@@ -172,7 +172,7 @@ TEST(RunAnalysis, RetiringStepsChangesNoFigure) {
 }
 
 TEST(RowExposure, FoldingStepsKeepsTheMeansAndFreesTheParts) {
-  StepTable table(1);
+  JoinedSteps table(1);
   table.set_rank_count(1);
   table.set_world_size(1);
   RowExposure exposure;

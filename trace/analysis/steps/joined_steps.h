@@ -8,10 +8,10 @@
 
 namespace shardlens::trace::analysis {
 
-class StepTable {
+class JoinedSteps {
  public:
   // The first `skip_steps` that there are, of a run that was resumed not those numbered so.
-  explicit StepTable(std::int64_t skip_steps) : skip_steps_(skip_steps) {}
+  explicit JoinedSteps(std::int64_t skip_steps) : skip_steps_(skip_steps) {}
 
   // Every step has a breakdown per rank; zero for a rank that has not reported it.
   void set_rank_count(std::size_t ranks);

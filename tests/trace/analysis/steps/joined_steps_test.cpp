@@ -1,4 +1,4 @@
-#include "trace/analysis/steps/step_table.h"
+#include "trace/analysis/steps/joined_steps.h"
 
 #include <gtest/gtest.h>
 
@@ -24,8 +24,8 @@ std::vector<model::Step> rows(int ranks, std::int64_t steps) {
   return all;
 }
 
-StepTable table_of(const std::vector<model::Step>& rows, std::size_t in_one_go) {
-  StepTable table(2);
+JoinedSteps table_of(const std::vector<model::Step>& rows, std::size_t in_one_go) {
+  JoinedSteps table(2);
   table.set_rank_count(2);
   table.set_world_size(2);
   for (std::size_t i = 0; i < rows.size(); i += in_one_go) {
@@ -37,15 +37,15 @@ StepTable table_of(const std::vector<model::Step>& rows, std::size_t in_one_go) 
 }
 
 // A rank of another program may tell its steps from the last to the first.
-TEST(StepTable, IsTheSameInWhateverOrderStepsCome) {
+TEST(JoinedSteps, IsTheSameInWhateverOrderStepsCome) {
   std::vector<model::Step> all = rows(2, 40);
-  const StepTable expected = table_of(all, 1);
+  const JoinedSteps expected = table_of(all, 1);
   ASSERT_EQ(expected.steps().size(), 40u);
   std::mt19937 random(1);
   for (std::size_t in_one_go : {1u, 7u, 80u}) {
     std::ranges::reverse(all);
     for (int i = 0; i < 3; ++i, std::ranges::shuffle(all, random)) {
-      const StepTable table = table_of(all, in_one_go);
+      const JoinedSteps table = table_of(all, in_one_go);
       ASSERT_EQ(table.steps().size(), expected.steps().size());
       for (std::size_t at = 0; at < table.steps().size(); ++at) {
         const StepFigures &step = table.steps()[at], &same = expected.steps()[at];
@@ -62,12 +62,12 @@ TEST(StepTable, IsTheSameInWhateverOrderStepsCome) {
   }
 }
 
-TEST(StepTable, SkipsTheFirstStepsOfAResumedRun) {
+TEST(JoinedSteps, SkipsTheFirstStepsOfAResumedRun) {
   std::vector<model::Step> all = rows(2, 4);
   for (model::Step& row : all) row.index = 8 + row.index / 3;
   std::ranges::reverse(all);
   for (std::size_t in_one_go : {1u, 3u, 8u}) {
-    const StepTable table = table_of(all, in_one_go);
+    const JoinedSteps table = table_of(all, in_one_go);
     std::vector<bool> skipped;
     for (const StepFigures& step : table.steps()) skipped.push_back(step.warmup);
     EXPECT_EQ(skipped, (std::vector<bool>{true, true, false, false})) << in_one_go;

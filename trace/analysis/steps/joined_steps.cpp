@@ -1,4 +1,4 @@
-#include "trace/analysis/steps/step_table.h"
+#include "trace/analysis/steps/joined_steps.h"
 
 #include <algorithm>
 #include <cmath>
@@ -40,7 +40,7 @@ void add_told(std::optional<std::int64_t>& sum, std::int64_t told, bool is_first
 
 }  // namespace
 
-void StepTable::set_rank_count(std::size_t ranks) {
+void JoinedSteps::set_rank_count(std::size_t ranks) {
   ranks_ = ranks;
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     steps_[i].ranks.resize(ranks);
@@ -48,16 +48,16 @@ void StepTable::set_rank_count(std::size_t ranks) {
   }
 }
 
-void StepTable::set_world_size(std::size_t ranks) {
+void JoinedSteps::set_world_size(std::size_t ranks) {
   world_size_ = ranks;
   for (std::size_t i = 0; i < steps_.size(); ++i) tell_complete(i);
 }
 
-void StepTable::tell_complete(std::size_t position) {
+void JoinedSteps::tell_complete(std::size_t position) {
   steps_[position].complete = reports_[position].present >= world_size_;
 }
 
-void StepTable::leave_out_last(bool is_left_out) {
+void JoinedSteps::leave_out_last(bool is_left_out) {
   for (const std::int64_t index : std::exchange(left_out_, {})) tell_complete(position_of(index));
   if (!is_left_out) return;
   std::set<std::size_t> seen;  // ranks
@@ -69,11 +69,11 @@ void StepTable::leave_out_last(bool is_left_out) {
   }
 }
 
-bool StepTable::is_skipped(std::int64_t index) const {
+bool JoinedSteps::is_skipped(std::int64_t index) const {
   return steps_.empty() ? skip_steps_ > 0 : index - steps_.front().index < skip_steps_;
 }
 
-StepFigures StepTable::new_step(std::int64_t index) const {
+StepFigures JoinedSteps::new_step(std::int64_t index) const {
   StepFigures step;
   step.index = index;
   step.warmup = is_skipped(index);
@@ -84,11 +84,11 @@ StepFigures StepTable::new_step(std::int64_t index) const {
 }
 
 // Once the first step is another one.
-void StepTable::mark_skipped() {
+void JoinedSteps::mark_skipped() {
   for (StepFigures& step : steps_) step.warmup = is_skipped(step.index);
 }
 
-void StepTable::make_room(const std::vector<model::Step>& rows) {
+void JoinedSteps::make_room(const std::vector<model::Step>& rows) {
   std::vector<std::int64_t> fresh;
   for (const model::Step& row : rows) {
     if (find(row.index) == nullptr) fresh.push_back(row.index);
@@ -119,18 +119,18 @@ void StepTable::make_room(const std::vector<model::Step>& rows) {
   mark_skipped();
 }
 
-std::size_t StepTable::position_of(std::int64_t index) const {
+std::size_t JoinedSteps::position_of(std::int64_t index) const {
   const auto found = std::ranges::lower_bound(steps_, index, {}, &StepFigures::index);
   const bool is_there = found != steps_.end() && found->index == index;
   return is_there ? static_cast<std::size_t>(found - steps_.begin()) : steps_.size();
 }
 
-void StepTable::add(const std::vector<model::Step>& steps) {
+void JoinedSteps::add(const std::vector<model::Step>& steps) {
   make_room(steps);
   for (const model::Step& step : steps) add_row(step);
 }
 
-void StepTable::add_row(const model::Step& row) {
+void JoinedSteps::add_row(const model::Step& row) {
   const auto position = position_of(row.index);
   const auto rank = static_cast<std::size_t>(row.rank);
   auto& step = steps_[position];
@@ -157,7 +157,7 @@ void StepTable::add_row(const model::Step& row) {
   combine_losses(position);
 }
 
-void StepTable::combine_losses(std::size_t position) {
+void JoinedSteps::combine_losses(std::size_t position) {
   auto& step = steps_[position];
   const auto& reports = reports_[position].ranks;
   step.loss = combined(reports, &Report::loss);
@@ -168,13 +168,13 @@ void StepTable::combine_losses(std::size_t position) {
   step.slowest_rank = static_cast<int>(slowest - step.ranks.begin());
 }
 
-void StepTable::set_breakdown(int rank, std::int64_t index, const StepBreakdown& breakdown) {
+void JoinedSteps::set_breakdown(int rank, std::int64_t index, const StepBreakdown& breakdown) {
   const std::size_t position = position_of(index);
   if (position == steps_.size()) return;
   steps_[position].ranks[static_cast<std::size_t>(rank)] = breakdown;
 }
 
-const StepFigures* StepTable::find(std::int64_t index) const {
+const StepFigures* JoinedSteps::find(std::int64_t index) const {
   const std::size_t position = position_of(index);
   return position == steps_.size() ? nullptr : &steps_[position];
 }
