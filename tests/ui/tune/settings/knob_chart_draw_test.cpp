@@ -1,10 +1,9 @@
 // What stands behind a slider: its values, what was measured along it, or why there is no curve.
-#include "ui/present/tune/knob_chart.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/ui/testing/sample_snapshot.h"
+#include "ui/present/tune/knob_chart.h"
 #include "ui/present/tune/knob_rows.h"
 
 namespace shardlens::ui::present {
