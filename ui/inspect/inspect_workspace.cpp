@@ -141,8 +141,8 @@ void InspectWorkspace::go_to_times(const state::ViewAddress& address, std::int64
   window.fit();
   if (address.shown) window.show(origin + address.shown->from_ns, origin + address.shown->to_ns);
   if (address.selected) {
-    state.selection =
-        TimeInterval{start_ns + address.selected->from_ns, start_ns + address.selected->to_ns};
+    state.selection = trace::base::Interval{start_ns + address.selected->from_ns,
+                                            start_ns + address.selected->to_ns};
   }
 }
 

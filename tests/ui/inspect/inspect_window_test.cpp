@@ -23,8 +23,8 @@ void show(InspectWindow& inspect, ShownView view) {
   const SampleRun& run = inspect.run();
   if (view == ShownView::kThreeSteps) {
     state.window.show(run.step_start(0, 20), run.step_end(0, 22));
-    state.selection = TimeInterval{run.step_start(0, 21), run.step_end(0, 21)};
-    state.measured = TimeInterval{run.step_start(0, 20), run.step_end(0, 21)};
+    state.selection = trace::base::Interval{run.step_start(0, 21), run.step_end(0, 21)};
+    state.measured = trace::base::Interval{run.step_start(0, 20), run.step_end(0, 21)};
   }
   if (view == ShownView::kNanoseconds) {
     const std::int64_t at = run.step_start(0, 20) + 250'000'000;

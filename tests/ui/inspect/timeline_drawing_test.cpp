@@ -251,7 +251,7 @@ TEST_F(TimelineDrawingTest, TabsShowNoFiguresOfAnotherRun) {
 TEST_F(TimelineDrawingTest, GoesToTheAddressOfAView) {
   window::MainView& view = window().view();
   show(run().step_start(0, 20), run().step_end(0, 22));
-  state().selection = TimeInterval{run().step_start(0, 21), run().step_end(0, 21)};
+  state().selection = trace::base::Interval{run().step_start(0, 21), run().step_end(0, 21)};
   state().aligned_by_step = true;
   view.inspect().tabs().show(InspectTab::kSteps);
   inspect_.settle();
@@ -338,7 +338,7 @@ TEST_F(TimelineDrawingTest, GoesNowhereOnceTheUserHasMovedAmongSteps) {
   EXPECT_NEAR(state().step_window.span_ns(), 3e6, 4);
   EXPECT_FALSE(goes_after([&] { state().step_rank = 3; }));
   EXPECT_FALSE(goes_after([&] {
-    state().selection = TimeInterval{run().step_start(0, 30), run().step_end(0, 30)};
+    state().selection = trace::base::Interval{run().step_start(0, 30), run().step_end(0, 30)};
   }));
   EXPECT_TRUE(goes_after([] {})) << "the user waits for it";
 }

@@ -52,14 +52,14 @@ void explain_call(const kit::Theme& theme, const trace::timeline::EventDetails& 
 
 void draw_call(const kit::Theme& theme, const state::Rect& row, float label_width,
                const trace::timeline::EventDetails& details, const trace::timeline::RankCall& call,
-               const TimeInterval& span) {
+               const trace::base::Interval& span) {
   const state::Palette& p = theme.colors();
   state::Rect bars = row;
   const state::Rect label = bars.take_left(label_width, theme.px(8));
   const bool own = call.rank == details.place.ref.rank;
   kit::text_in(theme, label, kit::Face::kSmall, own ? p.text : p.text_secondary,
                "rank " + std::to_string(call.rank));
-  const auto total = static_cast<double>(std::max<std::int64_t>(1, span.length_ns()));
+  const auto total = static_cast<double>(std::max<std::int64_t>(1, span.length()));
   const auto x_of = [&](std::int64_t ns) {
     const double at = std::clamp(static_cast<double>(ns - span.start_ns) / total, 0.0, 1.0);
     return std::round(bars.x + bars.w * static_cast<float>(at));
@@ -146,7 +146,7 @@ void draw_calls(const kit::Theme& theme, const state::Rect& rect,
   kit::text_in(theme, rest.take_top(theme.px(kCallsTitle)), kit::Face::kStrong, p.text,
                "The same collective on every rank");
   using trace::timeline::RankCall;
-  const TimeInterval span{
+  const trace::base::Interval span{
       std::ranges::min_element(details.calls, {}, &RankCall::start_ns)->start_ns,
       std::ranges::max_element(details.calls, {}, &RankCall::end_ns)->end_ns};
   float label_width = 0;

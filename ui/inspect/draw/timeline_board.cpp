@@ -21,7 +21,7 @@ using Mode = TimelineState::Mode;
 constexpr float kLabelColumn = 208, kLabelColumnOfStep = 152, kStepHeads = 20, kAxisRow = 20;
 constexpr float kSearchDim = 0.28f, kPickDim = 0.5f;
 
-TimeInterval times_of(const RowItem& item) {
+trace::base::Interval times_of(const RowItem& item) {
   if (item.piece) return {item.piece->start_ns, item.piece->end_ns};
   const std::int64_t at = item.ready ? item.ready->time_ns : 0;
   return {at, at};
@@ -359,12 +359,12 @@ void TimelineBoard::unfold(const trace::timeline::TimelineRow& row) {
   if (state_.folds.lanes.erase(key) == 0) state_.folds.lanes.insert(key);
 }
 
-std::optional<TimeInterval> TimelineBoard::shown_picked() const {
+std::optional<trace::base::Interval> TimelineBoard::shown_picked() const {
   if (!state_.picked || !run_.rows) return std::nullopt;
   return shown_event(state_, *run_.rows, run_.steps, state_.picked->place);
 }
 
-void TimelineBoard::show(const TimeInterval& wanted) {
+void TimelineBoard::show(const trace::base::Interval& wanted) {
   state_.mode = Mode::kTime;
   state_.window.show(wanted.start_ns, wanted.end_ns, 0.05);
 }
@@ -418,7 +418,7 @@ void TimelineBoard::reveal(const state::InspectView& view) {
   if (row == nullptr) return;
   state_.mode = Mode::kTime;
   unfold(*row);
-  const TimeInterval shown = shown_event(state_, *run_.rows, run_.steps, view.reveal);
+  const trace::base::Interval shown = shown_event(state_, *run_.rows, run_.steps, view.reveal);
   state_.window.reveal(shown.start_ns, shown.end_ns);
   run_.scroll_to = row->id;
 }

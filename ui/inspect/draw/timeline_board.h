@@ -38,7 +38,7 @@ class TimelineBoard {
   std::int64_t cursor_ns() const { return run_.cursor_ns; }
   const StepIndex& steps() const { return run_.steps; }
   // Where the picked event lies in the window.
-  std::optional<TimeInterval> shown_picked() const;
+  std::optional<trace::base::Interval> shown_picked() const;
   // To the picked event, else to what is selected.
   void zoom_to_selection();
   // What lies there on the clock of its rank, all in one, with a little around it.
@@ -69,7 +69,7 @@ class TimelineBoard {
   void follow_picked(const state::InspectView& view);
   void reveal(const state::InspectView& view);
   void unfold(const trace::timeline::TimelineRow& row);
-  void show(const TimeInterval& wanted);
+  void show(const trace::base::Interval& wanted);
   void light_names(const state::InspectView& view);
   // Its name, as soon as a picture tells it.
   void name_picked();

@@ -13,7 +13,8 @@ namespace shardlens::ui::inspect {
 namespace {
 
 // In the window's time; steps that lie one above the other have one each.
-void draw_band(const TimelineScene& scene, const state::Rect& area, const TimeInterval& view) {
+void draw_band(const TimelineScene& scene, const state::Rect& area,
+               const trace::base::Interval& view) {
   const state::Palette& p = scene.theme().colors();
   const float x0 = std::round(scene.canvas.x(view.start_ns));
   const float x1 = std::max(std::round(scene.canvas.x(view.end_ns)), x0 + 1);
@@ -31,7 +32,8 @@ void draw_tag(const kit::Theme& theme, const state::Rect& box, state::Rgb edge, 
   if (theme.probe != nullptr) --theme.probe->layer;
 }
 
-void label_band(const TimelineScene& scene, const state::Rect& area, const TimeInterval& view) {
+void label_band(const TimelineScene& scene, const state::Rect& area,
+                const trace::base::Interval& view) {
   const kit::Theme& theme = scene.theme();
   const state::Palette& p = theme.colors();
   const std::string text = present::length_text(view.end_ns - view.start_ns);
@@ -87,7 +89,7 @@ void connect_launch(const TimelineScene& scene, const trace::timeline::EventPlac
 
 }  // namespace
 
-void draw_interval(const TimelineScene& scene, const TimeInterval& interval, bool measure,
+void draw_interval(const TimelineScene& scene, const trace::base::Interval& interval, bool measure,
                    TimelineState::Mode mode) {
   const kit::Clip clip(scene.plot());
   if (mode == TimelineState::Mode::kTime) {
@@ -104,7 +106,7 @@ void draw_interval(const TimelineScene& scene, const TimeInterval& interval, boo
       area.h = scene.places[i++].area.bottom() - area.y;
     }
     if (interval.end_ns <= start || interval.start_ns >= end) continue;
-    const TimeInterval view{interval.start_ns - shift, interval.end_ns - shift};
+    const trace::base::Interval view{interval.start_ns - shift, interval.end_ns - shift};
     draw_band(scene, area, view);
     label_band(scene, area, view);
   }

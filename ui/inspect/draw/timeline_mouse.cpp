@@ -90,7 +90,7 @@ void TimelineMouse::begin(const TimelineScene& scene, bool on_axis, TimelineStat
   drag_ = Drag::kPress;
   if (state.measuring) {
     anchor_ns_ = measured_time(scene, io.MousePos.x, state.mode);
-    state.measured = TimeInterval{anchor_ns_, anchor_ns_};
+    state.measured = trace::base::Interval{anchor_ns_, anchor_ns_};
     drag_ = Drag::kMeasure;
   } else if ((on_axis || io.KeyShift) && state.mode != TimelineState::Mode::kOneStep) {
     anchor_ns_ = scene.view_time_at(io.MousePos.x) + shift_ns_;
@@ -115,12 +115,12 @@ void TimelineMouse::drag(const TimelineScene& scene, TimelineState& state) {
   const float x = std::clamp(io.MousePos.x, scene.plot().x, scene.plot().right());
   const std::int64_t at = drag_ == Drag::kMeasure ? measured_time(scene, x, state.mode)
                                                   : scene.view_time_at(x) + shift_ns_;
-  const TimeInterval interval{std::min(anchor_ns_, at), std::max(anchor_ns_, at)};
+  const trace::base::Interval interval{std::min(anchor_ns_, at), std::max(anchor_ns_, at)};
   (drag_ == Drag::kMeasure ? state.measured : state.selection) = interval;
 }
 
 void TimelineMouse::release(TimelineState& state) {
-  if (drag_ == Drag::kSelect && state.selection && state.selection->length_ns() == 0) {
+  if (drag_ == Drag::kSelect && state.selection && state.selection->length() == 0) {
     state.selection.reset();
   }
   drag_ = Drag::kNone;

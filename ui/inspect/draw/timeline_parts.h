@@ -34,7 +34,7 @@ void draw_labels(const TimelineScene& scene, const RowLayout& layout, TimelineSt
 // ---- timeline_marks_draw.cpp: over and beside the rows ----------------------------------------
 
 // A stretch of time with its length as label.
-void draw_interval(const TimelineScene& scene, const TimeInterval& interval, bool measure,
+void draw_interval(const TimelineScene& scene, const trace::base::Interval& interval, bool measure,
                    TimelineState::Mode mode);
 // Where the mouse is, over all rows, with its time above them, counted from `origin_ns`.
 void draw_cursor(const TimelineScene& scene, std::int64_t origin_ns);

@@ -12,30 +12,32 @@ using trace::timeline::TimelineRows;
 namespace {
 
 // `rank`: -1 for what no rank has to itself.
-TimeInterval moved(const TimelineState& state, const StepIndex& steps, int rank,
-                   TimeInterval time) {
+trace::base::Interval moved(const TimelineState& state, const StepIndex& steps, int rank,
+                            trace::base::Interval time) {
   const std::int64_t shift = state.aligned_by_step ? step_shift(steps, rank, time.start_ns) : 0;
   return {trace::base::saturated_difference(time.start_ns, shift),
           trace::base::saturated_difference(time.end_ns, shift)};
 }
 
-void extend(std::optional<TimeInterval>& whole, const TimeInterval& part) {
+void extend(std::optional<trace::base::Interval>& whole, const trace::base::Interval& part) {
   if (!whole) whole = part;
-  whole =
-      TimeInterval{std::min(whole->start_ns, part.start_ns), std::max(whole->end_ns, part.end_ns)};
+  whole = trace::base::Interval{std::min(whole->start_ns, part.start_ns),
+                                std::max(whole->end_ns, part.end_ns)};
 }
 
 }  // namespace
 
-TimeInterval shown_event(const TimelineState& state, const TimelineRows& rows,
-                         const StepIndex& steps, const trace::timeline::EventPlace& place) {
+trace::base::Interval shown_event(const TimelineState& state, const TimelineRows& rows,
+                                  const StepIndex& steps,
+                                  const trace::timeline::EventPlace& place) {
   const trace::timeline::TimelineRow* row = rows.row_of(place.row);
   return moved(state, steps, row == nullptr ? -1 : row->rank, {place.start_ns, place.end_ns});
 }
 
-std::optional<TimeInterval> shown_ranges(const TimelineState& state, const StepIndex& steps,
-                                         std::span<const trace::timeline::TimeRange> ranges) {
-  std::optional<TimeInterval> shown;
+std::optional<trace::base::Interval> shown_ranges(
+    const TimelineState& state, const StepIndex& steps,
+    std::span<const trace::timeline::TimeRange> ranges) {
+  std::optional<trace::base::Interval> shown;
   for (const trace::timeline::TimeRange& range : ranges) {
     const int rank = range.ranks.empty() ? -1 : range.ranks.front();
     extend(shown, moved(state, steps, rank, {range.start_ns, range.end_ns}));
@@ -43,11 +45,12 @@ std::optional<TimeInterval> shown_ranges(const TimelineState& state, const StepI
   return shown;
 }
 
-std::optional<TimeInterval> shown_step(const TimelineState& state, const TimelineRows& rows,
-                                       const StepIndex& steps, std::int64_t step) {
+std::optional<trace::base::Interval> shown_step(const TimelineState& state,
+                                                const TimelineRows& rows, const StepIndex& steps,
+                                                std::int64_t step) {
   const StepBorder* pivot =
       state.aligned_by_step ? steps.find(steps.reference_rank(), step) : nullptr;
-  std::optional<TimeInterval> shown;
+  std::optional<trace::base::Interval> shown;
   for (const auto& rank : rows.ranks) {
     const StepBorder* own = steps.find(rank.rank, step);
     if (own == nullptr) continue;

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "trace/base/intervals.h"
 #include "trace/timeline/values/name_hits.h"
 #include "trace/timeline/values/range_figures.h"
 #include "ui/inspect/timeline/item_facts.h"
@@ -15,13 +16,6 @@
 #include "ui/inspect/timeline/timeline_window.h"
 
 namespace shardlens::ui::inspect {
-
-struct TimeInterval {
-  std::int64_t start_ns = 0, end_ns = 0;  // absolute
-
-  std::int64_t length_ns() const { return end_ns - start_ns; }
-  bool operator==(const TimeInterval&) const = default;
-};
 
 struct PickedEvent {
   trace::timeline::EventPlace place;
@@ -44,8 +38,8 @@ struct TimelineState : TimelineChoices {
   float scroll = 0, step_scroll = 0;
   int step_rank = -1;  // in step mode; -1: the reference rank
 
-  std::optional<TimeInterval> selection;
-  std::optional<TimeInterval> measured;
+  std::optional<trace::base::Interval> selection;
+  std::optional<trace::base::Interval> measured;
   bool measuring = false;
   std::optional<PickedEvent> picked;
   std::optional<RowItem> pinned;  // of one step: its card is shown
@@ -58,15 +52,17 @@ struct TimelineState : TimelineChoices {
 };
 
 // Where things lie while ranks are aligned: their rows are moved to where the others' steps are.
-TimeInterval shown_event(const TimelineState& state, const trace::timeline::TimelineRows& rows,
-                         const StepIndex& steps, const trace::timeline::EventPlace& place);
+trace::base::Interval shown_event(const TimelineState& state,
+                                  const trace::timeline::TimelineRows& rows, const StepIndex& steps,
+                                  const trace::timeline::EventPlace& place);
 // Of what lies there on the clock of its rank, all in one; none: nothing does.
-std::optional<TimeInterval> shown_ranges(const TimelineState& state, const StepIndex& steps,
-                                         std::span<const trace::timeline::TimeRange> ranges);
+std::optional<trace::base::Interval> shown_ranges(
+    const TimelineState& state, const StepIndex& steps,
+    std::span<const trace::timeline::TimeRange> ranges);
 // Of all ranks that have the step; none: no rank has it.
-std::optional<TimeInterval> shown_step(const TimelineState& state,
-                                       const trace::timeline::TimelineRows& rows,
-                                       const StepIndex& steps, std::int64_t step);
+std::optional<trace::base::Interval> shown_step(const TimelineState& state,
+                                                const trace::timeline::TimelineRows& rows,
+                                                const StepIndex& steps, std::int64_t step);
 // What the selection covers of each rank; that of the whole run where nothing is selected.
 trace::timeline::TimeRange selected_range(const TimelineState& state,
                                           const trace::timeline::TimelineRows& rows,

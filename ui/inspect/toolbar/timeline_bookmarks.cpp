@@ -44,12 +44,12 @@ const Bookmark* neighbour_bookmark(const Bookmarks& bookmarks, std::int64_t from
   return found;
 }
 
-Bookmark bookmark_here(const TimelineState& state, const std::optional<TimeInterval>& picked,
-                       std::int64_t cursor_ns) {
+Bookmark bookmark_here(const TimelineState& state,
+                       const std::optional<trace::base::Interval>& picked, std::int64_t cursor_ns) {
   if (picked) return {picked->start_ns, state.picked->name};
   if (state.selection) {
     return {state.selection->start_ns,
-            present::length_text(state.selection->length_ns()) + " selected"};
+            present::length_text(state.selection->length()) + " selected"};
   }
   return {cursor_ns, ""};
 }

@@ -23,7 +23,7 @@ const trace::model::Bookmark* neighbour_bookmark(const trace::model::Bookmarks& 
                                                  std::int64_t from_ns, int direction);
 // At the picked event, which lies at `picked`, at the selection's start, or at `cursor_ns`.
 trace::model::Bookmark bookmark_here(const TimelineState& state,
-                                     const std::optional<TimeInterval>& picked,
+                                     const std::optional<trace::base::Interval>& picked,
                                      std::int64_t cursor_ns);
 
 // A button with the list behind it: each is gone to, renamed or taken away.

@@ -115,7 +115,7 @@ std::int64_t search_origin(const TimelineState& state) {
 
 std::string selection_text(const TimelineState& state, std::size_t ranks) {
   if (!state.selection) return "";
-  std::string text = present::length_text(state.selection->length_ns());
+  std::string text = present::length_text(state.selection->length());
   if (ranks > 1) text += " on " + std::to_string(ranks) + " ranks";
   return text + " selected";
 }

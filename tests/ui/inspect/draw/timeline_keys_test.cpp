@@ -141,7 +141,7 @@ TEST_F(TimelineKeysTest, EnterZoomsToTheSelection) {
   EXPECT_GT(state().window.position(place.end_ns), 0.85);
   press(kit::Key::kEscape);
   EXPECT_FALSE(state().picked.has_value());
-  state().selection = TimeInterval{run().step_start(0, 5), run().step_start(0, 7)};
+  state().selection = trace::base::Interval{run().step_start(0, 5), run().step_start(0, 7)};
   press(kit::Key::kEnter);
   EXPECT_GT(state().window.position(run().step_start(0, 5)), 0.02);
   EXPECT_LT(state().window.position(run().step_start(0, 7)), 0.98);
@@ -149,8 +149,8 @@ TEST_F(TimelineKeysTest, EnterZoomsToTheSelection) {
 
 TEST_F(TimelineKeysTest, EscapeClearsOneThingAtATime) {
   publish(place_of(row_of(0, "Reduce"), 21, 4), false);
-  state().selection = TimeInterval{run().step_start(0, 20), run().step_start(0, 21)};
-  state().measured = TimeInterval{run().step_start(0, 20), run().step_start(0, 21)};
+  state().selection = trace::base::Interval{run().step_start(0, 20), run().step_start(0, 21)};
+  state().measured = trace::base::Interval{run().step_start(0, 20), run().step_start(0, 21)};
   press(kit::Key::kEscape);
   EXPECT_FALSE(state().measured.has_value());
   EXPECT_TRUE(state().picked.has_value());

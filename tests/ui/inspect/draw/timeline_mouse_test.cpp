@@ -143,7 +143,7 @@ TEST_F(TimelineMouseTest, AStepOfAlignedRanksIsSelectedWhereItIsShown) {
     EXPECT_GE(sent[0].range.of_rank(7).end_ns, run().step_end(7, 21));
     const std::int64_t apart = run().step_start(7, 21) - run().step_start(0, 21);
     EXPECT_GT(apart, 0);
-    EXPECT_EQ(state().selection->length_ns() - (run().step_end(0, 21) - run().step_start(0, 21)),
+    EXPECT_EQ(state().selection->length() - (run().step_end(0, 21) - run().step_start(0, 21)),
               is_aligned ? 0 : apart);
   }
 }
@@ -174,7 +174,7 @@ TEST_F(TimelineMouseTest, MeasuresAlsoWhereNoRowIs) {
     drag(plot().x + 300, y, plot().x + 520, plot().y + 62 - (y - plot().y));
     ASSERT_TRUE(state().measured.has_value());
     EXPECT_GE(state().measured->start_ns, run().step_start(0, 0)) << y;
-    EXPECT_LT(state().measured->length_ns(), 4 * length) << y;
+    EXPECT_LT(state().measured->length(), 4 * length) << y;
   }
 }
 

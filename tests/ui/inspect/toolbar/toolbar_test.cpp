@@ -345,7 +345,7 @@ TEST(Bookmarks, AreSetAndTakenAwayByTheSameKey) {
 TEST(SelectionText, SaysLengthAndRanks) {
   TimelineState state;
   EXPECT_EQ(selection_text(state, 8), "");
-  state.selection = TimeInterval{1'000, 126'401'000};
+  state.selection = trace::base::Interval{1'000, 126'401'000};
   EXPECT_EQ(selection_text(state, 8), "126.4 ms on 8 ranks selected");
   EXPECT_EQ(selection_text(state, 1), "126.4 ms selected");
 }
