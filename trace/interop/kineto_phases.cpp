@@ -17,6 +17,7 @@
 #include "trace/base/intervals.h"
 #include "trace/interop/marks/fsdp1_marks.h"
 #include "trace/interop/marks/fsdp2_marks.h"
+#include "trace/model/activity.h"
 #include "trace/model/untold.h"
 
 namespace shardlens::trace::interop {
@@ -297,10 +298,8 @@ void KinetoPhases::finish(RowIds& ids) {
 }
 
 std::int64_t KinetoPhases::step_at(std::int64_t time_ns) const {
-  const auto next = std::ranges::upper_bound(steps_, time_ns, {}, &model::Step::start_ns);
-  if (next == steps_.begin()) return -1;
-  const model::Step& step = *std::prev(next);
-  return time_ns < step.end_ns ? step.index : -1;
+  const model::Step* const step = model::step_at(steps_, time_ns);
+  return step == nullptr ? -1 : step->index;
 }
 
 base::Phase KinetoPhases::phase_at(std::int64_t time_ns) const {

@@ -1,5 +1,8 @@
 #include "trace/model/activity.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace shardlens::trace::model {
 
 namespace {
@@ -53,6 +56,13 @@ base::Intervals phase_intervals(base::Interval step, const std::vector<PhaseInte
     if (found == phase) pieces.push_back(piece);
   });
   return base::normalize(std::move(pieces));
+}
+
+const Step* step_at(std::span<const Step> steps, std::int64_t time_ns) {
+  const auto next = std::ranges::upper_bound(steps, time_ns, {}, &Step::start_ns);
+  if (next == steps.begin()) return nullptr;
+  const Step& step = *std::prev(next);
+  return time_ns < step.end_ns ? &step : nullptr;
 }
 
 base::TimeClass phase_class(base::Phase phase) {

@@ -1,10 +1,11 @@
 // What a recorded row counts as when a step's time is divided: the activity of an event, the time
-// of a phase. Pure functions, any thread.
+// of a phase, the step of a moment. Pure functions, any thread.
 #pragma once
 
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -35,6 +36,9 @@ std::array<std::int64_t, base::kPhaseCount> partition_by_phase(
 // The time of one phase inside the step, as a set.
 base::Intervals phase_intervals(base::Interval step, const std::vector<PhaseInterval>& phases,
                                 base::Phase phase);
+
+// The step in which a moment lies, of some in the order of their starts; null: in none.
+const Step* step_at(std::span<const Step> steps, std::int64_t time_ns);
 
 // What a phase is drawn as.
 base::TimeClass phase_class(base::Phase phase);

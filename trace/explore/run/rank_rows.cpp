@@ -11,6 +11,7 @@
 #include "trace/analysis/figures/labels.h"
 #include "trace/analysis/figures/throttling.h"
 #include "trace/base/saturated.h"
+#include "trace/model/activity.h"
 #include "trace/model/gpu_counter_names.h"
 #include "trace/model/untold.h"
 #include "trace/timeline/values/drawn_event.h"
@@ -153,10 +154,7 @@ const model::Bucket* RankRows::bucket(int index, std::int64_t reduced_ns) const 
 }
 
 const model::Step* RankRows::step_at(std::int64_t time_ns) const {
-  const auto next = std::ranges::upper_bound(steps, time_ns, {}, &model::Step::start_ns);
-  if (next == steps.begin()) return nullptr;
-  const model::Step& step = *std::prev(next);
-  return time_ns < step.end_ns ? &step : nullptr;
+  return model::step_at(steps, time_ns);
 }
 
 RankRowsBuilder::RankRowsBuilder(int rank) : shared_(std::make_shared<RankRows>()) {

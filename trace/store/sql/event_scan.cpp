@@ -29,7 +29,7 @@ RankFilter::RankFilter(const EventFilter& filter, const RankNames& names)
     : start_ns_(filter.start_ns), end_ns_(filter.end_ns), by_name_(!filter.names.empty()) {
   if (!filter.step.is_full() && filter.step.least >= 0) {
     std::int64_t first = INT64_MAX, last = INT64_MIN;
-    for (const RankNames::Step& step : names.steps) {
+    for (const model::Step& step : names.steps) {
       if (!filter.step.holds(step.index)) continue;
       first = std::min(first, step.start_ns);
       last = std::max(last, step.end_ns);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "trace/model/activity.h"
 #include "trace/store/chunk/chunk_file.h"
 #include "trace/store/sqlite/stop_reading.h"
 #include "trace/store/table/schema.h"
@@ -24,10 +25,8 @@ const std::string& RankNames::lane_name(int lane) const {
 }
 
 std::int64_t RankNames::step_at(std::int64_t time_ns) const {
-  const auto next = std::ranges::upper_bound(steps, time_ns, {}, &Step::start_ns);
-  if (next == steps.begin()) return -1;
-  const Step& step = *std::prev(next);
-  return time_ns < step.end_ns ? step.index : -1;
+  const model::Step* const step = model::step_at(steps, time_ns);
+  return step == nullptr ? -1 : step->index;
 }
 
 base::Result<void> EventSource::read_headers() {
@@ -73,11 +72,12 @@ base::Result<RankNames> EventSource::read_names(Database& file, int rank) {
   TRY(file.for_each_row("select lane,name from lane" + of_rank, [&](const Statement& row) {
     names.lanes[static_cast<int>(row.integer(0))] = row.text(1);
   }));
-  TRY(file.for_each_row("select start_ns,end_ns,step from step" + of_rank,
-                        [&](const Statement& row) {
-                          names.steps.push_back({row.integer(0), row.integer(1), row.integer(2)});
-                        }));
-  std::ranges::stable_sort(names.steps, {}, &RankNames::Step::start_ns);
+  TRY(file.for_each_row(
+      "select start_ns,end_ns,step from step" + of_rank, [&](const Statement& row) {
+        names.steps.push_back(
+            {.index = row.integer(2), .start_ns = row.integer(0), .end_ns = row.integer(1)});
+      }));
+  std::ranges::stable_sort(names.steps, {}, &model::Step::start_ns);
   return names;
 }
 

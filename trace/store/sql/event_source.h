@@ -20,10 +20,7 @@ namespace shardlens::trace::store {
 struct RankNames {
   std::vector<std::string> strings;  // by id; 0 is ""
   std::map<int, std::string> lanes;
-  struct Step {
-    std::int64_t start_ns = 0, end_ns = 0, index = 0;
-  };
-  std::vector<Step> steps;  // by start
+  std::vector<model::Step> steps;  // by start, only which and when
 
   const std::string& text(model::StringId id) const {
     return id < strings.size() ? strings[id] : strings[0];
