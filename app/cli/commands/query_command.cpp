@@ -34,10 +34,6 @@ struct QueryArguments : CommonArguments {
   std::string sql;
 };
 
-bool is_number(const QueryValue& value) {
-  return std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
-}
-
 report::Json value_json(const QueryValue& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer;
   if (const auto* real = std::get_if<double>(&value)) return report::number_or_null(*real);
@@ -76,7 +72,7 @@ std::string as_table(const QueryResult& result) {
   const std::size_t longest = isatty(STDOUT_FILENO) == 1 ? 60 : std::string::npos;
   std::vector<report::TextTable::Column> columns;
   for (std::size_t i = 0; i < result.columns.size(); ++i) {
-    const bool numeric = !result.rows.empty() && is_number(result.rows.front()[i]);
+    const bool numeric = !result.rows.empty() && trace::store::is_number(result.rows.front()[i]);
     const auto align = numeric ? report::Align::kRight : report::Align::kLeft;
     columns.push_back({result.columns[i], align, longest});
   }

@@ -14,10 +14,6 @@ namespace {
 // More than anybody reads; the note below the table says that there were more.
 constexpr std::int64_t kMostRows = 10'000;
 
-bool is_figure(const trace::store::QueryValue& value) {
-  return std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
-}
-
 void take_rows(ui::state::SqlAnswer& answer, const trace::store::QueryResult& result) {
   answer.columns = result.columns;
   answer.truncated = result.truncated;
@@ -26,7 +22,7 @@ void take_rows(ui::state::SqlAnswer& answer, const trace::store::QueryResult& re
     std::vector<std::string> texts;
     for (std::size_t i = 0; i < row.size(); ++i) {
       const bool is_null = std::holds_alternative<std::monostate>(row[i]);
-      if (!is_null && !is_figure(row[i])) answer.is_number[i] = false;
+      if (!is_null && !trace::store::is_number(row[i])) answer.is_number[i] = false;
       texts.push_back(trace::store::to_text(row[i]));
     }
     answer.rows.push_back(std::move(texts));

@@ -17,6 +17,9 @@ namespace shardlens::trace::store {
 // NULL, integer, real or text; a blob is shown as "<123 bytes>".
 using QueryValue = std::variant<std::monostate, std::int64_t, double, std::string>;
 std::string to_text(const QueryValue& value);  // NULL is ""
+inline bool is_number(const QueryValue& value) {
+  return std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
+}
 
 struct QueryResult {
   std::vector<std::string> columns;
