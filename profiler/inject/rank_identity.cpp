@@ -11,6 +11,7 @@
 #include <fstream>
 #include <string_view>
 
+#include "trace/base/file_system.h"
 #include "trace/base/text.h"
 
 namespace shardlens::profiler::inject {
@@ -82,13 +83,6 @@ std::filesystem::path restart_file(const std::filesystem::path& folder, int rank
   return folder / ("rank_" + std::to_string(rank) + ".restarted");
 }
 
-std::string first_line(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  std::string line;
-  std::getline(in, line);
-  return line;
-}
-
 // Of this machine. What is no number may be about to be written.
 bool lives(const std::string& process) {
   const auto number = trace::base::number_from<pid_t>(process);
@@ -125,7 +119,7 @@ Result<RankIdentity> claim_known(const std::filesystem::path& folder, const Rank
   const auto file = claim_file(folder, known.rank);
   TRY_ASSIGN(const bool is_ours, try_claim(file, known.world_size));
   if (is_ours) return known;
-  const std::string owner = first_line(file), own = std::to_string(getpid());
+  const std::string owner = trace::base::first_line(file), own = std::to_string(getpid());
   const bool owner_lives = lives(owner);
   // Several groups may each have this rank, and several processes the variables of one.
   const bool may_be_inherited = known.world_size == 0 && !known.is_alone && owner_lives;
@@ -214,7 +208,8 @@ Result<RankIdentity> claim_rank(const std::filesystem::path& run_folder,
 bool is_claimed_by_another(const std::filesystem::path& run_folder, int rank) {
   const auto file = claim_file(run_folder, rank);
   std::error_code error;
-  return std::filesystem::exists(file, error) && first_line(file) != std::to_string(getpid());
+  return std::filesystem::exists(file, error) &&
+         trace::base::first_line(file) != std::to_string(getpid());
 }
 
 void tell_unwritten(const std::filesystem::path& run_folder, int rank, std::int64_t records) {

@@ -210,6 +210,13 @@ tl::unexpected<Error> cannot_write(const fs::path& output, int code) {
       quoted(output) + " cannot be written. Is there space, and may you write to that folder?");
 }
 
+std::string first_line(const fs::path& file) {
+  std::ifstream stream(file);
+  std::string line;
+  std::getline(stream, line);
+  return line;
+}
+
 std::optional<std::string> whole_text(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
   std::string text;

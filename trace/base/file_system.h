@@ -93,6 +93,12 @@ class ReservedRoom {
 // The paths of what lies in a folder, in no order, as far as it can be read.
 std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
 
+// Whatever their paths are.
+inline bool is_same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
+  std::error_code error;
+  return a == b || std::filesystem::equivalent(a, b, error);
+}
+
 // 0 for a file that is not there.
 std::int64_t file_size_or_zero(const std::filesystem::path& file);
 
@@ -118,6 +124,8 @@ inline ErrorKind write_error_kind(int code) {
   return is_full ? ErrorKind::kDiskFull : ErrorKind::kIo;
 }
 
+// "" where it cannot be read. Also of files of the kernel, which have no size.
+std::string first_line(const std::filesystem::path& file);
 // All that is in a small file; none: it cannot be read.
 std::optional<std::string> whole_text(const std::filesystem::path& file);
 

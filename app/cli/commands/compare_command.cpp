@@ -10,6 +10,7 @@
 #include "app/report/run_report.h"
 #include "app/session/compare/comparison_reader.h"
 #include "app/session/runs/listed_runs.h"
+#include "trace/base/file_system.h"
 
 namespace shardlens::app::cli {
 namespace {
@@ -33,18 +34,13 @@ Result<void> check_number(std::size_t runs) {
                                      " named. `shardlens runs` lists what there is.");
 }
 
-bool is_same_place(const fs::path& a, const fs::path& b) {
-  std::error_code error;
-  return a == b || fs::equivalent(a, b, error);
-}
-
 Result<std::vector<fs::path>> find_runs(const CompareArguments& options) {
   TRY(check_number(options.names.size()));
   std::vector<fs::path> runs;
   for (const std::string& name : options.names) {
     TRY_ASSIGN(fs::path run, session::find_listed_run(name, options.runs_dir));
-    if (std::ranges::any_of(runs,
-                            [&](const fs::path& other) { return is_same_place(run, other); })) {
+    if (std::ranges::any_of(
+            runs, [&](const fs::path& other) { return trace::base::is_same_file(run, other); })) {
       return fail(ErrorKind::kUsage,
                   "The run \"" + name + "\" is named twice: a run does not differ from itself.");
     }

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "trace/base/file_system.h"
+
 namespace shardlens::app::cli {
 namespace {
 
@@ -15,13 +17,6 @@ namespace fs = std::filesystem;
 
 // linux/capability.h
 constexpr unsigned kCapabilitySysAdmin = 21, kCapabilityPerfmon = 38;
-
-std::string first_line(const fs::path& file) {
-  std::ifstream stream(file);
-  std::string line;
-  std::getline(stream, line);
-  return line;
-}
 
 // What follows `key` at the start of a line, without white space before it.
 std::optional<std::string> value_of(const fs::path& file, std::string_view key) {
@@ -90,8 +85,8 @@ SystemFacts read_system_facts(const SystemPlaces& places) {
         static_cast<double>(space.f_blocks) * static_cast<double>(space.f_frsize);
   }
   read_limits(places.proc / "self/limits", facts);
-  facts.clock_source =
-      first_line(places.sys / "devices/system/clocksource/clocksource0/current_clocksource");
+  facts.clock_source = trace::base::first_line(
+      places.sys / "devices/system/clocksource/clocksource0/current_clocksource");
   facts.is_synchronized = clock_is_synchronized();
   facts.profiling_is_restricted = profiling_is_restricted(places.proc / "driver/nvidia/params");
   facts.may_profile = may_profile(places.proc / "self/status");
@@ -99,7 +94,7 @@ SystemFacts read_system_facts(const SystemPlaces& places) {
 }
 
 std::string process_name(const SystemPlaces& places, unsigned process_id) {
-  return first_line(places.proc / std::to_string(process_id) / "comm");
+  return trace::base::first_line(places.proc / std::to_string(process_id) / "comm");
 }
 
 }  // namespace shardlens::app::cli

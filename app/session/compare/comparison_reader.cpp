@@ -25,20 +25,15 @@ constexpr int kMostAlike = 16;  // read whole: seconds each if they are large
 // Beyond these of all runs that are read: a second or two, once.
 constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;
 
-bool is_same_folder(const std::string& a, const std::string& b) {
-  std::error_code error;
-  return a == b || fs::equivalent(a, b, error);
-}
-
 bool is_in(const trace::analysis::RunFigures& run, const fs::path& folder) {
   return !folder.empty() &&
-         is_same_folder(trace::store::library_of(run.info.folder).string(), folder.string());
+         trace::base::is_same_file(trace::store::library_of(run.info.folder), folder);
 }
 
 // As far as run.sqlite tells; the machine is seen once the run is read.
 bool may_be_sibling(const trace::model::RunInfo& run, const trace::analysis::RunFigures& of) {
   return trace::analysis::is_same_job({&run, "", ""}, {&of.info, "", ""}) &&
-         !is_same_folder(run.folder, of.info.folder);
+         !trace::base::is_same_file(run.folder, of.info.folder);
 }
 
 bool acts_alike(const trace::model::RunInfo& a, const trace::model::RunInfo& b) {

@@ -13,6 +13,7 @@
 #include "app/session/tuning/prediction_source.h"
 #include "app/session/tuning/run_predictor.h"
 #include "app/session/watch/run_follower.h"
+#include "trace/base/file_system.h"
 #include "trace/base/wall_clock.h"
 #include "trace/model/packed.h"
 #include "ui/present/tune/knob_chart.h"
@@ -23,11 +24,6 @@ namespace fs = std::filesystem;
 using trace::base::Result;
 
 namespace {
-
-bool same_place(const fs::path& a, const fs::path& b) {
-  std::error_code error;
-  return fs::equivalent(a, b, error) && !error;
-}
 
 // As in the window after such a run: the last one that went well before it, else the run itself.
 bool may_be_baseline(const LibraryRun& record, const LibraryRun& shown) {
@@ -44,9 +40,10 @@ bool may_be_same_job(const trace::model::RunInfo& a, const trace::model::RunInfo
 // Of no library they have no number there.
 void add_compared(const StillOptions& options, std::vector<LibraryRun>& chosen) {
   for (const fs::path& run : options.compared) {
-    const bool is_there = std::ranges::any_of(
-        chosen, [&](const LibraryRun& record) { return same_place(record.info.folder, run); });
-    if (is_there || same_place(options.run, run)) continue;
+    const bool is_there = std::ranges::any_of(chosen, [&](const LibraryRun& record) {
+      return trace::base::is_same_file(record.info.folder, run);
+    });
+    if (is_there || trace::base::is_same_file(options.run, run)) continue;
     auto record = read_library_run(run);
     if (!record) continue;
     record->is_bundled = true;
@@ -65,14 +62,14 @@ std::vector<LibraryRun> neighbours(const StillOptions& options, LibraryRun& show
   auto library = listed_runs(options.runs_dir);
   next_number = library.next_number;
   for (auto& other : library.runs) {
-    if (same_place(other.record.info.folder, options.run)) {
+    if (trace::base::is_same_file(other.record.info.folder, options.run)) {
       shown.number = other.record.number;
       continue;
     }
     const bool is_baseline = !has_baseline && may_be_baseline(other.record, shown);
     const bool tells = options.other_runs > 0 && may_be_same_job(other.record.info, shown.info);
     const bool is_compared = std::ranges::any_of(options.compared, [&](const fs::path& run) {
-      return same_place(other.record.info.folder, run);
+      return trace::base::is_same_file(other.record.info.folder, run);
     });
     if (chosen.size() >= options.other_runs && !is_baseline && !tells && !is_compared) continue;
     has_baseline = has_baseline || is_baseline;

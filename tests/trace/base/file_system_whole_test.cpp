@@ -26,6 +26,21 @@ TEST_F(WholeFile, IsReadAsItWasWritten) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()), 1);
 }
 
+TEST_F(WholeFile, HasAFirstLineIfItCanBeRead) {
+  EXPECT_EQ(first_line(file_), "");
+  ASSERT_FALSE(replace_text(file_, "one\ntwo\n"));
+  EXPECT_EQ(first_line(file_), "one");
+}
+
+TEST_F(WholeFile, IsTheSameUnderAnotherName) {
+  ASSERT_FALSE(replace_text(file_, "x"));
+  const fs::path link = folder_.path() / "link", other = folder_.path() / "other";
+  fs::create_symlink(file_, link);
+  EXPECT_TRUE(is_same_file(file_, link));
+  EXPECT_FALSE(is_same_file(file_, other)) << "it is not there";
+  EXPECT_TRUE(is_same_file(other, other));
+}
+
 TEST_F(WholeFile, IsNoneWhereThereIsNothingToRead) {
   EXPECT_FALSE(whole_text(file_));
   EXPECT_FALSE(whole_text(folder_.path()));
