@@ -228,6 +228,16 @@ void tick_left(const Theme& theme, const state::Rect& area, float y, std::string
           Face::kMonoSmall, theme.colors().text_muted, label, Align::kRight);
 }
 
+void axis_label(const Theme& theme, const state::Rect& axis, float x, std::string_view label,
+                float& free_from) {
+  const float width = text_width(theme, Face::kMonoSmall, label);
+  const float left = std::clamp(x - width / 2, axis.x, std::max(axis.x, axis.right() - width));
+  if (left < free_from) return;
+  text_in(theme, {left, axis.y, width + 1, axis.h}, Face::kMonoSmall, theme.colors().text_muted,
+          label);
+  free_from = left + width + theme.px(8);
+}
+
 void ticks_below(const Theme& theme, const Plot& plot, const std::vector<present::Tick>& ticks,
                  float left, float right) {
   float free_from = plot.area.x - left;

@@ -103,6 +103,10 @@ struct Plot {
 
 // A line across `area`, and its label left of it.
 void tick_left(const Theme& theme, const state::Rect& area, float y, std::string_view label);
+// A label of an axis around `x`, unless the one before ends behind `free_from`, which is then
+// moved.
+void axis_label(const Theme& theme, const state::Rect& axis, float x, std::string_view label,
+                float& free_from);
 // Lines down the plot, with labels below it that may stick out by `left` and `right`; those that
 // would lie on the one before are left out.
 void ticks_below(const Theme& theme, const Plot& plot, const std::vector<present::Tick>& ticks,

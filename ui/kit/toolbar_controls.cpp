@@ -60,12 +60,7 @@ bool draw_tick(const Theme& theme, std::string_view name, const state::Rect& rec
   const float side = theme.px(kTickSide);
   state::Rect box = rest.take_left(side, theme.px(kTickGap));
   box = {box.x, std::round(box.center_y() - side / 2), side, side};
-  fill(box, color(value ? p.primary : hit.hovered ? p.hover : p.field), theme.px(4));
-  if (value) {
-    shape(Shape::kCheck, box, side * 0.62f, color(p.on_primary));
-  } else {
-    outline(box, color(p.idle_edge), theme.px(4));
-  }
+  tick_box(theme, box, value, hit.hovered);
   text_in(theme, rest, Face::kBody, hit.hovered ? p.text : p.text_secondary, label);
   if (hit.clicked) value = !value;
   return hit.clicked;

@@ -171,21 +171,22 @@ bool icon_button(const Theme& theme, std::string_view name, const state::Rect& r
   return enabled && hit.clicked;
 }
 
+void tick_box(const Theme& theme, const state::Rect& box, bool is_ticked, bool is_hovered,
+              bool is_changed) {
+  const state::Palette& p = theme.colors();
+  fill(box, color(is_ticked ? p.primary : is_hovered ? p.hover : p.field), theme.px(4));
+  if (is_ticked) shape(Shape::kCheck, box, box.w * 0.62f, color(p.on_primary));
+  if (is_changed || !is_ticked) {
+    outline(box, color(is_changed ? p.changed : p.idle_edge), theme.px(4));
+  }
+}
+
 bool checkbox(const Theme& theme, std::string_view name, const state::Rect& rect, bool& value,
               bool changed) {
-  const state::Palette& p = theme.colors();
   const Hit hit = hit_area(theme, name, rect);
   const float side = std::min(rect.h, theme.px(16));
   const state::Rect box{rect.right() - side, rect.center_y() - side / 2, side, side};
-  if (value) {
-    fill(box, color(p.primary), theme.px(4));
-    shape(Shape::kCheck, box, side * 0.62f, color(p.on_primary));
-  } else {
-    fill(box, color(hit.hovered ? p.hover : p.field), theme.px(4));
-  }
-  if (changed || !value) {
-    outline(box, color(changed ? p.changed : p.idle_edge), theme.px(4));
-  }
+  tick_box(theme, box, value, hit.hovered, changed);
   if (hit.clicked) value = !value;
   return hit.clicked;
 }

@@ -78,6 +78,9 @@ float button_width(const Theme& theme, std::string_view label,
 bool button_at_right(const Theme& theme, std::string_view name, state::Rect& row, ButtonKind kind,
                      std::string_view label, bool enabled = true);
 
+// The box of a checkbox, wherever its label stands.
+void tick_box(const Theme& theme, const state::Rect& box, bool is_ticked, bool is_hovered,
+              bool is_changed = false);
 // Each returns true when the user changed the value in this frame.
 bool checkbox(const Theme& theme, std::string_view name, const state::Rect& rect, bool& value,
               bool changed = false);

@@ -78,12 +78,7 @@ void draw_duration_axis(const kit::Theme& theme, const state::Rect& plot, const 
   for (const HistogramTick& tick : histogram_ticks(histogram, most)) {
     const float x = std::round(plot.x + plot.w * static_cast<float>(tick.position));
     kit::line(x, plot.bottom(), x, plot.bottom() + theme.px(4), kit::color(p.idle_edge));
-    const float width = kit::text_width(theme, kit::Face::kMonoSmall, tick.label);
-    const float left = std::clamp(x - width / 2, axis.x, std::max(axis.x, axis.right() - width));
-    if (left < free_from) continue;
-    free_from = left + width + theme.px(8);
-    kit::label_in(theme, {left, axis.y, width + 1, axis.h}, kit::Face::kMonoSmall, p.text_muted,
-                  tick.label);
+    kit::axis_label(theme, axis, x, tick.label, free_from);
   }
 }
 

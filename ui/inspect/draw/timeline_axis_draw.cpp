@@ -153,19 +153,14 @@ void draw_axis(const TimelineScene& scene, const AxisOrigin& origin) {
   const present::AxisPlan plan =
       present::plan_axis(c.window.start_ns(), c.window.end_ns(), origin.time_ns, most);
   kit::QuadBatch grid;
-  float free_from = scene.axis.x;
+  const state::Rect labels{scene.axis.x, scene.axis.y, scene.axis.w, scene.axis.h - theme.px(3)};
+  float free_from = labels.x;
   for (const present::AxisTick& tick : plan.ticks) {
     const float x = std::round(c.x(tick.time_ns));
     if (x < scene.plot().x || x >= scene.plot().right()) continue;
     grid.add(x, scene.axis.bottom() - theme.px(3), x + 1, scene.plot().bottom(),
              kit::color(p.grid));
-    const float width = kit::text_width(theme, kit::Face::kMonoSmall, tick.label);
-    const float left =
-        std::clamp(x - width / 2, scene.axis.x, std::max(scene.axis.x, scene.axis.right() - width));
-    if (left < free_from) continue;
-    kit::text_in(theme, {left, scene.axis.y, width + 1, scene.axis.h - theme.px(3)},
-                 kit::Face::kMonoSmall, p.text_muted, tick.label);
-    free_from = left + width + theme.px(8);
+    kit::axis_label(theme, labels, x, tick.label, free_from);
   }
   name_origin(scene, origin.name, plan.base);
 }

@@ -156,13 +156,7 @@ void draw_time_axis(const FlameCanvas& c) {
     const float x = std::round(c.x(tick.time_ns));
     if (x < c.plot.x || x > c.plot.right()) continue;
     kit::line(x, c.plot.bottom(), x, c.plot.bottom() + c.theme.px(3), kit::color(p.idle_edge));
-    const float width = kit::text_width(c.theme, kit::Face::kMonoSmall, tick.label);
-    const float left =
-        std::clamp(x - width / 2, c.axis.x, std::max(c.axis.x, c.axis.right() - width));
-    if (left < free_from) continue;
-    kit::text_in(c.theme, {left, c.axis.y, width + 1, c.axis.h}, kit::Face::kMonoSmall,
-                 p.text_muted, tick.label);
-    free_from = left + width + c.theme.px(8);
+    kit::axis_label(c.theme, c.axis, x, tick.label, free_from);
   }
 }
 

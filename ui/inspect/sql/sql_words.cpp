@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
+
+#include "trace/base/text.h"
 
 namespace shardlens::ui::inspect {
 
@@ -25,11 +26,7 @@ bool goes_on(char c) {  // of a name
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
 bool is_keyword(std::string_view word) {
-  std::string lower(word);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return std::ranges::find(kKeywords, lower) != kKeywords.end();
+  return std::ranges::find(kKeywords, trace::base::lower_case(word)) != kKeywords.end();
 }
 
 std::size_t end_of_quote(std::string_view query, std::size_t at) {
