@@ -30,7 +30,7 @@ struct RankExit {
   // In a job that is being stopped: SIGTERM is what ends a rank that was told to leave before it
   // had begun.
   bool failed_to_leave() const { return failed() && !(asked && signal == SIGTERM); }
-  // Without an error, but in the middle of its work.
+  // It ended without an error, but before its work was done.
   bool left_unfinished() const { return code == 0 && signal == 0 && outcome && !outcome->finished; }
 };
 
@@ -42,8 +42,8 @@ inline constexpr std::chrono::milliseconds kNearTie{300};
 // one that lost a connection. nullptr: none failed.
 const RankExit* first_failure(std::span<const RankExit> exits);
 
-// One gave up on a collective in which it waited for others, be it that another, which lost its
-// connection then, was gone before.
+// Whether a rank gave up waiting for others in a collective. It need not be the first that left:
+// the others lose their connection to it, and may end sooner.
 bool any_ran_out_of_patience(std::span<const RankExit> exits);
 
 // "rank 1 failed: <its message>", "rank 1 was killed by SIGSEGV: …"

@@ -13,7 +13,8 @@ namespace shardlens::app::report {
 struct PlanReport {
   trace::predict::Plan plan;
   std::string gpu;  // its name, or "" where only its memory is known
-  // So that the strategy of the settings fits; none if it does, or if nothing is enough.
+  // Changes with which the strategy of the settings would fit; empty where it fits, or where none
+  // is enough.
   std::vector<trace::predict::Remedy> remedies;
 };
 

@@ -57,7 +57,7 @@ Json first_nonfinite_json(const std::vector<trace::analysis::StepFigures>& steps
 
 // One knob's value with its own type: 25.0, true, "auto".
 Json knob_json(const trace::job::Settings& settings, const trace::job::Knob& knob);
-// Of some of them, by name.
+// The values of some knobs, by their names.
 Json knobs_json(const trace::job::Settings& settings,
                 const std::vector<const trace::job::Knob*>& knobs);
 Json settings_json(const trace::job::Settings& settings);

@@ -29,8 +29,8 @@ struct Belief {
   bool fits = true;     // in memory, as far as that is known
   std::string from;     // a run that predicts just that; "": it is measured, or unknown
   std::string refused;  // why nothing is predicted
-  // Where nothing is: the mean of those measured that differ in the fewest knobs, and how far it
-  // may be off.
+  // Where the point is neither measured nor predicted: the mean of the measured points that differ
+  // from it in the fewest knobs, and how far that may be off.
   std::optional<double> alike;
   double alike_deviation = 0;
   // Probability to win over the best so far by more than the noise of a run. None: it has run,
@@ -38,7 +38,7 @@ struct Belief {
   std::optional<double> chance;
 
   bool may_win() const { return chance && *chance >= kChanceWorthARun; }
-  // Where nothing at all is known: as the best.
+  // The cost to reckon with; where nothing is known at all, that of the best.
   double expected(double best_cost) const { return cost ? *cost : alike.value_or(best_cost); }
   double own_deviation() const { return cost ? deviation : alike_deviation; }
 };
@@ -53,8 +53,8 @@ std::vector<std::size_t> best_first(const std::vector<Belief>& beliefs);
 trace::analysis::RelativeSpread spread_between_runs(const sweep::SweepPlan& plan,
                                                     const sweep::SweepResults& results);
 
-// By point, whether it costs more than `best` beyond noise. None: it is that point, was not
-// measured, or the noise is not known.
+// For each point, whether it costs more than the point `best` beyond noise. None: it is `best`, was
+// not measured, or the noise is not known.
 std::vector<std::optional<bool>> behind(const sweep::SweepPlan& plan,
                                         const sweep::SweepResults& results, std::size_t best);
 

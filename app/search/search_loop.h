@@ -18,7 +18,7 @@ struct SearchRun {
 
 using SearchDriver = sweep::Driver<Choice>;
 
-// Where a search of `grid`, whose plan has one, stands.
+// What a search believes at the moment, and what it would answer if it ended now.
 struct Standing {
   std::vector<Belief> beliefs{};
   std::optional<Outcome> outcome{};  // none: the start could not be measured

@@ -30,7 +30,8 @@ constexpr std::string_view to_string(Goal goal) {
 
 inline constexpr std::size_t kSearchStart = 0;  // the point that it starts from
 
-// That a sweep runs only what may win, and what is to be won: app/search decides.
+// Of a sweep that runs only what may win, as app/search decides: what is to be won, and in which
+// time.
 struct SearchPlan {
   Goal goal = Goal::kStepTime;
   double budget_seconds = 600;

@@ -56,7 +56,7 @@ std::optional<Slot> next_slot(const SweepPlan& plan, const SweepResults& results
 // How many runs there were, those that were made a second time counted twice.
 std::size_t runs_made(const SweepResults& results);
 
-// Of what ended with a measure, of one point or of all. None: nothing did.
+// How long runs took that ended with a measurement, of one point or of all. None: none has.
 std::optional<double> mean_seconds(const SweepResults& results,
                                    std::optional<std::size_t> point = {});
 
@@ -74,7 +74,7 @@ Goal goal_of(const SweepPlan& plan, const SweepResults& results);
 // What is to be small: nanoseconds per step or per token of all ranks, or bytes. None: the run does
 // not know it.
 std::optional<double> cost_of(const RunMeasure& run, Goal goal);
-// Of the runs of a point that know it, from a round on.
+// The costs of those runs of a point whose cost is known, from a round on.
 std::vector<double> costs_of(const SweepResults& results, std::size_t point, Goal goal,
                              int first_round = 0);
 

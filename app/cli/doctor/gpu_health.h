@@ -24,7 +24,7 @@ GpuScene look_at_gpus(const HealthContext& context, const SystemFacts& facts);
 
 HealthCheck check_driver(const GpuScene& scene);
 HealthCheck check_gpus(const GpuScene& scene);
-// Those below are asked of machines with a driver.
+// The checks from here on are only made where there is a driver.
 HealthCheck check_profiling_rights(const GpuScene& scene);
 HealthCheck check_peer_access(const profiler::nvml::GpuCensus& census);
 HealthCheck check_mig(const profiler::nvml::GpuCensus& census);

@@ -13,7 +13,7 @@ struct RunProgress {
   std::int64_t steps_total = 0;  // 0: not known, as with epochs
   double step_ns = 0;            // of the last few, 0: none yet
   double loss = 0;               // of the last; NaN: not known
-  // Of all that was asked for; none: this run is all, and its steps tell.
+  // Until all runs of a sweep or a search are over. None: of a single run, whose own steps tell it.
   std::optional<double> seconds_left{};
 };
 

@@ -17,7 +17,8 @@ std::string stopping_text(std::int64_t loss_every);
 
 struct WatchedJob {
   launch::JobStatus status;
-  // A signal came, be it too late to stop this job: who has more of them begins no other.
+  // A signal asked to stop, perhaps too late for this job: whoever has more jobs to run starts none
+  // of them.
   bool is_asked_to_stop = false;
 };
 // `show`: called several times a second. `say`: where what a job half made is of use; the first

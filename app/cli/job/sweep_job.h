@@ -13,7 +13,7 @@ namespace shardlens::app::cli {
 
 // The first of the points that were left out, then how many more; `what`: "do the same as others".
 void print_left_out(const std::vector<std::string>& points, const std::string& what);
-// Where the runs would save checkpoints or models but for their being a sweep's.
+// Says that runs of a sweep save nothing, where the settings ask for checkpoints or a model.
 void say_that_nothing_is_saved(const sweep::SweepPoints& points);
 
 struct SweepDisplay {
@@ -21,7 +21,7 @@ struct SweepDisplay {
   std::string command_to_go_on;
   bool as_json = false;
 };
-// Those that all jobs have.
+// The banners that all jobs of the sweep have.
 std::vector<std::string> common_banners(const sweep::PointJobs& jobs);
 
 // Returns the exit code: 1 if a point has no result, unless the user stopped the sweep.

@@ -9,7 +9,7 @@
 
 namespace shardlens::app::cli {
 
-// Of nearly every command.
+// The options that nearly every command has.
 struct CommonArguments {
   std::string format;
   std::filesystem::path runs_dir = "runs";
@@ -21,7 +21,7 @@ struct CommonArguments {
 // --runs-dir.
 void add_common(CLI::App& command, CommonArguments& arguments,
                 const std::vector<std::string>& choices = {"text", "json"});
-// The last two; `what`: --json does.
+// Only --json and --runs-dir; `what`: what --json does, for the help.
 void add_json(CLI::App& command, CommonArguments& arguments, const std::string& what);
 void add_runs_dir(CLI::App& command, std::filesystem::path& runs_dir);
 // RUN, as every command has it that needs one.

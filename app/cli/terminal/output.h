@@ -7,7 +7,7 @@
 
 namespace shardlens::app::cli {
 
-// With what the program leaves: a contract with scripts.
+// Exit codes: a contract with scripts.
 inline constexpr int kDone = 0;
 inline constexpr int kFailed = 1;
 inline constexpr int kWrongUse = 2;
@@ -18,7 +18,8 @@ void print_message(std::string_view text);  // standard error, with a newline
 void print_lines(std::string_view text);    // the same of every line; nothing of ""
 // For other programs, byte by byte, unless standard output is a terminal. Flushed.
 void print_data(std::string_view data);
-// Of standard output, as that of `shardlens query … | head` has: what follows is for nobody.
+// Whether nobody reads standard output any more, as once `head` has what it wants of `shardlens
+// query … | head`.
 bool reader_has_left();
 
 // "error: …" on one line of standard error. Returns the exit code: 2 for wrong use, 1 for all else.

@@ -35,7 +35,8 @@ class PercentLine {
 
 class StopRequest {
  public:
-  // `what` is done, as of a PercentLine: for work that shows how far it is.
+  // `what`: what is being done, for the PercentLine of work that shows how far it is; "": it shows
+  // nothing.
   explicit StopRequest(std::string what = "");
   ~StopRequest();
   StopRequest(const StopRequest&) = delete;
@@ -44,7 +45,7 @@ class StopRequest {
   bool is_made() const { return is_made_; }
   // Shows how far the work is; false once it is to stop.
   std::function<bool(double)> progress();
-  // What came of the work, which shows no more of itself.
+  // Passes `outcome` on, and ends the line that showed how far the work was.
   template <typename Outcome>
   Outcome ended(Outcome outcome) {
     line_.end();

@@ -48,7 +48,7 @@ struct ComparisonQuestion {
 // About these runs, by what the ledger calls them now.
 std::vector<ComparisonQuestion::Run> compared_runs(const std::vector<std::string>& folders,
                                                    LedgerRows rows);
-// As long as nothing was read.
+// What is shown until the first of the runs has been read.
 ui::state::ComparisonView unread_comparison(const ComparisonQuestion& question);
 
 class ComparisonReader {
@@ -87,7 +87,7 @@ class ComparisonReader {
   };
   trace::base::Result<View> read(const ComparisonQuestion::Run& run, std::int64_t step);
   void tell_known(ui::state::ComparedRun& run) const;
-  // Of question.runs[index] from the first: both were read.
+  // How question.runs[index] differs from the first run. Both must have been read.
   Difference difference(const ComparisonQuestion& question, std::size_t index);
   const trace::analysis::NamedTimes* times_of(const std::string& folder) const;
 
@@ -96,7 +96,7 @@ class ComparisonReader {
   std::uint64_t last_version_ = 0;
 };
 
-// Of the folder that `run` tells.
+// From the files in the folder that `run` names.
 trace::base::Result<trace::analysis::NamedTimes> read_named_times(
     const trace::analysis::RunFigures& run);
 

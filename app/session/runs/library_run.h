@@ -39,7 +39,7 @@ struct LibraryRun {
   std::int64_t number = 0;  // given by the library; 0: none
 };
 
-// As the noise model takes it; refers to the record.
+// The run as the noise model takes it. It refers to the record, which must outlive it.
 trace::analysis::NoiseRun noise_run(const LibraryRun& record);
 trace::analysis::NoiseRun noise_run(LibraryRun&&) = delete;
 std::vector<trace::analysis::NoiseRun> noise_runs(const std::vector<LibraryRun>& records);
@@ -52,7 +52,7 @@ trace::base::Result<trace::analysis::RunAnalysis> analyse_run(trace::store::RunR
                                                               trace::model::RunInfo info);
 // Reads the whole run, unless its figures were kept: slow.
 trace::base::Result<trace::analysis::RunFigures> read_run_figures(const std::filesystem::path& run);
-// The same.
+// Likewise, as a row of the library.
 trace::base::Result<LibraryRun> read_library_run(const std::filesystem::path& run);
 
 inline constexpr std::string_view kFiguresCacheFile = "figures.cache";
