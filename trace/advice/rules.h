@@ -26,7 +26,7 @@ std::optional<Advice> bucket_views(const RunFacts& run);
 std::optional<Advice> compression(const RunFacts& run);
 // The graph is walked for unused parameters in every step, and there are none.
 std::optional<Advice> unused_parameters(const RunFacts& run);
-// There are, and as many in every step.
+// There are unused parameters, and as many in every step.
 std::optional<Advice> static_graph(const RunFacts& run);
 // Every micro-batch is reduced.
 std::optional<Advice> accumulation(const RunFacts& run);
@@ -35,7 +35,7 @@ std::optional<Advice> accumulation(const RunFacts& run);
 
 // Gathers of backward are exposed, and asked for only when they are needed.
 std::optional<Advice> backward_prefetch(const RunFacts& run);
-// The same of forward.
+// Gathers of forward are exposed, and asked for only when they are needed.
 std::optional<Advice> forward_prefetch(const RunFacts& run);
 // They are prefetched, and exposed as the host asks for them late. On a GPU.
 std::optional<Advice> late_prefetch(const RunFacts& run);
@@ -84,7 +84,7 @@ std::optional<Advice> slow_link(const RunFacts& run);
 std::optional<Advice> nccl_choice(const RunFacts& run);
 // Heat held clocks down.
 std::optional<Advice> heat(const RunFacts& run);
-// The power limit did.
+// The power limit held clocks down.
 std::optional<Advice> power(const RunFacts& run);
 
 }  // namespace shardlens::trace::advice

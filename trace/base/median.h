@@ -11,7 +11,7 @@
 
 namespace shardlens::trace::base {
 
-// Of what `term` makes of each; 0 of none.
+// The sum of what `term` makes of each value; 0 where there is none.
 template <typename Values, typename Term = std::identity>
 auto sum_of(const Values& values, Term term = {}) {
   std::remove_cvref_t<decltype(std::invoke(term, *std::begin(values)))> sum{};

@@ -41,8 +41,8 @@ class KinetoCollectives {
   KinetoCollectives(std::vector<CarriedOut> collectives, const EventRuns& runs,
                     const HostCalls& host_calls, const NcclCalls& nccl_calls, bool on_gpu);
 
-  // When the last one ended that was asked for in this time, and waited for on the host; at least
-  // the time's end.
+  // When the last of the collectives ended that were asked for in `time` and for which the host
+  // waited; at least the end of `time`.
   std::int64_t awaited_ns(const base::Interval& time) const;
 
   // Those of a carrier that name no group, for groups_of_calls(), each at its place in their order;
@@ -60,7 +60,7 @@ class KinetoCollectives {
   // Once phases are known.
   void place_in(const KinetoPhases& phases);
 
-  // Those of which it is known when they were asked for. After make_rows().
+  // The calls of which it is known when they were asked for. After make_rows().
   std::vector<AskedCall> calls() const;
   bool has_any() const { return !calls_.empty(); }
   // Which calls asked for Gloo's that DDP or a sharding program may have asked for. A clause; "":
@@ -79,7 +79,8 @@ class KinetoCollectives {
   struct Call {
     CarriedOut made;
     std::int64_t asked_ns = kNoCall;  // for it by the host
-    // Of Gloo's, what was asked for, and of either how many ranks; kOther, 0: not known.
+    // What the host asked for, known of Gloo's calls only, and among how many ranks; kOther, 0: not
+    // known.
     model::CollectiveFunction asked = model::CollectiveFunction::kOther;
     std::int64_t asked_ranks = 0;
     int group = kNoGroup;  // of one that names none

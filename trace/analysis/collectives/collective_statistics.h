@@ -25,7 +25,7 @@ struct NcclChoice {
   std::string_view algorithm, protocol;
 };
 
-// One rank's part of a call that all ranks of its group are known of.
+// One rank's part of a call of which the parts of all ranks of its group are known.
 struct MatchedCall {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
@@ -55,7 +55,7 @@ class CollectiveStatistics {
   void set_host(int rank, const std::string& name);
   // What the calls so far tell; null: there is one clock.
   std::shared_ptr<const HostClocks> clocks() const;
-  // By MatchedCall::hosts.
+  // What is known of the clocks of a call; the place is its MatchedCall::hosts.
   std::vector<CallClocks> call_clocks(const HostClocks* clocks) const;
 
   // What was matched since the last call.
@@ -94,8 +94,8 @@ class CollectiveStatistics {
   std::vector<Row> rows_;
   std::map<CallKey, std::vector<Part>> calls_;  // by rank
   std::vector<MatchedCall> matched_;
-  // By name the first rank known on it, which stands for all; a rank of which no name is known may
-  // have a host of its own.
+  // By host: the first rank that is known to be there, which stands for the host. Keyed by the
+  // host's name; a rank without one may be on a host of its own.
   std::map<std::pair<std::string, int>, int> hosts_;
   std::map<int, RankHost> host_of_;            // by rank: that first one
   std::map<std::vector<int>, int> host_sets_;  // hosts of calls that span several, from 1 on

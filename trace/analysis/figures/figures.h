@@ -237,8 +237,8 @@ struct RankFigures {
   // Each at its own time, within steps once there is one.
   std::array<std::int64_t, model::kMemoryCategoryCount> category_peaks{};
   bool has_step_memory = false;  // a sample of a step has come
-  // By trace/predict, from settings and shape; other and outside as measured. All zero when the
-  // model's shape is not known.
+  // The memory that trace/predict expects of settings and shape, with `other` and `outside` as
+  // measured. All zero where the model's shape is not known.
   std::array<std::int64_t, model::kMemoryCategoryCount>
       estimate{};  // of the composition at the peak
   std::array<std::int64_t, model::kMemoryCategoryCount>

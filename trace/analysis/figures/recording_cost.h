@@ -14,7 +14,7 @@
 
 namespace shardlens::trace::analysis {
 
-// By how much a part of a job's time made the job longer than it would have been without.
+// By which share a job took longer because of what cost so much of its time.
 double slowdown(double cost_ns, double time_ns);
 
 // From measured steps with and without detail, if the schedule has enough of both, and if what lies

@@ -28,8 +28,8 @@ struct FigureDifference {
   double first = 0, second = 0;
   double difference = 0;           // second − first
   std::optional<double> relative;  // difference ÷ first; none when first is 0
-  // Of the difference's interval at the level of its verdict: it is without 0 exactly where the
-  // verdict is beyond noise.
+  // Half the width of the difference's interval, at the level of its verdict: 0 lies outside of it
+  // exactly where the verdict is beyond noise.
   std::optional<double> half_width;
   // Whether the difference exceeds what chance explains; none where it cannot be judged.
   std::optional<bool> beyond_noise;

@@ -65,7 +65,8 @@ class CollectiveCalls {
   // and receives, which wait for one other rank, and those whose times are not known.
   explicit CollectiveCalls(std::vector<CollectivePart> parts);
 
-  // Of all ranks, by rank, one of each; empty if the call is not known. `like`: any of them.
+  // The parts of all ranks in the call that `like` is a part of, by rank, one of each; empty if the
+  // call is not known.
   std::span<const CollectivePart> same_call(const CollectivePart& like) const;
   // visit(parts) for every call, by rank; those of one group in order of their sequence numbers.
   template <typename Visit>
@@ -76,7 +77,8 @@ class CollectiveCalls {
   HostClocks clocks(std::span<const RankHost> ranks) const;
   // Waits that are not longer than the clocks of a call's hosts may be apart are not known.
   void doubt_waits(const HostClocks& clocks);
-  // By which it was doubted: kUnknownClockError where nothing tells; 0: its ranks have one clock.
+  // How far the clocks of the call's hosts may be apart, as doubt_waits() took it:
+  // kUnknownClockError where nothing tells; 0: its ranks have one clock.
   std::int64_t clock_error_ns(const CollectivePart& like) const;
   // Here and below: of a group that was not announced all `rank_count` ranks of the job take part.
   bool has_all_ranks(const CollectivePart& like, std::size_t rank_count) const;

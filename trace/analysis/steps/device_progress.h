@@ -36,7 +36,7 @@ class DeviceProgress {
   void settle(DeviceRecords records);
 
   std::int64_t until_ns() const { return until_ns_; }  // only grows; INT64_MIN: nothing came
-  // The same, or the end of all steps where none with details lies beyond.
+  // until_ns(), or the end of all steps where no step with details lies behind it.
   std::int64_t steps_known_until_ns() const;
 
  private:

@@ -111,9 +111,11 @@ class ClockMeetings {
     int rank = 0;
     std::int64_t start_ns = 0, end_ns = 0;
   };
-  // Of one call; those of two ranks in about the order in which they were.
+  // Learns from two ranks' parts of one call. The calls of two ranks must come in about the order
+  // in which they were made.
   void add(model::CollectiveFunction function, const Part& first, const Part& other);
-  // Of one call by rank, of each with the first; they have a rank, start_ns and end_ns.
+  // Learns from all parts of one call, each compared with the first. A part has a rank, start_ns
+  // and end_ns.
   void add_call(model::CollectiveFunction function, const auto& parts) {
     const auto& first = parts.front();
     for (const auto& part : parts) {
@@ -128,7 +130,7 @@ class ClockMeetings {
   HostClocks clocks(std::span<const RankHost> ranks) const;
 
  private:
-  // Of two ranks, from their calls in order.
+  // What the calls of two ranks tell of their clocks.
   class Meeting {
    public:
     void add(const Part& first, const Part& other);

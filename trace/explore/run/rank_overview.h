@@ -134,11 +134,12 @@ class RankOverview {
   const OverviewRows& rows() const { return rows_; }  // while nobody fills it
   std::size_t cell_count() const;
   double fraction() const;  // of the extent that is filled
-  // Of a lane by depth.
+  // The overview's lanes of a recorded lane, one for each depth.
   std::vector<OverviewLane> lanes(int lane, model::EventKind kind) const;
   // Whether no cell in the window is stale, and none longer than wanted. To be asked first.
   bool is_complete(int cell_bits, base::Interval window) const;
-  // Those that touch the window, as long as wanted, or longer where there are no shorter ones.
+  // The cells that touch the window: of the wanted length, or longer where there are no shorter
+  // ones.
   std::vector<timeline::SummaryCell> cells(const OverviewLane& lane, int cell_bits,
                                            base::Interval window) const;
   std::vector<timeline::ClassCell> classes(int cell_bits, base::Interval window) const;

@@ -79,7 +79,7 @@ class AutogradPasses {
   // Until finish().
   std::map<std::string, std::vector<Numbered>> operators_;  // by thread
   std::vector<Numbered> at_work_;
-  // When what made a node began to which backward came, in order.
+  // When the operators of forward began whose nodes backward reached, in order.
   std::vector<std::int64_t> makers_ns_;
 };
 

@@ -30,7 +30,7 @@ class Fsdp2Marks {
     UnitMarks::Mark mark;  // its unit: by id
   };
   int unit_id(std::string_view name);
-  // By id: its place among the units; −1: nothing is known of it.
+  // For each id of a unit its place among the units; −1: nothing is known of it.
   std::vector<int> places() const;
 
   std::map<std::string, int, std::less<>> ids_;  // by name, as they came

@@ -58,14 +58,14 @@ class UnitMarks {
   std::int64_t forward_end_ns(const base::Interval& time) const;
   // When backward came to the first unit in `time`; its end if it came to none.
   std::int64_t backward_begin_ns(const base::Interval& time) const;
-  // When backward had reduced what its nodes left to the end, of one that lies in `time`; the
-  // interval's begin: nothing.
+  // When the backward pass in `time` had reduced the units that its nodes had left for its end; the
+  // begin of `time` where there were none.
   std::int64_t backward_end_ns(const base::Interval& time) const;
 
-  // Whose backward it is at a time in a backward pass: the root's where no other's is.
+  // The unit whose backward runs at a time of a backward pass: the root, where it is no other's.
   int unit_in_backward(std::int64_t time_ns) const;
-  // Of what marks that forward or backward come to it or leave it, from this very time on; none:
-  // nothing does.
+  // The unit of a mark that begins exactly at this time (forward or backward come to the unit, or
+  // leave it). None: no mark does.
   std::optional<int> unit_from(std::int64_t start_ns) const;
 
   // What a collective was asked for.
