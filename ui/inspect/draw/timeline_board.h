@@ -47,7 +47,8 @@ class TimelineBoard {
   void select_step(std::int64_t step);
   // Its steps one above the other, from that one on; -1: from where they were.
   void show_steps_of(int rank, std::int64_t first_step);
-  // Of which rank those are, and the first that can be seen; -1: none has any.
+  // The rank whose steps lie one above the other, and the first step that can be seen; -1: no rank
+  // has any.
   int step_rank() const {
     return state_.step_rank < 0 ? run_.steps.reference_rank() : state_.step_rank;
   }

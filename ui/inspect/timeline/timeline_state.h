@@ -55,11 +55,12 @@ struct TimelineState : TimelineChoices {
 trace::base::Interval shown_event(const TimelineState& state,
                                   const trace::timeline::TimelineRows& rows, const StepIndex& steps,
                                   const trace::timeline::EventPlace& place);
-// Of what lies there on the clock of its rank, all in one; none: nothing does.
+// Where ranges on the clocks of their ranks lie on screen, as one interval around all of them;
+// none: there are none.
 std::optional<trace::base::Interval> shown_ranges(
     const TimelineState& state, const StepIndex& steps,
     std::span<const trace::timeline::TimeRange> ranges);
-// Of all ranks that have the step; none: no rank has it.
+// Where a step lies on screen, of all ranks that have it; none: no rank has it.
 std::optional<trace::base::Interval> shown_step(const TimelineState& state,
                                                 const trace::timeline::TimelineRows& rows,
                                                 const StepIndex& steps, std::int64_t step);

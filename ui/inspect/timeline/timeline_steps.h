@@ -19,17 +19,17 @@ class StepIndex {
   std::span<const trace::timeline::StepBorder> of(int rank) const;
   // Whose border the axis shows: the first one that has steps; -1: none has.
   int reference_rank() const { return reference_; }
-  // Of all ranks, each once, that have begun on any of them before a time.
+  // How many steps have begun on any rank before a time; a step counts once.
   std::size_t count_begun(std::int64_t time_ns) const;
   // null: there is no such step, or none that holds the time.
   const trace::timeline::StepBorder* find(int rank, std::int64_t step) const;
   const trace::timeline::StepBorder* at(int rank, std::int64_t time_ns) const;
   // The one that holds the time or is closest to it; null: the rank has no steps.
   const trace::timeline::StepBorder* nearest(int rank, std::int64_t time_ns) const;
-  // Of those that have ended by then.
+  // The longest step of those that have ended by `until_ns`.
   const trace::timeline::StepBorder* longest(int rank, std::int64_t until_ns = INT64_MAX) const;
-  // Of all ranks. `typical`: nineteen of twenty are shorter, so that a slow first step, which is
-  // usual, does not squeeze the others.
+  // How long steps are, over all ranks. Typical: nineteen of twenty are shorter, so that a slow
+  // first step, which is usual, does not squeeze the others.
   struct Lengths {
     std::int64_t typical_ns = 1, longest_ns = 1, mean_ns = 0;
   };
