@@ -38,13 +38,13 @@ class FolderSource final : public model::ParameterSource {
   trace::base::Result<void> read(const std::string& name, std::int64_t begin,
                                  const torch::Tensor& into) override;
 
-  // Of some values of every tensor, in which other weights of the same model differ. Errors: as
-  // read().
+  // A checksum of some values of every tensor, by which other weights of the same model are told.
+  // Errors: as read().
   trace::base::Result<std::uint64_t> sample_checksum(std::uint64_t seed);
 
   // Parameters of a new classifier's head, which the folder does not have.
   const std::vector<std::string>& fresh() const { return fresh_; }
-  // Of the head that it has instead, for another number of classes; 0: it has none.
+  // The number of classes of the head that the folder has instead; 0: it has none.
   std::int64_t other_classes() const { return other_classes_; }
   // In which most values are stored.
   checkpoint::DataType stored_type() const { return stored_type_; }

@@ -52,8 +52,8 @@ class TrainingCheckpoints {
   // Whether an evaluation's loss, which all ranks know, is lower than any before it, those before
   // `resume` included; remembers it.
   bool is_best(double loss);
-  // Of a run in which none was: "no evaluation had a lower loss than 1.2345, …", or none took
-  // place.
+  // Why a run has no best checkpoint: "no evaluation had a lower loss than 1.2345, …", or that none
+  // took place.
   std::string why_no_best() const;
   // As save(), alone in <run>/best_checkpoint.
   trace::base::Result<std::filesystem::path> save_best(std::int64_t steps_done);

@@ -34,7 +34,7 @@ class Optimizer {
 std::unique_ptr<Optimizer> build_optimizer(std::span<const strategy::LocalParameter> parameters,
                                            const trace::job::Settings& settings);
 
-// Those that there are, of the parameters that this rank updates.
+// The gradients of the parameters that this rank updates, as far as they have one.
 std::vector<torch::Tensor> local_gradients(const strategy::Strategy& strategy);
 // The total 2-norm of all gradients, a scalar tensor. Scales them down to `limit` as
 // torch.nn.utils.clip_grad_norm_ does; 0 only measures. All ranks call it once per step.
