@@ -18,7 +18,7 @@ class CuptiSession {
  public:
   // Null: none, or it has ended.
   static CuptiSession* active();
-  // From here on CUPTI records. There must be none.
+  // Makes the active session: CUPTI records from here on. There must be none yet.
   static trace::base::Result<CuptiSession*> begin(const CuptiOptions& options);
   // The active one, else a new one, for one source. kFailed if another has it.
   static trace::base::Result<CuptiSession*> take(const CuptiOptions& options);

@@ -19,7 +19,7 @@ class FirstWork {
 
   // After CuptiSource::prepare(), whatever came of it. `on_work` is called once, by this thread.
   FirstWork(bool waits_for_nccl, std::function<void()> on_work);
-  // Not from `on_work`.
+  // Must not be called from `on_work`.
   ~FirstWork();
 
   // With `is_forced` also what CUPTI has not handed over.
