@@ -22,7 +22,8 @@ namespace shardlens::trace::explore {
 inline constexpr std::string_view kFiguresFile = "inspect.cache";
 
 struct KeptExploration {
-  // Of the store that it was found out with: numbers of names and files mean the same again.
+  // How many there were in the store that it was found out with: with as many, numbers of names and
+  // files mean the same.
   std::uint64_t chunks = 0, names = 0;
   std::vector<LaneScan::Seen> lanes;
   std::map<int, std::vector<base::TimeClass>> exposure;  // by rank, of its collectives

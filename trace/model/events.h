@@ -30,7 +30,7 @@ constexpr bool is_plausible_size(std::int64_t bytes) {
   return bytes >= 0 && bytes <= std::int64_t{1} << 56;
 }
 
-// Of what cannot be negative: known where both are.
+// The sum of two numbers that cannot be negative; known where both are.
 constexpr std::int64_t known_sum(std::int64_t a, std::int64_t b) {
   return a < 0 || b < 0 ? kNotKnown : base::saturated_add(a, b);
 }

@@ -14,7 +14,7 @@ inline constexpr std::string_view kLeftOut = "…";
 
 // "…/llama-1b" of a path from the root; what is none stays.
 std::string packed_path(std::string_view text);
-// Of a rank's `sources` that which is no file's name.
+// A rank's `sources` without names of files.
 std::string packed_sources(std::string_view sources);
 // The first "<host>_<process>.<time>" in a text, as PyTorch calls traces unless told otherwise
 // (tensorboard_trace_handler); "": there is none.

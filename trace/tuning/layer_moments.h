@@ -28,8 +28,8 @@ class LayerClock {
   explicit LayerClock(std::size_t units);
 
   const std::vector<predict::OrderedLayer>& layers() const { return layers_; }
-  // By gradient, the place in LayerMoments::backwards that backward has come to with it; empty: not
-  // known of all of them.
+  // For each gradient, the place in LayerMoments::backwards that backward has reached when it is
+  // ready; empty: not known of all of them.
   std::vector<std::size_t> gradient_places() const;
   // What is computed a second time with the job's settings, and what would be with others.
   std::vector<predict::SecondForward> second_forwards(const job::Settings& next) const;
@@ -60,7 +60,8 @@ class LayerClock {
   std::vector<std::int64_t> blocks_;                     // their numbers
   std::vector<RecordedUnit> units_;                      // by index; the root's is of no use
   bool are_blocks_ = false;                              // the units
-  // By gradient: the place that backward reaches with it; none: whose it is is not known.
+  // For each gradient the place of gradient_places(); none: the parameter that it belongs to is not
+  // known.
   std::vector<std::optional<std::size_t>> gradient_places_;
 };
 

@@ -40,11 +40,12 @@ class Predictor {
   // not those of settings that another program's run does not tell.
   base::Result<Prediction> predict_known(const job::Settings& next) const;
 
-  // Of the step `index`, or, where that tells too little, of the typical one. As predict_known().
+  // Predicts the step `index`, or, where that tells too little, the typical one. Otherwise as
+  // predict_known().
   base::Result<PredictedStep> predict_step(const job::Settings& next, std::int64_t index) const;
-  // The same of the settings and the costs that it was recorded with.
+  // The same step with the settings and the costs that the run was recorded with.
   PredictedStep recorded_step(std::int64_t index) const { return step_of(recorded_plan_, index); }
-  // Both, planned once. `is_first_given`: see told_changes().
+  // Prediction and step together, from one plan. `is_first_given`: see told_changes().
   struct Forecast {
     Prediction prediction;
     PredictedStep step;

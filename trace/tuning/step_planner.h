@@ -28,7 +28,8 @@ struct StepPlan : PlanTraits {
   std::size_t ranks = 0;     // that go through it
   double spread_ns = 0;      // of its transfers, as they were measured
   double micro_batches = 1;  // in those of a recorded step
-  // By so much more or less of a recorded step's work sequences are scaled.
+  // How much more or less than planned the work of sequences of another length may be, in a
+  // recorded step's.
   double unsure_work = 0;
 };
 

@@ -67,7 +67,7 @@ class RunFacts {
   // Whether settings fit with a tenth to spare: estimates are to be within 5 % of what is measured,
   // and an allocator that is nearly full frees its blocks again and again. None: not known.
   std::optional<bool> fits(const job::Settings& settings) const;
-  // Not known not to, or they need no more than the run did.
+  // Whether settings are not known not to fit, or need no more than the run did.
   bool may_fit(const job::Settings& settings) const;
 
  private:

@@ -17,7 +17,8 @@ struct WhatIf {
 
   // Something changes, but the steps are too few to tell how sure that is, or drift too much.
   bool is_unsure() const;
-  // Of the difference; where that is unsure without what steps vary. None: nothing changes.
+  // The interval of the difference; where that is not known, the narrowest that it could be. None:
+  // nothing changes.
   std::optional<tuning::Interval> bounds() const;
   // The step gets longer, and that is more than chance.
   bool is_slower() const;

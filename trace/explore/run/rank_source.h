@@ -33,7 +33,8 @@ class RankSource {
   std::string problem() const;
   // What was committed since; true if anything was.
   base::Result<bool> refresh();
-  // Where rows that came since the last call change what is seen from afar, once all were read.
+  // The time in which rows that came since the last call change the overview; empty until all rows
+  // were read once.
   base::Interval take_news();
 
  private:

@@ -28,7 +28,7 @@ class ExactPass {
   std::int64_t p99_ns(std::size_t name) const;
 
  private:
-  // Of a bucket: the first bin that it touches, and
+  // What is noted of a bucket: the first bin that it touches, and
   static constexpr std::uint8_t kBinMask = 0x3f;
   static constexpr std::uint8_t kManyBins = 0x40;   // more than two bins touch it
   static constexpr std::uint8_t kCollected = 0x80;  // its durations are wanted

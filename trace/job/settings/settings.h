@@ -142,7 +142,7 @@ struct Settings {
   bool operator==(const Settings&) const = default;
 };
 
-// With how many threads each of some ranks computes that share a machine's cores.
+// The threads that a rank computes with, where `ranks` of them share a machine's cores.
 inline std::int64_t threads_of_a_rank(const Settings& settings, std::int64_t ranks,
                                       std::int64_t cores) {
   if (settings.threads_per_rank != kAuto) return settings.threads_per_rank;
@@ -213,10 +213,11 @@ struct Knob {
 };
 // Whether the strategy obeys the knob.
 bool applies(const Knob& knob, Strategy strategy);
-// The same, and whether it is for where ranks are: `device: auto` may be a GPU.
+// Whether the settings' strategy obeys the knob, and the device that they name: `auto` may be a
+// GPU.
 bool applies(const Knob& knob, const Settings& settings);
-// With what the settings ignore the knob, whatever its value: "full_shard", "lr_schedule: cosine";
-// "": they obey it.
+// The setting because of which the knob is ignored, whatever its value: "full_shard", "lr_schedule:
+// cosine"; "": it is obeyed.
 std::string ignored_with(const Knob& knob, const Settings& settings);
 
 std::span<const Knob> knobs();

@@ -98,7 +98,7 @@ base::Result<ModelShape> find_model_preset(std::string_view name);
 
 // Larger models that can be planned for, not trained here.
 std::span<const ModelShape> planning_presets();
-// Of either list. Error kUsage: in neither; all are named.
+// A preset of either kind. Error kUsage: there is none of that name; it lists all.
 base::Result<ModelShape> find_planning_model(std::string_view name);
 
 // All values, shared ones counted once.

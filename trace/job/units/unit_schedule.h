@@ -74,7 +74,8 @@ class UnitSchedule {
 
   void free_all();
 
-  // As if this had been the order of the forward before. Before begin_forward().
+  // Sets the order in which the forward before is taken to have entered units. To be called before
+  // begin_forward().
   void set_order_before(std::vector<int> units) { entered_ = std::move(units); }
 
   bool is_gathered(int unit) const { return units_[static_cast<std::size_t>(unit)].is_gathered; }

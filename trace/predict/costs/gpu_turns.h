@@ -21,7 +21,7 @@ class GpuTurns {
 
  private:
   double round_ns_ = 0;
-  // That a rank sends in a round: at least, and less than.
+  // What a rank sends in one round is at least the first, and less than the second.
   double least_bytes_ = 0, most_bytes_ = 0;
 };
 

@@ -38,7 +38,7 @@ class MatchedCalls {
   void add(const model::ProcessGroup& group);
   // Returns what it is a part of. Calls of groups that have been told.
   Key add(const model::Collective& call);
-  // Of its group.
+  // How many ranks the call's group has.
   int ranks_of(const model::Collective& call) const;
 
   // Whether ranks cannot have had one clock: of more than a tenth of those that end on no rank
@@ -62,7 +62,8 @@ class MatchedCalls {
     std::vector<int> ranks{};  // empty: nobody told, so all of the run
   };
 
-  // Of each that all ranks told of, nanoseconds.
+  // For each call that all ranks told of its transfer in nanoseconds, of time that several calls of
+  // a group share an equal part.
   std::map<Key, double> parts_of_time() const;
   // How long each of those waited for the link of one of its ranks.
   std::map<Key, double> waits_for_link(const LinkTime& link_ns) const;

@@ -17,7 +17,8 @@ struct TrafficTerm {
   // Per rank and optimizer step, the mean over ranks; of a ring of n ranks (nccl-tests): all-reduce
   // 2(n−1)/n of the size, all-gather, reduce-scatter and broadcast (n−1)/n.
   std::int64_t bytes = 0;
-  // Of `bytes`, what leaves the machine: in a ring over machines one link of each does.
+  // The part of `bytes` that leaves a machine: in a ring over machines one link of each machine
+  // does.
   std::int64_t between_nodes = 0;
   // As the backend runs it: Gloo runs a reduce-scatter as an all-reduce, which sends twice as much.
   std::int64_t executed_bytes = 0;

@@ -10,11 +10,11 @@ namespace shardlens::trace::predict {
 // Of one stream.
 class DeviceTimes {
  public:
-  // When the stream has done all kernels that were launched on it until then, but not before then
-  // itself. As it is without kernels.
+  // When the stream has done all kernels that the host had launched on it by `host_ns`; at the
+  // earliest `host_ns`, also where there are none.
   std::int64_t at(std::int64_t host_ns) const;
-  // When the last kernel was launched that has been told of, which are told of in order; INT64_MIN:
-  // none was.
+  // When the last kernel was launched of those that were added, which must come in the order of
+  // their launches; INT64_MIN: there is none.
   std::int64_t last_launch_ns() const {
     return launches_.empty() ? INT64_MIN : launches_.back().host_ns;
   }

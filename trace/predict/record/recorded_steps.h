@@ -107,8 +107,8 @@ class RecordedSteps {
       std::function<double(const CollectiveKind&, double bytes, double transfer_ns)>;
   // What all ranks computed under each name: leaf operators of a CPU, kernels of a GPU.
   std::map<std::string, double> computed_ns() const;
-  // Of what micro-batches computed, how much takes as long with any batch, as far as that is known:
-  // on a CPU.
+  // The share of what micro-batches computed that takes as long with any batch. Known on a CPU
+  // only; else 0.
   double steady_share() const;
   // Of what a micro-batch whose buckets are reduced computed up to its last gradient, how much was
   // done for that: as far as that is known, on a CPU. `each`: all micro-batches are, not only the

@@ -11,7 +11,7 @@ namespace shardlens::trace::predict {
 // A moment of a rank, by what it had computed since its micro-batch began.
 struct Moment {
   std::int64_t computed_ns = 0;
-  // Of that, while communication worked on the same cores.
+  // The part of `computed_ns` during which communication worked on the same cores.
   std::int64_t contended_ns = 0;
 
   bool operator==(const Moment&) const = default;
@@ -31,7 +31,8 @@ struct UnitBackward {
 struct LayerMoments {
   std::vector<Moment> forwards{};   // the begin of each, and the end of the last
   std::vector<Moment> backwards{};  // the same for backward, from the last layer to the first
-  // Of what backward computed a second time: when it came to each layer. Empty: of nothing.
+  // When backward came to each layer that it computed forward of a second time. Empty: it did of
+  // none.
   std::vector<Moment> second_forwards{};
 };
 
@@ -42,7 +43,7 @@ struct MicroBatchWork {
   LayerMoments layers{};                  // empty: nobody has asked for them
   std::vector<Moment> gradients{};        // ready, in the order in which they came
   Moment end{};                           // of what backward computes
-  // Of that, what takes as long with any batch, and what makes gradients ready: see RankTimes.
+  // Parts of it: what takes as long with any batch, and what makes gradients ready; see RankTimes.
   std::int64_t steady_ns = 0, gradients_ns = 0;
 };
 
@@ -61,7 +62,8 @@ struct RankWork {
   // When backward of the last one had ended, with all that it waits for; absolute.
   std::int64_t backward_end_ns = 0;
   std::int64_t optimizer_ns = 0;  // computed in the optimizer's phase
-  // The same, had it updated as much as the rank that updated most; 0: all updated as much.
+  // What `optimizer_ns` would be, had this rank updated as much as the rank that updated most; 0:
+  // all updated as much.
   std::int64_t fullest_optimizer_ns = 0;
   // In their order; what micro-batches computed is without them. Empty: not told apart.
   std::vector<UnitWork> unit_works{};

@@ -26,7 +26,7 @@ struct PlannedCall {
   std::size_t tensors = 0;    // of a bucket; 0: not told
   bool is_reduction = false;  // of gradients, in the type that is set for that
   double share = 1;           // of steps, that have it: of what it takes so much is planned
-  // One collective of a lane runs after the other, in the order of their launch.
+  // Collectives of one lane run one after the other, in the order of their launches.
   std::size_t lane = 0;
   // Begins at the end of the one launched before, at the earliest.
   bool follows = false;
@@ -41,7 +41,7 @@ struct PlannedCall {
   // For so long it has the link that calls of all lanes pass to itself, from its begin or from when
   // the one launched before leaves it: so much longer it takes then. 0: it passes none.
   std::int64_t link_ns = 0;
-  // Of what it takes, what a simulated link needs in any case, latency included.
+  // The part of its duration that a simulated link needs in any case, latency included.
   std::int64_t least_ns = 0;
   std::int64_t unsure_ns = 0;  // it may take so much less or more
 };
@@ -135,8 +135,8 @@ std::size_t recorded_like(std::size_t micro_batch, std::size_t planned, std::siz
 // Places in the schedule's calls, ascending; empty: it never waits.
 std::vector<std::size_t> critical_calls(const StepProgram& program, const StepSchedule& schedule);
 
-// Of critical calls the last ones, each of which begins where the one before ends; the first of
-// them. `critical` is not empty.
+// The first of the last critical calls of which each begins where the one before it ends.
+// `critical` is not empty.
 std::size_t last_train_begin(const StepSchedule& schedule,
                              const std::vector<std::size_t>& critical);
 

@@ -22,8 +22,8 @@ struct StepSpread {
   std::vector<double> of_ranks_ns;     // mean over steps
   std::vector<double> rank_starts_ns;  // behind the mean of a step's ranks, mean over steps
   double mean_ns = 0;
-  // Of the variance of `of_steps_ns`, what slows all ranks of a step alike: the rest is left of
-  // what each rank has by itself.
+  // The share of the variance of `of_steps_ns` that comes from what slows all ranks of a step
+  // alike; the rest comes from single ranks.
   double shared = 0;
 };
 

@@ -25,7 +25,8 @@ bool was_just_written(const RunStamp& stamp);
 // It is still as `stamp` says and nobody writes: what was found out since then may be kept.
 bool is_settled(const std::filesystem::path& run, const RunStamp& stamp);
 
-// Beside packed runs. Nobody else's name: what is in it of gone runs is deleted.
+// The folder beside packed runs for what is kept of them. It is ours alone: what it holds of runs
+// that are gone is deleted.
 inline constexpr const char* kKeptFolder = ".shardlens-kept";
 
 std::filesystem::path kept_path(const std::filesystem::path& run, std::string_view name);

@@ -97,8 +97,8 @@ struct RowPicture {
   RowWindow window;
   bool is_exact = false;    // events, not cells from afar
   bool is_complete = true;  // false: some of it is still being read or rebuilt
-  // By level, then by start; kRibbon at a fine zoom, too. Of kReady: what gathers or reduces the
-  // buckets or units, each alone.
+  // By level, then by start. Rows of kRibbon have them at a fine zoom; those of kReady have one for
+  // each collective that gathers or reduces a bucket or a unit.
   std::vector<Piece> pieces;
   std::vector<DrawnCollective> collectives;
   std::vector<RibbonColumn> columns;  // kRibbon at a coarse zoom
