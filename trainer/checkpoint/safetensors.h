@@ -72,8 +72,8 @@ class SafetensorsWriter {
                                   std::span<const std::byte> bytes);
   // Waits until what was written is on the disk.
   trace::base::Result<void> synchronize();
-  // Of one process, when all tensors are on the disk or written here: without its header a file is
-  // none. Waits for the disk.
+  // Makes it a safetensors file, which without its header it is not. One process calls it, once all
+  // tensors are on the disk or were written here. Waits for the disk.
   trace::base::Result<void> write_header();
 
  private:

@@ -26,7 +26,7 @@ class LinkWork final : public c10d::Work {
   using LetGo = std::shared_ptr<std::atomic<bool>>;
   void wait_also_for(LetGo let_go) { let_go_ = std::move(let_go); }
 
-  // Whoever waited is the only one to hold the tensors, so that memory does not depend on how soon
+  // Also waits until no other thread holds the tensors, so that memory does not depend on how soon
   // other threads run.
   bool wait(std::chrono::milliseconds timeout = kNoTimeout) override;
 
@@ -39,7 +39,8 @@ class LinkWork final : public c10d::Work {
   LetGo let_go_;
 };
 
-// The same of a work of Gloo, whose thread tells that it is done a moment before it lets go.
+// Waits for a work of Gloo, and until Gloo's thread has let go of it, which it does a moment after
+// it tells that it is done.
 void wait_and_release(const c10::intrusive_ptr<c10d::Work>& work);
 
 }  // namespace shardlens::trainer::comm
