@@ -19,7 +19,7 @@ struct NvlinkFacts {
 };
 
 NvlinkFacts nvlink_of(const NvmlLibrary& library, NvmlDevice device);
-// As far as the GPU and the system it is in reach together; text "" where nothing is known.
+// The PCIe link that the GPU and its slot can have together; text "" where nothing is known.
 GpuLink pcie_of(const NvmlLibrary& library, NvmlDevice device);
 
 enum class PeerAccess { kNvlink, kPcie, kNone, kUnknown };

@@ -35,8 +35,8 @@ struct CollectiveLaunch {
 // A kernel that a CUDA graph has replayed.
 struct CollectiveReplay {
   std::uint64_t launch = 0;  // that was captured
-  // The same on all ranks, or -1: of the launch among those of its communicator, and of the replay
-  // among those of the launch.
+  // Numbers that are the same on all ranks, or -1: `place` counts the launches of a communicator,
+  // `number` the replays of a launch.
   std::int64_t place = -1;
   std::int64_t number = -1;
   std::int64_t called_ns = 0;

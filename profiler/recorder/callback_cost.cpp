@@ -9,7 +9,7 @@
 namespace shardlens::profiler::recorder {
 namespace {
 
-std::int64_t wall_ns() {
+std::int64_t steady_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
@@ -31,21 +31,21 @@ bool tick_counter_is_steady() {
 }
 
 std::uint64_t CallbackClock::now() const {
-  return reads_counter_ ? read_ticks() : static_cast<std::uint64_t>(wall_ns());
+  return reads_counter_ ? read_ticks() : static_cast<std::uint64_t>(steady_ns());
 }
 
 CallbackClock CallbackClock::calibrate() {
   constexpr std::int64_t kSpanNs = 1'000'000;
   CallbackClock clock;
   clock.reads_counter_ = tick_counter_is_steady();
-  const std::int64_t from_ns = wall_ns();
+  const std::int64_t from_ns = steady_ns();
   const std::uint64_t from = clock.now();
   // The least of many: anything above it is somebody else's time.
   std::int64_t least = INT64_MAX, to_ns = from_ns;
   while (to_ns - from_ns < kSpanNs) {
     const std::uint64_t start = clock.now();
     least = std::min(least, static_cast<std::int64_t>(clock.now() - start));
-    to_ns = wall_ns();
+    to_ns = steady_ns();
   }
   const std::uint64_t ticks = clock.now() - from;
   if (clock.reads_counter_ && ticks > 0)

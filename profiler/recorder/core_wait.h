@@ -21,7 +21,7 @@ class CoreWait {
   // All there was so far; `own_ns`: what the recorder's threads have computed so far. Looks once a
   // second, or `at_once`, since either is known late.
   std::int64_t look(std::int64_t now_ns, std::int64_t own_ns, bool at_once);
-  // The same, with what the training thread has waited for so far.
+  // As look(), but given for how long the training thread has waited for a core so far.
   std::int64_t add(std::int64_t waited_ns, std::int64_t own_ns);
 
  private:

@@ -29,12 +29,13 @@ class FoundSteps {
  public:
   explicit FoundSteps(recorder::Recorder& recorder) : recorder_(recorder) {}
 
-  // So many steps of another, and none of the one who is believed: the other is from then on.
+  // After so many steps that another finder tells, with none from the one that is believed, the
+  // other is believed.
   static constexpr int kStepsOfSilence = 2;
   // Longer than most steps take, so that an optimizer shows itself before a guess is believed.
   static constexpr std::int64_t kHeldBackNs = 60'000'000'000;
 
-  // One who looks. Must not outlive the steps.
+  // What one way of looking for steps tells them to. Must not outlive the steps.
   class Finder final : public StepSink {
    public:
     Finder(FoundSteps& steps, StepSource source) : steps_(steps), source_(source) {}
@@ -62,7 +63,7 @@ class FoundSteps {
   // process dies, by whose signal a thread within these functions may have been stopped: it is not
   // waited for long.
   void finish();
-  // Who told the steps so far. Takes no lock.
+  // The finder that is believed so far. Takes no lock.
   StepSource source() const { return source_; }
   // For people: "steps and phases: NVTX ranges". Takes no lock.
   std::string text() const;
