@@ -3,7 +3,6 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 #include <numeric>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
@@ -55,9 +54,9 @@ GlooDevices gloo_devices(const CommunicatorOptions& options) {
   using Gloo = c10d::ProcessGroupGloo;
   const PatientThreads patient;
   if (options.single_machine) return {Gloo::createDeviceForHostname("127.0.0.1")};
-  if (const char* interfaces = std::getenv("GLOO_SOCKET_IFNAME")) {
+  if (!options.gloo_interfaces.empty()) {
     GlooDevices devices;
-    for (const std::string_view each : trace::base::split(interfaces, ',')) {
+    for (const std::string_view each : trace::base::split(options.gloo_interfaces, ',')) {
       devices.push_back(Gloo::createDeviceForInterface(std::string(each)));
     }
     return devices;

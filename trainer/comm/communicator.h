@@ -35,6 +35,8 @@ struct CommunicatorOptions : MeetingPlace {
   // null, or does not.
   OnCollectiveTimeout on_timeout{};
   c10::intrusive_ptr<c10d::Store> store{};  // where they have met already; null: they have not
+  // Of the network, comma-separated, for Gloo on several machines; "": the one towards the master.
+  std::string gloo_interfaces{};
 };
 
 // A group of ranks to be connected: the world, or a part of it.

@@ -344,6 +344,8 @@ trace::base::Result<void> RankJob::connect() {
   options.high_priority_streams = trace::job::has_high_priority_streams(settings_);
   TRY_ASSIGN(options.simulated_link, trace::job::parse_simulated_link(settings_.simulate_link));
   options.single_machine = is_single_machine();
+  const char* const interfaces = environment_.lookup("GLOO_SOCKET_IFNAME");
+  if (interfaces != nullptr) options.gloo_interfaces = interfaces;
   options.records_kernels = sources_->records_nccl_kernels();
   options.on_timeout = [this](const comm::CollectiveTimeout& timeout) { report_hang(timeout); };
   {
