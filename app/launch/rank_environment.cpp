@@ -11,6 +11,7 @@
 #include "trace/base/file_system.h"
 #include "trace/base/text.h"
 #include "trace/base/this_machine.h"
+#include "trace/base/wall_clock.h"
 #include "trace/job/library_environment.h"
 #include "trace/model/rank_outcome.h"
 
@@ -148,9 +149,8 @@ bool is_abandoned(const fs::path& file) {
 }  // namespace
 
 fs::path fresh_store_file(const fs::path& run_folder) {
-  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
-  return run_folder /
-         (std::string(kStore) + "_" + std::to_string(getpid()) + "_" + std::to_string(now));
+  return run_folder / (std::string(kStore) + "_" + std::to_string(getpid()) + "_" +
+                       std::to_string(trace::base::wall_clock_ns()));
 }
 
 void remove_abandoned_store_files(const fs::path& runs_dir) {

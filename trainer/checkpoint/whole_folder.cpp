@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "trace/base/file_system.h"
+#include "trace/base/wall_clock.h"
 #include "trace/job/checkpoint/checkpoint_info.h"
 #include "trainer/checkpoint/disk_file.h"
 
@@ -32,9 +32,8 @@ namespace {
 constexpr std::string_view kOlderMark = ".replaced-";
 
 fs::path marked_path(const fs::path& finished, std::string_view mark) {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return trace::base::beside(
-      finished, std::string(mark) + std::to_string(getpid()) + "-" + std::to_string(now.count()));
+  return trace::base::beside(finished, std::string(mark) + std::to_string(getpid()) + "-" +
+                                           std::to_string(trace::base::wall_clock_ns()));
 }
 
 fs::path unfinished_path(const fs::path& finished) {
