@@ -55,7 +55,7 @@ Result<void> check_data(const trace::job::Settings& settings) {
 // Refused before any rank starts: no checkpoint there, a damaged one, one of another model.
 Result<void> check_resume(const JobRequest& request) {
   const trace::job::Settings& settings = request.settings;
-  if (settings.resume == "none") return {};
+  if (!trace::job::resumes(settings)) return {};
   TRY_ASSIGN(const auto folder, trace::job::find_checkpoint(settings.resume));
   TRY_ASSIGN(const auto info, trace::job::read_checkpoint_info(folder));
   TRY_ASSIGN(const auto shape, trace::job::find_model(settings));
@@ -159,7 +159,7 @@ Result<trace::model::RunInfo> check_job(const JobRequest& request, const CudaPro
   info.program = "shardlens " SHARDLENS_VERSION;
   info.predicted = request.predicted;
   info.tags = request.tags;
-  info.simulated_link = request.settings.simulate_link != "off";
+  info.simulated_link = trace::job::has_simulated_link(request.settings);
   info.communication_off = request.settings.communication == trace::job::Communication::kNone;
   info.shared_gpu = info.device == "cuda" &&
                     request.settings.ranks > static_cast<std::int64_t>(cuda.devices.size());

@@ -59,7 +59,7 @@ void remove_half_saved(const fs::path& run) {
 }
 
 Result<std::int64_t> steps_before(const trace::job::Settings& settings) {
-  if (settings.resume == "none") return 0;
+  if (!trace::job::resumes(settings)) return 0;
   TRY_ASSIGN(const fs::path folder, trace::job::find_checkpoint(settings.resume));
   TRY_ASSIGN(const auto checkpoint, trace::job::read_checkpoint_info(folder));
   return checkpoint.step;

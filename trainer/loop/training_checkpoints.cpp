@@ -139,7 +139,7 @@ trace::base::Result<std::filesystem::path> TrainingCheckpoints::save_into(std::s
 }
 
 trace::base::Result<std::int64_t> TrainingCheckpoints::resume() {
-  if (parts_.settings.resume == "none") return 0;
+  if (!trace::job::resumes(parts_.settings)) return 0;
   if (trains_adapters(parts_.settings)) base();
   // A rank that reads slower than others, or cannot read its part, tells it those who wait for it.
   checkpoint::SharedWork reading(parts_.communicator, "resume", parts_.on_piece_read);

@@ -77,7 +77,7 @@ trace::base::Result<AgreedRun> make_run(const RankOptions& options, const RankPl
   info.world_size = environment.world_size;
   info.machine = trace::base::machine_mark();
   info.program = "shardlens " SHARDLENS_VERSION;
-  info.simulated_link = info.settings.simulate_link != "off";
+  info.simulated_link = trace::job::has_simulated_link(info.settings);
   info.communication_off = info.settings.communication == trace::job::Communication::kNone;
   info.shared_gpu = device.is_shared;
   TRY(trace::store::create_run_at(options.run, info));

@@ -79,7 +79,7 @@ int list(const LearnArguments& options, const LessonShelf& shelf) {
 // another program's and began at step 0.
 std::string missing_step(const ui::state::ViewAddress& view, const trace::model::RunInfo& run) {
   const trace::job::Settings& settings = run.settings;
-  const bool tells = trace::model::has_settings(run) && settings.resume == "none";
+  const bool tells = trace::model::has_settings(run) && !trace::job::resumes(settings);
   if (!tells || view.step < settings.steps) return "";
   return view.run + " has steps 0 to " + std::to_string(settings.steps - 1) + ", and no step " +
          std::to_string(view.step);

@@ -204,7 +204,7 @@ const LedgerRow* clearest_example(LedgerRows rows) {
   const LedgerRow* clearest = nullptr;
   for (const LedgerRow& row : rows) {
     const auto& hidden = row.summary.overlap_fraction;
-    if (!row.is_bundled || row.settings.inject != "off" || !hidden) continue;
+    if (!row.is_bundled || trace::job::injects_faults(row.settings) || !hidden) continue;
     if (clearest == nullptr || *hidden > *clearest->summary.overlap_fraction) clearest = &row;
   }
   return clearest;

@@ -64,7 +64,7 @@ trace::base::Result<fs::path> find_listed_run(std::string_view run, const fs::pa
 
 trace::job::Settings with_resumed_run(trace::job::Settings settings, const fs::path& runs_dir) {
   std::error_code error;
-  if (settings.resume == "none" || fs::exists(settings.resume, error)) return settings;
+  if (!trace::job::resumes(settings) || fs::exists(settings.resume, error)) return settings;
   if (auto run = find_listed_run(settings.resume, runs_dir, {})) settings.resume = run->string();
   return settings;
 }

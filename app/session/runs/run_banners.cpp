@@ -76,7 +76,8 @@ std::vector<std::string> untold(const trace::analysis::RunFigures& figures) {
 }  // namespace
 
 bool is_simulated(const trace::model::RunInfo& info) {
-  return info.simulated_link || info.communication_off || info.settings.inject != "off" ||
+  return info.simulated_link || info.communication_off ||
+         trace::job::injects_faults(info.settings) ||
          trace::job::reduces_after_backward(info.settings);
 }
 
@@ -94,7 +95,7 @@ std::vector<std::string> banners_of(const trace::model::RunInfo& info) {
     banners.emplace_back(
         "Simulated without communication: a ceiling for speed, the loss is invalid");
   }
-  if (info.settings.inject != "off") {
+  if (trace::job::injects_faults(info.settings)) {
     banners.push_back("Simulated fault: " + info.settings.inject);
   }
   if (trace::job::reduces_after_backward(info.settings)) {

@@ -142,6 +142,9 @@ struct Settings {
   bool operator==(const Settings&) const = default;
 };
 
+inline bool resumes(const Settings& settings) { return settings.resume != "none"; }
+inline bool has_simulated_link(const Settings& settings) { return settings.simulate_link != "off"; }
+inline bool injects_faults(const Settings& settings) { return settings.inject != "off"; }
 // The threads that a rank computes with, where `ranks` of them share a machine's cores.
 inline std::int64_t threads_of_a_rank(const Settings& settings, std::int64_t ranks,
                                       std::int64_t cores) {

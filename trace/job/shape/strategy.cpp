@@ -77,7 +77,7 @@ bool reduces_after_backward(const Settings& settings) {
 bool runs_on_cpu(const Settings& settings, bool has_gpus) {
   if (settings.device != DeviceChoice::kAuto) return settings.device == DeviceChoice::kCpu;
   // A simulated link slows Gloo down, so it wants the CPU.
-  return !has_gpus || settings.simulate_link != "off";
+  return !has_gpus || has_simulated_link(settings);
 }
 
 bool has_high_priority_streams(const Settings& settings) {

@@ -178,9 +178,9 @@ std::vector<ShownSetting> shown_settings(const std::vector<state::LedgerRow>& ro
 std::string simulation_text(const trace::job::Settings& settings) {
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
-  if (settings.simulate_link != "off")
+  if (trace::job::has_simulated_link(settings))
     add("link of " + trace::job::link_text(settings.simulate_link));
-  if (settings.inject != "off") add("injected fault " + settings.inject);
+  if (trace::job::injects_faults(settings)) add("injected fault " + settings.inject);
   if (trace::job::reduces_after_backward(settings)) add("communication kept from overlapping");
   if (settings.communication == trace::job::Communication::kNone)
     add("communication left out, so the loss is invalid");
