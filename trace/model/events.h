@@ -302,7 +302,7 @@ enum class EventKind : std::uint8_t { kOperator, kKernel, kLaunch, kCopy, kAlloc
 inline constexpr int kEventKindCount = 5;
 
 inline constexpr std::uint32_t kEventLeaf = 1u << 0;     // an operator that called no other
-inline constexpr std::uint32_t kEventCompute = 1u << 1;  // counts as compute (DESIGN: numbers)
+inline constexpr std::uint32_t kEventCompute = 1u << 1;  // counts as compute: docs/NUMBERS.md
 inline constexpr std::uint32_t kEventDepthShift = 8;     // bits 8-15: nesting depth
 // Of an allocation that was recorded with its life, by one of our recorders.
 inline constexpr std::uint32_t kEventOlder = 1u << 2;     // was there when the step began
