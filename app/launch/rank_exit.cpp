@@ -146,7 +146,8 @@ constexpr std::string_view kErrorPrefix = "error: ";
 // What LibTorch's watchdog says of a collective before it ends the process.
 constexpr std::string_view kWatchdog = "Watchdog caught collective operation timeout";
 
-// Of the stack trace with which a process ends that LibTorch or the C++ runtime aborted.
+// Whether a line is part of the stack trace that LibTorch and the C++ runtime print when they abort
+// a process.
 bool is_trace(std::string_view line) {
   constexpr std::array<std::string_view, 3> kStarts = {"frame #", "Exception raised from",
                                                        "terminate called"};

@@ -60,7 +60,7 @@ trace::store::TakenName taken_name(const RecordRequest& request) {
                               : trace::store::TakenName::kIsRefused;
 }
 
-// Of what is recorded. None: there is none, or it cannot be read.
+// The first row that a query over the recording gives. None: there is none, or it cannot be read.
 std::optional<std::vector<trace::store::QueryValue>> first_row(const fs::path& folder,
                                                                const std::string& query) {
   auto answer = trace::store::query_run(folder, query, {});

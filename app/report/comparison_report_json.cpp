@@ -130,7 +130,7 @@ Json settings_difference_json(const Comparison& comparison) {
   });
 }
 
-// Of the second run, against the first.
+// What a pair of runs has: the second against the first.
 Json pair_json(const RunFigures& first, const RunFigures& second, const RunDifference& difference) {
   const Comparison& comparison = difference.comparison;
   const auto sentence = ui::present::comparison_sentence(comparison, difference.explanation);
@@ -164,7 +164,7 @@ const Json* find_named(const Json& list, const Json& name) {
   return found == list.end() ? nullptr : &*found;
 }
 
-// Of all runs; of a pair that does not tell it null.
+// Gives each figure the values of all runs, null where a pair does not tell it.
 void add_values(Json& figures, const Json& pairs) {
   for (Json& figure : figures) {
     Json values = Json::array({figure["first"]});
@@ -176,7 +176,8 @@ void add_values(Json& figures, const Json& pairs) {
   }
 }
 
-// Of the second run of a pair, which has what the first has where the pair does not differ.
+// A setting's value in the second run of a pair: that of the first where the pair does not differ
+// in it.
 Json second_value(const Json& pair, const Json& setting) {
   if (pair["settings"].is_null()) return nullptr;
   const Json* found = find_named(pair["settings"], setting["name"]);

@@ -291,7 +291,8 @@ void add_learning(TextTable& table, const RunReport& report) {
   }
 }
 
-// Of what is sent nothing tells how much a gather or a scatter does.
+// Says which calls are left out of the bytes sent, since nothing tells how much they send: gathers,
+// scatters and the like.
 std::string uncounted_text(const trace::analysis::RunFigures& figures) {
   std::set<std::string> names;
   for (const auto& row : figures.collectives) {

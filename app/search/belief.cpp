@@ -13,7 +13,8 @@
 namespace shardlens::app::search {
 namespace {
 
-// Of a run's cost, until runs of the same point tell it: `bench predict` on the project's machines.
+// How much a run's cost scatters, until runs of the same point tell it; measured by `bench predict`
+// on the project's machines.
 constexpr double kUsualNoise = 0.03, kUsualMemoryNoise = 0.005;
 constexpr double kUsualFreedom = 2;          // what that weighs, in degrees of freedom
 constexpr double kMedianOfSquares = 0.4549;  // of a standard normal: the median of chi-squared, 1
@@ -79,7 +80,7 @@ void compare_with_alike(const std::vector<double>& costs, Belief& belief) {
       std::hypot(kUnknownDeviation * mean, std::sqrt(squares / std::max(count - 1, 1.0)));
 }
 
-// Of one point, by one run of another.
+// What a run of another point predicts of a point.
 struct Told {
   double cost = 0, deviation = 0;
   std::string from;
@@ -102,7 +103,7 @@ const Told& middle_of(std::vector<Told>& told) {
   return told.back();
 }
 
-// Of `point`, from all runs of others.
+// What all runs of other points predict of `point`.
 Belief predicted(const std::vector<MeasuredPoint>& measured, std::size_t point,
                  const ForecastFrom& forecast, const sweep::SweepPlan& plan) {
   Belief belief;
@@ -178,7 +179,7 @@ void tell_noise(const trace::analysis::RoundNoise& noise, std::vector<Belief>& b
   }
 }
 
-// Of its first run.
+// What was predicted of the point before its first run.
 std::optional<sweep::PredictedCost> kept_prediction(const sweep::SweepResults& results,
                                                     std::size_t point) {
   for (const auto& [slot, result] : results) {

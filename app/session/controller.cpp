@@ -26,7 +26,7 @@ fs::path one_spelling(const fs::path& path) {
   return normal.has_filename() ? normal : normal.parent_path();
 }
 
-// As a shell has it.
+// The path with "~/" replaced, as a shell does.
 fs::path full_path(std::string_view path, const fs::path& home) {
   if (home.empty() || !path.starts_with("~/")) return path;
   return home / path.substr(2);

@@ -74,7 +74,8 @@ std::optional<Goal> searched_goal(const SweepPlan& plan) {
   return plan.search ? std::optional(plan.search->goal) : std::nullopt;
 }
 
-// By a search that is asked for again: without its start there is nothing to search from.
+// Whether a search that is asked for again repeats a failed run. It always does so for its start,
+// without which there is nothing to search from.
 bool is_tried_again(Slot slot, const SlotResult& run) {
   return run.failed_before.empty() || slot.point == kSearchStart;
 }

@@ -77,8 +77,8 @@ Result<std::vector<const trace::job::Knob*>> assign(const std::vector<std::strin
   return knobs;
 }
 
-// Of what was asked for by name, what changes nothing of a step: a knob of other strategies or
-// devices, or one that no step depends on.
+// Adds to `without_effect` the knobs that were asked for by name and change nothing of a step, as
+// those of other strategies or devices, or those that no step depends on.
 void name_what_does_nothing(const std::vector<const trace::job::Knob*>& named,
                             const trace::model::RunInfo& info, const trace::job::Settings& next,
                             trace::tuning::Prediction& prediction) {

@@ -103,7 +103,7 @@ std::string why_not_told(std::int64_t steps) {
   return are_few ? trace::base::counted(steps, "step") + " are too few" : "steps drift";
 }
 
-// Where something has no interval.
+// Why a figure has no interval.
 std::string why_not_sure(const Prediction& prediction) {
   return why_not_told(prediction.is_as_recorded() ? prediction.recorded_steps : prediction.steps) +
          ": how sure is not known";
@@ -278,7 +278,8 @@ std::string left_out_text(const PredictedPoints& all) {
   return other_changes_text(any);
 }
 
-// Of the differences in the table that have no interval. All are of one run, whose steps tell why.
+// Why differences in the table have no interval. All are of one run, so that one reason stands for
+// all.
 std::string unsure_text(const PredictedPoints& all) {
   for (const PredictedPoint& point : all.ranked) {
     if (!point.prediction) continue;
@@ -288,7 +289,7 @@ std::string unsure_text(const PredictedPoints& all) {
   return "";
 }
 
-// Of the point in front.
+// What is to be said of the best point, which is the first.
 std::string best_text(const PredictedPoints& all, const std::string& command) {
   const PredictedPoint& best = all.ranked.front();
   std::string text = "The first: " + best.bound_by;

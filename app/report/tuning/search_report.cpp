@@ -114,7 +114,7 @@ Json tried_json(const SearchReport& report) {
   return tried;
 }
 
-// Of a step; null of other goals.
+// By how much the best shortens a step; null where the goal is another.
 Json gain_json(const SearchReport& report) {
   const auto& outcome = report.standing.outcome;
   if (!outcome || !outcome->change || !outcome->base_cost || report.goal() != Goal::kStepTime) {
@@ -162,7 +162,7 @@ std::string runs_text(const SearchReport& report, std::size_t point) {
   return text;
 }
 
-// Of its first run.
+// Why the point's first run was made.
 std::string why_text(const SearchReport& report, std::size_t point) {
   if (point == sweep::kSearchStart) return std::string(search::why_text(search::Why::kStart));
   const auto first = std::ranges::find(report.runs, point,

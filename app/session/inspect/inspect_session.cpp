@@ -223,7 +223,8 @@ void InspectSession::publish_rows(const Opened& opened, double progress, const W
   if (!shown.windows.empty() && wanted()) pictures_.ask(std::move(shown));
 }
 
-// Of the whole run, unless another range is asked for, or figures of it are there.
+// Publishes the whole run's tables while they grow, unless another range is asked for, or they are
+// complete.
 void InspectSession::publish_so_far(const Opened& opened) {
   {
     const std::lock_guard lock(mutex_);

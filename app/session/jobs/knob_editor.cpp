@@ -26,7 +26,7 @@ void KnobEditor::reset_all() {
   aside_ = baseline_;
 }
 
-// As a run has them.
+// Paths become absolute, as they are in a run.
 void KnobEditor::replace(const Settings& settings) {
   next_ = aside_ = trace::job::with_absolute_paths(settings);
 }

@@ -73,7 +73,8 @@ bool LibraryScan::scan_folder(const fs::path& folder, bool bundled, const std::s
   return changed;
 }
 
-// Of a run that says it is running. Its files are read only once they are left alone.
+// Whether a run that says it is running really is: its files are read only once they are left
+// alone.
 bool LibraryScan::lives(const std::string& folder, const trace::store::RunStamp& stamp) const {
   if (folder == known_().own_job) return true;
   if (trace::store::was_just_written(stamp)) return true;

@@ -40,7 +40,8 @@ const ui::state::LedgerRow* run_like(const Settings& settings, LedgerRows rows) 
   return found == rows.end() ? nullptr : &*found;
 }
 
-// Of one run of these settings, by what another one took to begin and for each step.
+// How long a run of these settings would take, by what the run `like` took to begin and for each
+// step.
 std::optional<double> expected_seconds(const fs::path& like, const Settings& settings) {
   if (like.empty() || settings.epochs > 0) return std::nullopt;
   const auto record = read_library_run(like);

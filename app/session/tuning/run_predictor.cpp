@@ -136,7 +136,8 @@ bool is_written_now(const ui::state::RunView& run) {
   return is_written(run.figures.info, trace::base::wall_clock_ns());
 }
 
-// Of the folder: each file that is kept is put into its place there.
+// The stamp of the folder of costs changes with each file in it, since files are moved to their
+// places there.
 trace::base::FileStamp stamp_of_costs(const ui::state::RunView& run) {
   return trace::base::stamp_of(trace::store::library_of(run.figures.info.folder) /
                                trace::predict::kCostsFolder);
