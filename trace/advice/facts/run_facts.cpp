@@ -22,7 +22,7 @@ namespace {
 constexpr double kNoticeable = 0.01;  // of a step
 constexpr double kFilled = 0.9;       // of usable memory
 
-// Of those with detail, if there are any: a step without shows its time and its memory.
+// Among the steps with detail, if there are any: of others only time and memory are known.
 const analysis::StepFigures* median_step(const std::vector<analysis::StepFigures>& steps) {
   const bool needs_detail = analysis::has_measured_detail(steps);
   std::vector<const analysis::StepFigures*> measured;
@@ -48,7 +48,7 @@ using Device = std::pair<std::string_view, std::string_view>;  // its host, and 
 
 Device device_of(const model::RankInfo& rank) { return {rank.host, rank.device}; }
 
-// Of all ranks on a device together.
+// What all ranks on a device hold together.
 struct DeviceUse {
   std::int64_t ranks = 0;
   std::int64_t used_bytes = 0;  // of the whole device, with whatever else is there
@@ -77,7 +77,7 @@ std::optional<std::int64_t> own_beyond_tensors(const model::MemorySample& peak) 
          std::max<std::int64_t>(cached, 0);
 }
 
-// The same of a rank of those on one GPU, of which nobody knows what else is whose.
+// The same of a rank that shares its GPU: an equal part, since nobody knows which rank holds what.
 std::optional<std::int64_t> shared_beyond_tensors(const DeviceUse& gpu) {
   if (gpu.used_bytes <= 0) return std::nullopt;
   return std::max<std::int64_t>(gpu.used_bytes - gpu.allocated_bytes, 0) / gpu.ranks;

@@ -45,7 +45,7 @@ std::int64_t median_launch_ns(const Launches& launches) {
   return durations.empty() ? 0 : base::upper_median(std::move(durations));
 }
 
-// Of a step and rank, in order.
+// The kernels of a rank in a step, in order.
 std::vector<model::Event> kernels_of(const StepFigures& step, int rank, const model::Batch& batch) {
   std::vector<model::Event> kernels;
   for (const model::EventRun& run : batch.events) {

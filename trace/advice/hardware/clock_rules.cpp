@@ -52,7 +52,7 @@ HeldDown held_down(const RunFacts& run, std::uint32_t limits) {
   return held;
 }
 
-// By how much longer steps with it were; 0: there are none without.
+// By how much steps were longer in which clocks were held down; 0: there are no others.
 double longer_ns(const HeldDown& held, std::int64_t measured) {
   const std::int64_t others = measured - held.steps;
   if (held.steps == 0 || others == 0) return 0;

@@ -29,7 +29,7 @@ bool are_asked_late(const RunFacts& run) {
   return all > 0 && 2 * late >= all;
 }
 
-// Of a step, on the rank whose GPU waits most for its host.
+// For how long in a step the GPU of a rank waits for its host, on the rank where that is longest.
 double host_late_ns(const RunFacts& run) {
   double most = 0;
   for (const auto& [rank, kernels] : run.sample.kernels()) {

@@ -201,7 +201,7 @@ std::optional<std::vector<int>> gathers_in_backward(const model::RunInfo& info,
   return gathers;
 }
 
-// Of a unit that is gathered so often in a backward.
+// How often a step gathers a unit that one backward gathers `in_backward` times.
 double gathers_per_step(const job::Settings& settings, int in_backward) {
   const auto micro_batches = static_cast<double>(settings.gradient_accumulation_steps);
   if (frees_after_forward(settings)) return (1 + in_backward) * micro_batches;

@@ -43,7 +43,7 @@ Spread sum_of(const std::vector<Spread>& parts) {
   return sum;
 }
 
-// Of values that are `factor` times those.
+// The estimate of the mean of values that are `factor` times as large.
 MeanEstimate scaled(MeanEstimate estimate, double factor) {
   estimate.mean *= factor;
   estimate.standard_error *= factor;

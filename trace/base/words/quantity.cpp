@@ -11,7 +11,7 @@ namespace shardlens::trace::base {
 
 namespace {
 
-// With the minus sign that figures have everywhere; none before what is shown as zero.
+// The minus sign is that of all figures, and none stands before what is shown as zero.
 std::string fixed_text(double value, int decimals) {
   const std::string magnitude = formatted("%.*f", decimals, std::abs(value));
   const bool is_zero = magnitude.find_first_of("123456789") == std::string::npos;
