@@ -20,13 +20,14 @@ constexpr float kTitleRow = 20;
 
 std::string board_name(std::size_t run) { return "compare/timeline/" + std::to_string(run); }
 
-// Of one that has the step another may be on screen while it is read.
+// Whether the run does not have the step. While a step is being read, another one of the run may be
+// on screen.
 bool lacks(const state::RunView& run, std::int64_t step) {
   return step >= 0 && !std::ranges::binary_search(run.figures.steps, step, {},
                                                   &trace::analysis::StepFigures::index);
 }
 
-// Of `step`, or of a typical one; null: the run has none to show.
+// The picture of `step`, or of a typical one; null: the run has none to show.
 const trace::timeline::StepPicture* step_of(const state::ComparedRun& run, std::int64_t step) {
   if (!run.run || lacks(*run.run, step)) return nullptr;
   const auto* shown = run.run->timeline.get();

@@ -15,11 +15,11 @@ using present::SweepCurve;
 
 constexpr float kTimeLabels = 68, kValueLabels = 34, kEdge = 18, kCap = 5, kReach = 14;
 constexpr float kLegendHeight = 22, kMeanDot = 8, kRunDot = 5;
-// Of a ranking.
+// Sizes of a ranking, at scale 1.
 constexpr float kTicks = 20, kRow = 24, kHighestRow = 56, kSideRoom = 12, kEnd = 4, kBeside = 5;
 constexpr float kMostNames = 0.45f;  // of the width
 
-// Of a point, over the dots of its runs.
+// Marks a point's mean over the dots of its runs.
 void draw_mean(const kit::Theme& theme, ImVec2 at, bool is_selected) {
   const state::Palette& p = theme.colors();
   kit::shape(kit::Shape::kDot, at.x, at.y, theme.px(kMeanDot + 3),

@@ -32,7 +32,7 @@ bool has_units(const trace::timeline::StepPicture& step) {
          step.rows->rows.end();
 }
 
-// Of what the step shows.
+// The entries of the legend, of what the step on screen has.
 std::vector<HelpEntry> help_entries(const state::Palette& p,
                                     const trace::timeline::StepPicture& step) {
   using Mark = HelpEntry::Mark;

@@ -61,7 +61,7 @@ void draw_run(const kit::Theme& theme, const state::Rect& box, const state::Snap
 
 constexpr float kMark = 12, kMarkGap = 6;  // of how a run ended, or that it goes on
 
-// Of a job beside which another run is looked at.
+// Offers the way back to the job, while another run is on screen.
 void offer_job(const kit::Theme& theme, const state::Rect& box, const state::Snapshot& snapshot,
                state::Commands& commands) {
   const std::string& folder = snapshot.job.folder;

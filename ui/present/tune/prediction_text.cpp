@@ -65,7 +65,7 @@ const std::string& call_name(const PredictedStep& step, std::size_t call) {
   return step.program.calls[step.schedule.calls[call].call].what;
 }
 
-// Of reductions that follow one another up to the last.
+// Wordings for a step that is bound by reductions which follow one another up to the last.
 std::vector<std::string> train_wordings(const PredictedStep& step, std::size_t first,
                                         std::size_t last) {
   const auto& calls = step.schedule.calls;
@@ -91,7 +91,7 @@ std::vector<std::string> train_wordings(const PredictedStep& step, std::size_t f
               call_name(step, last) + "."};
 }
 
-// By what is waited for, and the single call that is waited for longest.
+// Wordings for a step that is bound by waiting: for what, and for which call longest.
 std::vector<std::string> wait_wordings(const PredictedStep& step) {
   std::map<std::string, std::int64_t> by_kind;
   const auto& waits = step.schedule.waits;
