@@ -55,7 +55,7 @@ std::vector<std::string> target_modules(const model::Model& model,
   return meant == whole.size() ? kinds : whole;
 }
 
-// Of heads the outermost, as peft has them.
+// The modules that are trained beside adapters: of a head the outermost, as peft names it.
 std::vector<std::string> saved_modules(const AdapterValues& trained) {
   std::vector<std::string> modules;
   for (const auto& [name, value] : trained) {

@@ -54,7 +54,8 @@ void set_threads(const trace::job::Settings& settings, int local_world_size) {
   at::set_num_interop_threads(1);
 }
 
-// Of a rank on a GPU. No other thread runs yet, and what the launcher has set stays.
+// Sets variables that a rank on a GPU needs. No other thread runs yet, and what the launcher has
+// set stays.
 void choose_environment(const RankDevice& device, int rank, bool is_single_machine) {
   const auto choose = [](const char* name, const std::string& value) {
     setenv(name, value.c_str(), /*overwrite=*/0);
@@ -71,7 +72,8 @@ void choose_environment(const RankDevice& device, int rank, bool is_single_machi
   choose("TORCH_NCCL_WAIT_TIMEOUT_DUMP_MILSEC", "1000");
 }
 
-// As early, under a launcher that is not ours and knows nothing of these knobs.
+// As early: sets what our launcher would have set, under another one that does not know these
+// knobs.
 void change_environment(const trace::job::Settings& settings, const VariableLookup& lookup) {
   const auto is_set = [&](std::string_view name) {
     return lookup(std::string(name).c_str()) != nullptr;

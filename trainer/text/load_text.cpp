@@ -130,7 +130,7 @@ trace::base::Result<std::uint64_t> key_of(const TextSource& source, const TextOp
   return key.digest();
 }
 
-// Of a document of bytes.
+// Whether C++ alone can prepare the text: a document of bytes.
 bool needs_no_program(const TextSource& source, const PreparationOptions& options) {
   return options.tokenizer.empty() && !source.json_lines;
 }
