@@ -48,7 +48,7 @@ void CollectiveRecorder::launch_captured(std::uint64_t handle,
 }
 
 void CollectiveRecorder::end_replay(const queue::CollectiveReplay& replay) {
-  if (state_.over_limit) return state_.rare.add_lost("size limit", 1);
+  if (state_.over_limit) return state_.unqueued.add_lost("size limit", 1);
   state_.push_row(replay);
 }
 

@@ -38,15 +38,15 @@ trace::model::StringId Recorder::intern(std::string_view text) {
 }
 
 int Recorder::add_lane(trace::model::LaneKind kind, std::string_view name) {
-  return state_->rare.add_lane(kind, intern(name));
+  return state_->unqueued.add_lane(kind, intern(name));
 }
 
 void Recorder::set_lane_of_this_thread(int lane) {
-  state_->rare.set_lane_of_thread(static_cast<std::uint32_t>(pthread_self()), lane);
+  state_->unqueued.set_lane_of_thread(static_cast<std::uint32_t>(pthread_self()), lane);
 }
 
 std::optional<int> Recorder::lane_of_thread(std::uint32_t thread) const {
-  return state_->rare.lane_of_thread(thread);
+  return state_->unqueued.lane_of_thread(thread);
 }
 
 bool Recorder::recording_detail() const { return state_->detail.load(std::memory_order_relaxed); }
@@ -56,21 +56,21 @@ bool Recorder::wanted_detail_at(std::int64_t time_ns) const {
 }
 
 void Recorder::log(trace::model::LogLine::Level level, std::string_view text) {
-  state_->rare.add_log({state_->rank, now_ns(), level, std::string(text)});
+  state_->unqueued.add_log({state_->rank, now_ns(), level, std::string(text)});
 }
 
 void Recorder::count_lost(std::string_view reason, std::int64_t count) {
-  state_->rare.add_lost(reason, count);
+  state_->unqueued.add_lost(reason, count);
 }
 
 void Recorder::add_process_group(int id, std::string_view name, std::string_view backend,
                                  std::vector<int> ranks) {
-  state_->rare.add_process_group(
+  state_->unqueued.add_process_group(
       {state_->rank, id, intern(name), intern(backend), std::move(ranks)});
 }
 
 void Recorder::update_rank_info(const std::function<void(trace::model::RankInfo&)>& change) {
-  state_->rare.update_rank_info(change);
+  state_->unqueued.update_rank_info(change);
 }
 
 void Recorder::follow_sources(std::function<std::string()> sources) {
@@ -102,7 +102,7 @@ void Recorder::add_events(int lane, trace::model::EventKind kind,
   if (events.empty()) return;
   state_->added_events.fetch_add(static_cast<std::int64_t>(events.size()),
                                  std::memory_order_relaxed);
-  state_->rare.add_events({state_->rank, lane, kind, std::move(events)});
+  state_->unqueued.add_events({state_->rank, lane, kind, std::move(events)});
 }
 
 void Recorder::add_callback_cost(std::int64_t ns) {

@@ -23,13 +23,13 @@ RecorderState::RecorderState(RecorderOptions recorder_options,
     : options(std::move(recorder_options)),
       rank(options.rank_info.rank),
       strings(rank),
-      rare(options.rank_info),
+      unqueued(options.rank_info),
       queues(options.event_queue_capacity, options.row_queue_capacity),
       writer_(std::move(trace_writer)),
       builder_(rank, options.late_steps
                          ? [this](std::int64_t time_ns) { return has_detail_at(time_ns); }
                          : collective::CollectiveJoin::HasDetail()) {
-  phases_lane = rare.add_lane(trace::model::LaneKind::kPhases, strings.intern("phases"));
+  phases_lane = unqueued.add_lane(trace::model::LaneKind::kPhases, strings.intern("phases"));
   for (int i = 0; i < trace::base::kPhaseCount; ++i)
     phase_names[static_cast<std::size_t>(i)] =
         strings.intern(trace::base::to_string(static_cast<trace::base::Phase>(i)));
@@ -113,7 +113,7 @@ void RecorderState::record_once() {
   check_clock(now);
   ask_sources(now);
   take_account(drained, batch);
-  rare.take(batch);
+  unqueued.take(batch);
   batch.strings = strings.take_new();
   const auto phase_now = tells_present ? phase.load() : trace::base::Phase::kOther;
   batch.heartbeat = trace::model::Heartbeat{rank, now, progress_ns, last_step, phase_now};
@@ -137,10 +137,10 @@ void RecorderState::set_steps(std::vector<trace::model::Collective>& rows, std::
 
 void RecorderState::take_account(const BatchBuilder::Drained& drained, trace::model::Batch& batch) {
   events_ += drained.events;
-  rare.add_lost("event queue full", drained.lost_events);
-  rare.add_lost("row queue full", drained.lost_rows);
-  rare.add_lost("collective incomplete", drained.incomplete);
-  if (over_limit) rare.add_lost("size limit", drained.undetailed);
+  unqueued.add_lost("event queue full", drained.lost_events);
+  unqueued.add_lost("row queue full", drained.lost_rows);
+  unqueued.add_lost("collective incomplete", drained.incomplete);
+  if (over_limit) unqueued.add_lost("size limit", drained.undetailed);
   trace::model::RecorderCost cost;
   cost.rank = rank;
   cost.writer_ns = trace::base::thread_cpu_ns() + writer_->cpu_ns();
@@ -170,11 +170,11 @@ void RecorderState::check_writer() {
   if (!over_limit && writer_->bytes_on_disk() >= options.size_limit_bytes) {
     over_limit = true;
     update_detail();
-    rare.add_log({rank, trace::base::wall_clock_ns(), trace::model::LogLine::Level::kWarning,
-                  "The recording has reached its size limit of " +
-                      std::to_string(options.size_limit_bytes >> 20) +
-                      " MiB: from here on only steps, phases and memory are recorded. Raise "
-                      "record_limit_mb, or record fewer steps with `record`."});
+    unqueued.add_log({rank, trace::base::wall_clock_ns(), trace::model::LogLine::Level::kWarning,
+                      "The recording has reached its size limit of " +
+                          std::to_string(options.size_limit_bytes >> 20) +
+                          " MiB: from here on only steps, phases and memory are recorded. Raise "
+                          "record_limit_mb, or record fewer steps with `record`."});
   }
 }
 
@@ -182,9 +182,9 @@ void RecorderState::check_clock(std::int64_t now_ns) {
   if (!clock_interval_.is_over(now_ns)) return;
   const auto moved_ns = clock_watch_.moved(ClockWatch::read());
   if (!moved_ns) return;
-  rare.add_log({rank, now_ns, trace::model::LogLine::Level::kWarning,
-                "The system clock was set by " + std::to_string(*moved_ns / 1'000'000) +
-                    " ms: times across this moment do not compare."});
+  unqueued.add_log({rank, now_ns, trace::model::LogLine::Level::kWarning,
+                    "The system clock was set by " + std::to_string(*moved_ns / 1'000'000) +
+                        " ms: times across this moment do not compare."});
 }
 
 void RecorderState::follow_sources(std::function<std::string()> sources) {
@@ -199,7 +199,7 @@ void RecorderState::ask_sources(std::int64_t now_ns) {
   std::string text = sources_();
   if (text == told_sources_) return;
   told_sources_ = std::move(text);
-  rare.update_rank_info([this](trace::model::RankInfo& info) { info.sources = told_sources_; });
+  unqueued.update_rank_info([this](trace::model::RankInfo& info) { info.sources = told_sources_; });
 }
 
 trace::base::Result<void> RecorderState::stop(bool has_all) {
@@ -219,7 +219,7 @@ std::string RecorderState::failure() const {
   return failure_;
 }
 
-std::int64_t RecorderState::lost() const { return rare.lost() + writer_->lost(); }
+std::int64_t RecorderState::lost() const { return unqueued.lost() + writer_->lost(); }
 
 trace::model::UnwrittenRecords RecorderState::unwritten() const {
   trace::model::UnwrittenRecords records = writer_->unwritten();

@@ -33,7 +33,7 @@ struct RecorderState {
   const RecorderOptions options;
   const int rank;
   StringInterner strings;
-  UnqueuedRows rare;
+  UnqueuedRows unqueued;
   queue::QueueRegistry queues;
   std::atomic<bool> detail{false};  // the schedule wants it and nothing forbids it
   std::atomic<bool> over_limit{false};

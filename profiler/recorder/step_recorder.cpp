@@ -86,12 +86,12 @@ void StepRecorder::tell_in_time(bool is_in_time) { state_.tells_present = is_in_
 
 void StepRecorder::set_bucket_plan(int plan, std::vector<trace::model::Bucket> buckets) {
   for (trace::model::Bucket& bucket : buckets) bucket.plan = plan;
-  state_.rare.add_buckets(std::move(buckets));
+  state_.unqueued.add_buckets(std::move(buckets));
 }
 
 void StepRecorder::set_units(std::vector<trace::model::Unit> units,
                              std::vector<trace::model::UnitParameter> parameters) {
-  state_.rare.add_units(std::move(units), std::move(parameters));
+  state_.unqueued.add_units(std::move(units), std::move(parameters));
 }
 
 void StepRecorder::unit_ready(int unit) {
