@@ -126,7 +126,7 @@ Result<RunReport> load_report(const fs::path& run, std::optional<StepRange> rang
   report.saved_model = trace::store::saved_model(run);
   report.range = range;
   if (range) restrict_to(report.figures, *range);
-  if (session::is_abandoned(session::pulse_of(report.figures), trace::base::wall_clock_ns()))
+  if (session::is_abandoned(session::liveness_of(report.figures), trace::base::wall_clock_ns()))
     session::mark_as_cut_off(report.figures.info);
   const trace::model::RunInfo& outcome = report.figures.info;
   if (outcome.status != trace::model::RunStatus::kFailed) return report;

@@ -35,7 +35,7 @@ LibraryRun record_from_figures(const trace::analysis::RunFigures& figures) {
   LibraryRun record;
   record.info = figures.info;
   record.summary = figures.summary;
-  record.pulse = pulse_of(figures);
+  record.liveness = liveness_of(figures);
   record.is_padded = trace::analysis::padded_width(figures).has_value();
   record.noise = trace::analysis::noise_of(figures);
   auto machine = trace::analysis::machine_of(figures.ranks);
@@ -253,11 +253,11 @@ void each_value_of_info(Cache& cache, Info& info) {
 // All but what only the library knows: where the run lies, and its number.
 template <typename Cache, typename Record>
 void each_cached_value(Cache& cache, Record& record) {
-  auto& [info, summary, peak, peak_total, is_padded, noise, hosts, devices, losses, pulse,
+  auto& [info, summary, peak, peak_total, is_padded, noise, hosts, devices, losses, liveness,
          is_bundled, number] = record;
   each_value_of_info(cache, info);
   each_value(cache, summary, peak, peak_total, is_padded, noise, hosts, devices, losses);
-  auto& [status, start_ns, alive_ns, world_size, processes] = pulse;
+  auto& [status, start_ns, alive_ns, world_size, processes] = liveness;
   each_value(cache, status, start_ns, alive_ns, world_size);
   cache.list(processes, [&](auto& process) {
     auto& [host, id] = process;

@@ -34,7 +34,7 @@ struct LibraryRun {
     double value = 0;
   };
   std::vector<Loss> losses;
-  RunLiveness pulse;
+  RunLiveness liveness;
   bool is_bundled = false;
   std::int64_t number = 0;  // given by the library; 0: none
 };

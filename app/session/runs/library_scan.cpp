@@ -80,7 +80,7 @@ bool LibraryScan::lives(const std::string& folder, const trace::store::RunStamp&
   if (trace::store::was_just_written(stamp)) return true;
   const auto known = entries_.find(folder);
   if (known == entries_.end() || known->second.stamp != stamp) return false;
-  return !is_abandoned(known->second.record.pulse, trace::base::wall_clock_ns());
+  return !is_abandoned(known->second.record.liveness, trace::base::wall_clock_ns());
 }
 
 // What has not changed since the last look is not opened; what is to be read goes to `unread_`.
@@ -199,7 +199,7 @@ bool LibraryScan::take_in(Unread run, LibraryRun record) {
   const bool says_running = run.info.status == RunStatus::kRunning;
   record.is_bundled = run.is_bundled;
   const bool abandoned = says_running && !lives(folder, run.stamp) &&
-                         is_abandoned(record.pulse, trace::base::wall_clock_ns());
+                         is_abandoned(record.liveness, trace::base::wall_clock_ns());
   if (abandoned) mark_as_cut_off(record.info);
   has_running_ = has_running_ || (says_running && !abandoned);
   failures_.erase(folder);
@@ -225,7 +225,7 @@ bool LibraryScan::take_live(const ui::state::RunView& live) {
   entry->second.record = record_from_figures(live.figures);
   // Its end is for the scan to find, which then reads the file.
   entry->second.record.info.status = RunStatus::kRunning;
-  entry->second.record.pulse.status = RunStatus::kRunning;
+  entry->second.record.liveness.status = RunStatus::kRunning;
   return true;
 }
 

@@ -73,7 +73,7 @@ namespace {
 
 // A run whose launcher was killed says for ever that it is running.
 LibraryRun as_it_ended(LibraryRun record) {
-  if (is_abandoned(record.pulse, trace::base::wall_clock_ns())) mark_as_cut_off(record.info);
+  if (is_abandoned(record.liveness, trace::base::wall_clock_ns())) mark_as_cut_off(record.info);
   return record;
 }
 

@@ -51,33 +51,33 @@ bool is_written(const trace::model::RunInfo& info, std::int64_t now_ns) {
          std::chrono::nanoseconds(now_ns - info.end_ns) > kReadOnAfterEnd;
 }
 
-RunLiveness pulse_of(const trace::analysis::RunFigures& figures) {
-  RunLiveness pulse;
-  pulse.status = figures.info.status;
-  pulse.start_ns = figures.info.start_ns;
-  pulse.world_size = figures.info.world_size;
+RunLiveness liveness_of(const trace::analysis::RunFigures& figures) {
+  RunLiveness liveness;
+  liveness.status = figures.info.status;
+  liveness.start_ns = figures.info.start_ns;
+  liveness.world_size = figures.info.world_size;
   for (const auto& rank : figures.ranks) {
-    pulse.alive_ns = std::max(pulse.alive_ns, rank.heartbeat.alive_ns);
+    liveness.alive_ns = std::max(liveness.alive_ns, rank.heartbeat.alive_ns);
     if (rank.info.process_id > 0) {
-      pulse.processes.push_back({rank.info.host, rank.info.process_id});
+      liveness.processes.push_back({rank.info.host, rank.info.process_id});
     }
   }
-  return pulse;
+  return liveness;
 }
 
-bool is_abandoned(const RunLiveness& pulse, std::int64_t now_ns) {
-  if (pulse.status != trace::model::RunStatus::kRunning) return false;
+bool is_abandoned(const RunLiveness& liveness, std::int64_t now_ns) {
+  if (liveness.status != trace::model::RunStatus::kRunning) return false;
   const std::string host = trace::base::host_name();
   const auto is_here = [&](const auto& process) { return process.host == host; };
-  const bool all_here = !pulse.processes.empty() &&
-                        static_cast<int>(pulse.processes.size()) >= pulse.world_size &&
-                        std::ranges::all_of(pulse.processes, is_here);
-  const bool any_lives = std::ranges::any_of(pulse.processes, [&](const auto& process) {
-    return is_here(process) && lives(process, pulse.alive_ns);
+  const bool all_here = !liveness.processes.empty() &&
+                        static_cast<int>(liveness.processes.size()) >= liveness.world_size &&
+                        std::ranges::all_of(liveness.processes, is_here);
+  const bool any_lives = std::ranges::any_of(liveness.processes, [&](const auto& process) {
+    return is_here(process) && lives(process, liveness.alive_ns);
   });
   if (any_lives) return false;
-  if (pulse.alive_ns == 0 && !all_here) return now_ns - pulse.start_ns > kUntilFirstReport;
-  const std::int64_t silence_ns = now_ns - pulse.alive_ns;
+  if (liveness.alive_ns == 0 && !all_here) return now_ns - liveness.start_ns > kUntilFirstReport;
+  const std::int64_t silence_ns = now_ns - liveness.alive_ns;
   // By the clock of this machine, which may have been set back since. Another's may go ahead.
   return all_here ? std::abs(silence_ns) > kSilenceOfTheDead : silence_ns > kSilence;
 }

@@ -24,12 +24,12 @@ struct RunLiveness {
   std::vector<Process> processes;  // of the ranks that have reported
 };
 
-RunLiveness pulse_of(const trace::analysis::RunFigures& figures);
+RunLiveness liveness_of(const trace::analysis::RunFigures& figures);
 
 // The run says that it is running, yet nothing of it is: whoever ran it was killed and could not
 // say how it ended. A silent recorder is no proof while its process lives (its disk may be full); a
 // run whose ranks have not reported yet has two minutes.
-bool is_abandoned(const RunLiveness& pulse, std::int64_t now_ns);
+bool is_abandoned(const RunLiveness& liveness, std::int64_t now_ns);
 
 // Ranks may still write after the status was set: rank 0 sets it under torchrun.
 inline constexpr std::chrono::seconds kReadOnAfterEnd{3};

@@ -302,7 +302,7 @@ Result<std::shared_ptr<const ui::state::RunView>> RunFollower::view(std::int64_t
     info.end_ns = 0;
   }
   const bool running = info.status == RunStatus::kRunning;
-  const bool lives = running && (is_own_job || !is_abandoned(pulse_of(view->figures), now_ns));
+  const bool lives = running && (is_own_job || !is_abandoned(liveness_of(view->figures), now_ns));
   view->is_live = hides_the_end || (lives && !during_replay);
   if (running && !lives && !hides_the_end) mark_as_cut_off(info);
   view->selected_step = step_to_show(now_ns);

@@ -142,13 +142,13 @@ void RunWatcher::work(const std::stop_token& stop) {
     const auto began = std::chrono::steady_clock::now();
     try {
       const bool only_looks = !requests.any && pause_length() == kNothingToDo;
-      if (only_looks && !(feed_ && feed_->is_replaced())) continue;
+      if (only_looks && !(follower_ && follower_->is_replaced())) continue;
       const bool asked = requests.any && carry_out(std::move(requests));
       // One moment for both: a replay must not reach its end between reading and publishing.
       const auto now_ns = trace::base::wall_clock_ns();
       const bool read = follow_file(now_ns);
       if (asked || read || replaying_) publish(asked || read, now_ns);
-      is_kept_ = !feed_ || feed_->keep();  // shown first
+      is_kept_ = !follower_ || follower_->keep();  // shown first
     } catch (const std::exception& error) {
       give_up(error.what());
     }
@@ -159,7 +159,7 @@ void RunWatcher::work(const std::stop_token& stop) {
 
 // What no file should be able to cause: the run is closed, the program goes on.
 void RunWatcher::give_up(const std::string& why) {
-  feed_.reset();
+  follower_.reset();
   draft_.view.reset();
   replaying_ = false;
   draft_.problem = "The run " + draft_.run.string() + " cannot be shown: " + why;
@@ -167,44 +167,44 @@ void RunWatcher::give_up(const std::string& why) {
 }
 
 bool RunWatcher::carry_out(Requests requests) {
-  const bool is_other = requests.show && (*requests.show != draft_.run || !feed_);
+  const bool is_other = requests.show && (*requests.show != draft_.run || !follower_);
   const bool is_refused = is_other && !open_run(*requests.show);
   // Another run may have been asked for meanwhile.
   if (requests.label && requests.label->first == draft_.run) label_ = requests.label->second;
   // What is asked of a run that cannot be opened is not done to the one that stays.
-  if (!feed_ || is_refused) return true;
+  if (!follower_ || is_refused) return true;
   const bool leaves =
       requests.show ? requests.replay != ReplayWish::kStart : requests.replay == ReplayWish::kStop;
   // Before the step that was asked for: beginning and leaving a replay select one, too.
   if (leaves) leave_replay();
   carry_out_replay(requests);
   if (requests.usual_step) select_first_step();
-  if (requests.step) feed_->select_step(*requests.step);
+  if (requests.step) follower_->select_step(*requests.step);
   return true;
 }
 
 bool RunWatcher::open_run(const std::filesystem::path& run) {
-  std::unique_ptr<RunFollower> feed;
+  std::unique_ptr<RunFollower> follower;
   if (!run.empty()) {
     auto opened = RunFollower::open(run);
     if (!opened && keep_what_is_shown(run, opened.error())) return false;
-    if (opened) feed = std::move(*opened);
+    if (opened) follower = std::move(*opened);
   }
-  take(run, std::move(feed));
+  take(run, std::move(follower));
   return true;
 }
 
-void RunWatcher::take(const std::filesystem::path& run, std::unique_ptr<RunFollower> feed) {
+void RunWatcher::take(const std::filesystem::path& run, std::unique_ptr<RunFollower> follower) {
   draft_.view.reset();
-  if (feed || run.empty()) draft_.problem.clear();
+  if (follower || run.empty()) draft_.problem.clear();
   could_not_read_ = false;
   label_ = {};
   replaying_ = false;
   ended_at_ns_ = 0;
   next_read_ = {};
   draft_.run = run;
-  feed_ = std::move(feed);
-  if (feed_) select_first_step();
+  follower_ = std::move(follower);
+  if (follower_) select_first_step();
 }
 
 // Its name stays, and so does what the library calls it.
@@ -240,25 +240,25 @@ void RunWatcher::leave_replay() {
   if (!std::exchange(replaying_, false)) return;
   ended_at_ns_ = 0;
   next_read_ = {};
-  if (feed_) select_first_step();
+  if (follower_) select_first_step();
 }
 
 void RunWatcher::select_first_step() {
-  const bool runs = feed_->info().status == RunStatus::kRunning;
-  feed_->select_step(runs ? std::optional<std::int64_t>(-1) : std::nullopt);
+  const bool runs = follower_->info().status == RunStatus::kRunning;
+  follower_->select_step(runs ? std::optional<std::int64_t>(-1) : std::nullopt);
 }
 
 void RunWatcher::carry_out_replay(const Requests& requests) {
   const auto now = trace::base::wall_clock_ns();
   if (requests.replay == ReplayWish::kStart) {
-    const auto range = feed_->commit_range();
+    const auto range = follower_->commit_range();
     if (!range || range->last_ns == 0) {
       draft_.problem = range ? "Nothing was recorded in this run that could be replayed."
                              : range.error().message;
       return;
     }
     clock_.load(range->idle_until_ns, range->last_ns);
-    feed_->select_step(-1);
+    follower_->select_step(-1);
     replaying_ = true;
   }
   if (requests.speed) clock_.set_speed(*requests.speed, now);
@@ -268,35 +268,35 @@ void RunWatcher::carry_out_replay(const Requests& requests) {
 
 // True if anything new was read.
 bool RunWatcher::follow_file(std::int64_t now_ns) {
-  if (!feed_) return false;
+  if (!follower_) return false;
   if (!replaying_ && std::chrono::steady_clock::now() < next_read_) return false;
-  if (feed_->is_replaced()) {
+  if (follower_->is_replaced()) {
     const auto opened = open_replacement();
     if (!opened) return could_not_read(opened.error());
   }
   trace::base::Result<bool> changed = false;
   // The status is read first: what was written before it changed is then surely read.
-  if (!replaying_ || clock_.at_end(now_ns)) changed = feed_->refresh_info();
+  if (!replaying_ || clock_.at_end(now_ns)) changed = follower_->refresh_info();
   const auto until = replaying_ && !clock_.at_end(now_ns) ? clock_.now_ns(now_ns) : INT64_MAX;
-  trace::base::Result<bool> read = changed ? feed_->advance(until) : changed;
+  trace::base::Result<bool> read = changed ? follower_->advance(until) : changed;
   if (!read) return could_not_read(read.error());
   const bool recovered = std::exchange(could_not_read_, false);
   if (recovered) draft_.problem.clear();
-  if (feed_->info().status == RunStatus::kRunning) {
+  if (follower_->info().status == RunStatus::kRunning) {
     ended_at_ns_ = 0;
   } else if (ended_at_ns_ == 0) {
     ended_at_ns_ = now_ns;
   }
   const bool fell_silent = !replaying_ && draft_.view && draft_.view->is_live && !is_own_job() &&
-                           is_abandoned(pulse_of(draft_.view->figures), now_ns);
+                           is_abandoned(liveness_of(draft_.view->figures), now_ns);
   const bool step_settled =
-      draft_.view && draft_.view->selected_step != feed_->step_to_show(now_ns);
+      draft_.view && draft_.view->selected_step != follower_->step_to_show(now_ns);
   return recovered || *changed || *read || fell_silent || step_settled;
 }
 
 void RunWatcher::publish(bool anything_read, std::int64_t now_ns) {
-  if (feed_ && (anything_read || !draft_.view)) {
-    auto view = feed_->view(now_ns, replaying_, label_, is_own_job());
+  if (follower_ && (anything_read || !draft_.view)) {
+    auto view = follower_->view(now_ns, replaying_, label_, is_own_job());
     if (view) {
       draft_.view = std::move(*view);
     } else {
@@ -319,7 +319,7 @@ void RunWatcher::publish(bool anything_read, std::int64_t now_ns) {
 
 // A view that is dear to make is made less often: at most half a core.
 std::chrono::nanoseconds RunWatcher::pause_length() const {
-  if (!feed_) return kNothingToDo;
+  if (!follower_) return kNothingToDo;
   if (replaying_)
     return draft_.replay.playing ? std::max<std::chrono::nanoseconds>(kReplayPause, last_cost_)
                                  : std::chrono::nanoseconds(kNothingToDo);

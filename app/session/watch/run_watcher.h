@@ -135,7 +135,7 @@ class RunWatcher {
   void work(const std::stop_token& stop);
   bool carry_out(Requests requests);
   bool open_run(const std::filesystem::path& run);  // false: what is shown stays
-  void take(const std::filesystem::path& run, std::unique_ptr<RunFollower> feed);
+  void take(const std::filesystem::path& run, std::unique_ptr<RunFollower> follower);
   trace::base::Result<void> open_replacement();
   bool could_not_read(const trace::base::Error& why);
   bool keep_what_is_shown(const std::filesystem::path& not_opened, const trace::base::Error& why);
@@ -149,7 +149,7 @@ class RunWatcher {
   bool is_own_job() const;
 
   // The worker's own.
-  std::unique_ptr<RunFollower> feed_;
+  std::unique_ptr<RunFollower> follower_;
   WatchState draft_;  // as it is published next
   RunLabel label_;
   bool could_not_read_ = false;  // that is the problem

@@ -191,11 +191,11 @@ void plan_strategies(const trace::analysis::RunFigures& figures, const trace::jo
 }  // namespace
 
 Result<ui::state::Snapshot> still_snapshot(const StillOptions& options) {
-  TRY_ASSIGN(const auto feed, RunFollower::open(options.run));
-  TRY(feed->advance().map([](bool) {}));
-  feed->select_step(options.step);
-  TRY_ASSIGN(auto view, feed->view(trace::base::wall_clock_ns(), false, {}));
-  feed->keep();
+  TRY_ASSIGN(const auto follower, RunFollower::open(options.run));
+  TRY(follower->advance().map([](bool) {}));
+  follower->select_step(options.step);
+  TRY_ASSIGN(auto view, follower->view(trace::base::wall_clock_ns(), false, {}));
+  follower->keep();
   TRY(check_step(view->figures, options));
 
   auto around = surroundings_of(options, view->figures);

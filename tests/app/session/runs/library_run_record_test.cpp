@@ -81,7 +81,7 @@ TEST_F(RecordCache, GivesBackAllThatWasFoundOut) {
   record.losses = {{3, 2.5}, {4, 2.25}};
   record.info.bookmarks = {{5, ""}, {6, "the late rank"}};
   record.peak_total_bytes = 5e9;
-  record.pulse.processes = {{"a host", 17}, {"", 18}};
+  record.liveness.processes = {{"a host", 17}, {"", 18}};
   record.info.predicted = trace::model::StepPrediction{4e8, 3.9e8, std::nullopt, "base"};
   keep_record(record, trace::store::run_stamp(run));
   const auto again = kept();
@@ -102,10 +102,10 @@ TEST_F(RecordCache, GivesBackAllThatWasFoundOut) {
   ASSERT_EQ(again->losses.size(), 2u);
   EXPECT_EQ(again->losses[1].step, 4);
   EXPECT_EQ(again->losses[1].value, 2.25);
-  EXPECT_EQ(again->pulse.alive_ns, record.pulse.alive_ns);
-  ASSERT_EQ(again->pulse.processes.size(), 2u);
-  EXPECT_EQ(again->pulse.processes[0].host, "a host");
-  EXPECT_EQ(again->pulse.processes[1].id, 18);
+  EXPECT_EQ(again->liveness.alive_ns, record.liveness.alive_ns);
+  ASSERT_EQ(again->liveness.processes.size(), 2u);
+  EXPECT_EQ(again->liveness.processes[0].host, "a host");
+  EXPECT_EQ(again->liveness.processes[1].id, 18);
 }
 
 TEST_F(RecordCache, SaysNothingOfARunWhoseFilesHaveChanged) {

@@ -24,7 +24,7 @@ std::int64_t dead_process() {
   return child;
 }
 
-RunLiveness pulse(std::int64_t silent_s, std::vector<RunLiveness::Process> processes) {
+RunLiveness liveness(std::int64_t silent_s, std::vector<RunLiveness::Process> processes) {
   return {.start_ns = kStart - 3600 * kSecond,
           .alive_ns = kStart - silent_s * kSecond,
           .world_size = 2,
@@ -32,35 +32,36 @@ RunLiveness pulse(std::int64_t silent_s, std::vector<RunLiveness::Process> proce
 }
 
 TEST(RunLiveness, ARecorderThatSpeaksIsAlive) {
-  EXPECT_FALSE(is_abandoned(pulse(2, {{"elsewhere", 1}, {"elsewhere", 2}}), kStart));
+  EXPECT_FALSE(is_abandoned(liveness(2, {{"elsewhere", 1}, {"elsewhere", 2}}), kStart));
 }
 
 TEST(RunLiveness, SilenceOnAnotherHostMeansAbandoned) {
-  EXPECT_TRUE(is_abandoned(pulse(11, {{"elsewhere", 1}, {"elsewhere", 2}}), kStart));
+  EXPECT_TRUE(is_abandoned(liveness(11, {{"elsewhere", 1}, {"elsewhere", 2}}), kStart));
 }
 
 TEST(RunLiveness, AProcessThatLivesMayBeSilentAsWithAFullDisk) {
-  RunLiveness silent = pulse(0, {{kThisHost, getpid()}, {kThisHost, dead_process()}});
+  RunLiveness silent = liveness(0, {{kThisHost, getpid()}, {kThisHost, dead_process()}});
   EXPECT_FALSE(is_abandoned(silent, kStart + 600 * kSecond));
 }
 
 TEST(RunLiveness, AProcessNumberThatWasGivenAwayAgainIsNotTheRecorder) {
-  EXPECT_TRUE(is_abandoned(pulse(7200, {{kThisHost, getpid()}}), kStart));
+  EXPECT_TRUE(is_abandoned(liveness(7200, {{kThisHost, getpid()}}), kStart));
 }
 
 TEST(RunLiveness, DeadProcessesOfThisHostNeedNoLongSilence) {
   const std::int64_t dead = dead_process();
-  EXPECT_TRUE(is_abandoned(pulse(4, {{kThisHost, dead}, {kThisHost, dead}}), kStart));
-  EXPECT_FALSE(is_abandoned(pulse(1, {{kThisHost, dead}, {kThisHost, dead}}), kStart));
-  EXPECT_FALSE(is_abandoned(pulse(4, {{kThisHost, dead}}), kStart)) << "one has not reported yet";
+  EXPECT_TRUE(is_abandoned(liveness(4, {{kThisHost, dead}, {kThisHost, dead}}), kStart));
+  EXPECT_FALSE(is_abandoned(liveness(1, {{kThisHost, dead}, {kThisHost, dead}}), kStart));
+  EXPECT_FALSE(is_abandoned(liveness(4, {{kThisHost, dead}}), kStart))
+      << "one has not reported yet";
 }
 
 TEST(RunLiveness, AClockThatWasSetBackKeepsNoDeadRunAlive) {
   const std::int64_t dead = dead_process();
-  EXPECT_TRUE(is_abandoned(pulse(-600, {{kThisHost, dead}, {kThisHost, dead}}), kStart));
-  EXPECT_FALSE(is_abandoned(pulse(-1, {{kThisHost, dead}, {kThisHost, dead}}), kStart));
-  EXPECT_FALSE(is_abandoned(pulse(-600, {{kThisHost, dead}, {kThisHost, getpid()}}), kStart));
-  EXPECT_FALSE(is_abandoned(pulse(-600, {{kThisHost, dead}, {"elsewhere", 1}}), kStart))
+  EXPECT_TRUE(is_abandoned(liveness(-600, {{kThisHost, dead}, {kThisHost, dead}}), kStart));
+  EXPECT_FALSE(is_abandoned(liveness(-1, {{kThisHost, dead}, {kThisHost, dead}}), kStart));
+  EXPECT_FALSE(is_abandoned(liveness(-600, {{kThisHost, dead}, {kThisHost, getpid()}}), kStart));
+  EXPECT_FALSE(is_abandoned(liveness(-600, {{kThisHost, dead}, {"elsewhere", 1}}), kStart))
       << "the other's clock may go ahead";
 }
 
@@ -85,7 +86,7 @@ TEST(RunLiveness, BeforeTheFirstReportARunHasTwoMinutes) {
 }
 
 TEST(RunLiveness, ARunThatSaysHowItEndedIsNeverAbandoned) {
-  RunLiveness done = pulse(600, {});
+  RunLiveness done = liveness(600, {});
   done.status = trace::model::RunStatus::kDone;
   EXPECT_FALSE(is_abandoned(done, kStart));
 }
