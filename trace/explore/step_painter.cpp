@@ -11,6 +11,7 @@
 #include "trace/explore/paint/picture_maker.h"
 #include "trace/explore/paint/row_painter.h"
 #include "trace/model/activity.h"
+#include "trace/store/read/rank_tail.h"
 #include "trace/timeline/pieces/piece_folder.h"
 
 namespace shardlens::trace::explore {

@@ -14,6 +14,7 @@
 #include "trace/model/activity.h"
 #include "trace/model/gpu_counter_names.h"
 #include "trace/model/untold.h"
+#include "trace/store/read/rank_tail.h"
 #include "trace/timeline/values/drawn_event.h"
 
 namespace shardlens::trace::explore {

@@ -12,9 +12,13 @@
 #include "trace/base/intervals.h"
 #include "trace/model/events.h"
 #include "trace/model/strings.h"
-#include "trace/store/read/rank_tail.h"
+#include "trace/store/table/row_fields.h"
 #include "trace/timeline/pieces/area_points.h"
 #include "trace/timeline/values/picture.h"
+
+namespace shardlens::trace::store {
+struct RowPart;
+}
 
 namespace shardlens::trace::explore {
 

@@ -9,6 +9,7 @@
 
 #include "tests/trace/units.h"
 #include "trace/model/gpu_counter_names.h"
+#include "trace/store/read/rank_tail.h"
 
 namespace shardlens::trace::explore {
 namespace {
