@@ -50,21 +50,36 @@ void leave_out_processes_behind(std::string& text, std::string_view host) {
 bool is_space_or(std::string_view others, char c) {
   return std::isspace(static_cast<unsigned char>(c)) || others.find(c) != others.npos;
 }
-bool may_precede_path(char c) { return is_space_or("'\"`=:([{,;<>|@/", c); }
+bool may_precede_path(char c) { return is_space_or("'\"`=:([{,;<>|@/\\*!?&+#", c); }
 bool ends_path(char c) { return is_space_or("'\"`:,;()[]{}<>|", c); }
+
+// "-I/data/include", as compilers take folders.
+bool is_option(std::string_view text) {
+  return text.size() >= 2 && text[text.size() - 2] == '-' &&
+         std::isupper(static_cast<unsigned char>(text.back())) &&
+         (text.size() == 2 || is_space_or("'\",", text[text.size() - 3]));
+}
+
+bool begins_path(std::string_view text, std::size_t at) {
+  if (text[at] != '/' || at + 1 == text.size()) return false;
+  // Folders of people, whatever stands before: "\n/home/name" in a text that was quoted.
+  const std::string_view rest = text.substr(at);
+  if (rest.starts_with("/home/") || rest.starts_with("/Users/")) return true;
+  const char next = text[at + 1];
+  const bool is_name = is_word(next) || next == '.' || static_cast<unsigned char>(next) >= 0x80;
+  return is_name && (at == 0 || may_precede_path(text[at - 1]) || is_option(text.substr(0, at)));
+}
 
 // Absolute paths within a text; one in quotes goes to their end.
 std::string without_paths(std::string_view text) {
   std::string result;
   std::size_t at = 0;
   while (at < text.size()) {
-    const char before = at == 0 ? ' ' : text[at - 1];
-    const bool begins = text[at] == '/' && may_precede_path(before) && at + 1 < text.size() &&
-                        (is_word(text[at + 1]) || text[at + 1] == '.');
-    if (!begins) {
+    if (!begins_path(text, at)) {
       result += text[at++];
       continue;
     }
+    const char before = at == 0 ? ' ' : text[at - 1];
     const bool is_quoted = (before == '\'' || before == '"') && text.find(before, at) != text.npos;
     std::size_t end = at;
     while (end < text.size() && (is_quoted ? text[end] != before : !ends_path(text[end]))) ++end;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "tests/trace/store/testing/store_fixture.h"
 #include "trace/model/untold.h"
 #include "trace/store/read/run_reader.h"
@@ -186,11 +188,25 @@ TEST(Redaction, LeavesNamesOfTracesOut) {
   }
 }
 
+TEST(Redaction, KnowsAnAbsolutePathWhateverStandsBeforeIt) {
+  const Redaction redaction;
+  constexpr std::pair<const char*, const char*> kTexts[]{
+      {"g++ -I/data/name/include -L/data/name/lib x.o", "g++ -I…/include -L…/lib x.o"},
+      {R"(failed\n/home/name/work/x.py)", R"(failed\n…/x.py)"},
+      {R"("\/data\/name\/x")", R"("\…/x")"},
+      {"\u201c/home/name/work/x.py\u201d", "\u201c…/x.py\u201d"},
+      {"**/data/name/x** and ?/Users/name/work/y", "**…/x** and ?…/y"},
+      {"in /\u00e9t\u00e9/name/x", "in …/x"}};
+  for (const auto& [told, given] : kTexts) EXPECT_EQ(redaction.text(told), given);
+  EXPECT_EQ(redaction.text(redaction.text(kTexts[0].first)), kTexts[0].second);
+}
+
 TEST(Redaction, LeavesOrdinaryTextsAsTheyAre) {
   const Redaction redaction;
-  for (const char* text : {"12.5 GB/s", "a / b", "aten::addmm", "ncclDevKernel_AllReduce_Sum_f32",
-                           "void at::native::vectorized<4>(int, float*)", "h.0.attn.c_attn.weight",
-                           "and/or", "step 12 of 30"}) {
+  for (const char* text :
+       {"12.5 GB/s", "a / b", "aten::addmm", "ncclDevKernel_AllReduce_Sum_f32",
+        "void at::native::vectorized<4>(int, float*)", "h.0.attn.c_attn.weight", "and/or",
+        "entra\u00een\u00e9/\u00e9valu\u00e9", "x -b/c", "step 12 of 30"}) {
     EXPECT_EQ(redaction.text(text), text);
   }
 }
