@@ -101,12 +101,12 @@ Result<SweepPoints> points_in(const Json& json, const std::string& source) {
     if (knob == nullptr) return damaged(source, "it varies an unknown setting");
     points.varied.push_back(knob);
   }
-  for (const auto& texts : json.at("points")) {
-    TRY(apply(texts, source, points.settings.emplace_back(base)));
-  }
-  if (points.settings.empty() || points.settings.size() > kMostPoints) {
+  const Json& all = json.at("points");
+  // Asked before they are made: each takes far more room than it has in the file.
+  if (all.empty() || all.size() > kMostPoints) {
     return damaged(source, "it has no points, or too many");
   }
+  for (const auto& texts : all) TRY(apply(texts, source, points.settings.emplace_back(base)));
   return points;
 }
 

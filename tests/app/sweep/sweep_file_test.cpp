@@ -133,6 +133,18 @@ TEST_F(SweepFile, RefusesWhatItWouldNotHaveWritten) {
   EXPECT_THAT(error_with("\"bucket_cap_mb\"", "\"bucket_cap\""), HasSubstr("damaged"));
 }
 
+TEST_F(SweepFile, RefusesTooManyPointsBeforeAnyIsMade) {
+  ASSERT_TRUE(write_sweep(folder.path(), record));
+  std::string points;
+  for (std::size_t i = 0; i < kMostPoints; ++i) points += "{},";
+  std::string changed = text();
+  const std::string_view begin = "\"points\": [";
+  changed.insert(changed.find(begin) + begin.size(), points + "{\"no such setting\": \"1\"},");
+  const auto read = parse_sweep(changed, "it");
+  ASSERT_FALSE(read);
+  EXPECT_THAT(read.error().message, HasSubstr("too many"));
+}
+
 TEST_F(SweepFile, AMissingOneIsNamedWithThoseThatAreThere) {
   ASSERT_TRUE(write_sweep(folder.path(), record));
   const auto read = read_sweep(folder.path(), "cap");
