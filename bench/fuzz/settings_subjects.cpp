@@ -1,8 +1,12 @@
-// What tells how to train: YAML of jobs and of checkpoints, files of DeepSpeed and Accelerate.
+// What tells how to train: YAML of jobs and of checkpoints, files of DeepSpeed and Accelerate,
+// those of sweeps and searches.
 #include <array>
+#include <system_error>
 
 #include "app/settings/settings_input.h"
+#include "app/sweep/sweep.h"
 #include "bench/fuzz/subject.h"
+#include "tests/app/sweep/made_up_sweep.h"
 #include "trace/job/checkpoint/checkpoint_info.h"
 #include "trace/store/run/settings_file.h"
 
@@ -128,9 +132,65 @@ class FrameworkSubject final : public Subject {
   fs::path file_;
 };
 
+class SweepSubject final : public Subject {
+ public:
+  std::string_view name() const override { return "sweeps"; }
+  int weight() const override { return 8; }
+
+  trace::base::Result<void> prepare(const fs::path& folder) override {
+    app::sweep::SweepRecord record;
+    record.plan = app::sweep::made_up_plan({0.25, 25}, 2);
+    record.plan.search.emplace().ended = "sure";
+    record.created_ns = 1'700'000'000'000'000'000;
+    record.runs[{0, 0}].file_name = "2026-01-01T00-00-00_caps";
+    auto& failed = record.runs[{1, 0}];
+    failed.failure = "out of memory";
+    failed.predicted = app::sweep::PredictedCost{1e8, 2.5e6};
+    TRY_ASSIGN(text_, written(folder, record));
+    return {};
+  }
+
+  void damage(Mutation& mutation, const fs::path& input) override {
+    const fs::path folder = app::sweep::sweep_folder(input, kName);
+    fs::create_directories(folder);
+    write_text_file(folder / kFile, mutation.json(text_));
+    if (mutation.one_in(100)) mutation.replace_file(folder / kFile);
+  }
+
+  void read(const fs::path& input, const fs::path& scratch, Findings& findings) override {
+    const auto no_run = [](const fs::path&) { return trace::base::Result<app::sweep::WholeRun>(); };
+    findings.check(app::sweep::Sweep::look_at(input, kName, no_run));
+    const auto record = app::sweep::read_sweep(input, kName);
+    if (!findings.check(record)) return;
+    // What was understood is said so that it is understood again.
+    const auto said = written(scratch, *record);
+    if (!findings.check(said)) return;
+    const auto again = app::sweep::parse_sweep(*said, "it");
+    if (!again) return findings.add("a sweep is not read again: " + again.error().message);
+    const auto twice = written(scratch, *again);
+    if (!twice || *twice != *said) findings.add("a sweep changes when it is written and read");
+  }
+
+ private:
+  static constexpr const char* kName = "caps";
+  static constexpr const char* kFile = "sweep.json";
+
+  static trace::base::Result<std::string> written(const fs::path& library,
+                                                  const app::sweep::SweepRecord& record) {
+    const fs::path folder = app::sweep::sweep_folder(library, record.plan.name);
+    std::error_code ignored;  // what is written says it
+    fs::create_directories(folder, ignored);
+    TRY(app::sweep::write_sweep(library, record));
+    return text_of_file(folder / kFile);
+  }
+
+  std::string text_;
+};
+
 }  // namespace
 
 std::unique_ptr<Subject> yaml_subject() { return std::make_unique<YamlSubject>(); }
 std::unique_ptr<Subject> framework_subject() { return std::make_unique<FrameworkSubject>(); }
+std::unique_ptr<Subject> sweep_subject() { return std::make_unique<SweepSubject>(); }
 
 }  // namespace shardlens::bench

@@ -58,6 +58,7 @@ std::unique_ptr<Subject> trace_subject();         // runs, as folders and packed
 std::unique_ptr<Subject> kineto_subject();        // traces of PyTorch's profiler
 std::unique_ptr<Subject> yaml_subject();          // jobs' and checkpoints' YAML
 std::unique_ptr<Subject> framework_subject();     // files of DeepSpeed and Accelerate
+std::unique_ptr<Subject> sweep_subject();         // files of sweeps and searches
 std::unique_ptr<Subject> model_folder_subject();  // configuration, tokenizer, template, weights
 std::unique_ptr<Subject> text_subject();          // what is learnt from
 std::unique_ptr<Subject> cache_subject();         // of tokens, of figures, of the library

@@ -5,11 +5,13 @@
 #include "app/report/report_json.h"
 #include "app/report/report_text.h"
 #include "app/report/run_report.h"
+#include "app/report/tuning/prediction.h"
 #include "app/session/compare/comparison_reader.h"
 #include "app/session/runs/listed_runs.h"
 #include "bench/fuzz/sqlite_damage.h"
 #include "bench/fuzz/subject.h"
 #include "trace/explore/run_explorer.h"
+#include "trace/interop/chrome/chrome_export.h"
 #include "trace/store/chunk/chunk_codec.h"
 #include "trace/store/digest/row_checksums.h"
 #include "trace/store/run/kept_file.h"
@@ -158,6 +160,9 @@ class TraceSubject final : public Subject {
     explore(findings);
     findings.check(trace::store::pack_run(run_, scratch / "packed.shardlens"));
     findings.check(trace::store::export_rows(run_, scratch / "rows.sqlite"));
+    findings.check(trace::interop::export_chrome_trace(run_, scratch / "run.json"));
+    findings.check(
+        app::report::predict_run(run_, {.from_file = {}, .assignments = {"bucket_cap_mb=1"}}));
     for (auto& listed : app::session::listed_runs(input).runs) {
       findings.check(app::session::with_figures(std::move(listed)));
     }
