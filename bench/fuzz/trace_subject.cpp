@@ -214,7 +214,9 @@ class TraceSubject final : public Subject {
     write_text_file(file, mutation.bytes(text_of_file(file)));
     if (!mutation.one_in(20)) return;
     const auto suffix = mutation.pick(std::array<const char*, 3>{"-wal", "-journal", "-shm"});
-    write_text_file(trace::base::beside(file, suffix), mutation.bytes(text_of_file(file)));
+    const fs::path beside = trace::base::beside(file, suffix);
+    write_text_file(beside, mutation.bytes(text_of_file(file)));
+    if (mutation.one_in(4)) mutation.replace_file(beside);
   }
 
   // With a checksum that is right, so that what decodes it is reached.

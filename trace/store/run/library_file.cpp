@@ -6,6 +6,7 @@
 
 #include "trace/base/file_system.h"
 #include "trace/base/saturated.h"
+#include "trace/store/run/trace_file.h"
 #include "trace/store/sqlite/sqlite.h"
 
 namespace shardlens::trace::store {
@@ -50,6 +51,7 @@ base::Result<void> check_tables(Database& database) {
 
 base::Result<Database> open_library(const fs::path& runs_dir) {
   const fs::path file = runs_dir / kLibraryFile;
+  TRY(check_left_behind(file));
   TRY_ASSIGN(auto database,
              Database::open(file.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
                             base::quoted(file)));

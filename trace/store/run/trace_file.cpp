@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <fstream>
 #include <set>
 #include <string>
 #include <string_view>
@@ -22,6 +23,8 @@ namespace {
 constexpr std::size_t kHeaderBytes = 100;
 constexpr std::string_view kMagic{"SQLite format 3\0", 16};
 using Header = std::array<unsigned char, kHeaderBytes>;
+// Section 3: of a journal.
+constexpr std::string_view kJournalMagic{"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8};
 
 std::uint32_t big_endian(const Header& header, std::size_t offset, int bytes) {
   std::uint32_t value = 0;
@@ -80,6 +83,7 @@ base::Result<Header> read_header(const fs::path& file) {
     return base::fail(base::ErrorKind::kForeign,
                       base::quoted(file) + " is not a file: a trace was expected");
   }
+  TRY(check_left_behind(file));
   TRY_ASSIGN(const FileStart start, read_start(file));
   if (start.size == 0) {
     return base::fail(base::ErrorKind::kDamaged, base::quoted(file) +
@@ -183,6 +187,16 @@ base::Result<Database> open_at(const std::string& uri, const fs::path& file) {
   return database;
 }
 
+// As after a change to several databases at once, which none of ours is. It stands behind the name
+// of a file, wherever that lies, which SQLite deletes when it has played back the journal.
+bool ends_with_magic(const fs::path& journal) {
+  std::ifstream stream(journal, std::ios::binary);
+  std::string end(kJournalMagic.size(), '\0');
+  stream.seekg(-static_cast<std::streamoff>(end.size()), std::ios::end);
+  stream.read(end.data(), static_cast<std::streamsize>(end.size()));
+  return stream && end == kJournalMagic;
+}
+
 base::Result<void> copy_if_there(const fs::path& from, const fs::path& to) {
   std::error_code error;
   if (!fs::exists(from, error)) return {};
@@ -204,6 +218,25 @@ void discard(const fs::path& temporary) {
 }
 
 }  // namespace
+
+base::Result<void> check_left_behind(const fs::path& file) {
+  std::error_code error;
+  // SQLite looks beside what a link leads to.
+  const bool is_link = fs::is_symlink(fs::symlink_status(file, error));
+  for (const fs::path& at : {file, is_link ? fs::canonical(file, error) : file}) {
+    for (const fs::path& left : {base::beside(at, "-journal"), base::beside(at, "-wal")}) {
+      const auto status = fs::symlink_status(left, error);
+      if (!fs::exists(status)) continue;
+      // Whoever opens a pipe waits, and what a link leads to would be written over.
+      if (fs::is_regular_file(status) && !ends_with_magic(left)) continue;
+      return base::fail(base::ErrorKind::kDamaged,
+                        base::quoted(left) +
+                            " was not left by Shardlens, and would be obeyed "
+                            "where it lies: delete it to read what it belongs to");
+    }
+  }
+  return {};
+}
 
 base::Result<bool> trace_file_uses_wal(const fs::path& file) {
   TRY_ASSIGN(const Header header, read_header(file));

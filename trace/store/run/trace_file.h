@@ -39,6 +39,10 @@ class TraceFile {
   base::FileStamp file_stamp_, wal_stamp_;
 };
 
+// What lies beside a file of SQLite is obeyed as soon as that is opened: a journal can have any
+// file deleted. Error kDamaged: it is none that a writer of ours leaves behind.
+base::Result<void> check_left_behind(const std::filesystem::path& file);
+
 // Checks the first bytes without SQLite, which would create files beside it; true if the file is in
 // WAL mode.
 base::Result<bool> trace_file_uses_wal(const std::filesystem::path& file);

@@ -69,6 +69,19 @@ TEST(LibraryFile, WithViewsOrTriggersIsRefusedByName) {
   }
 }
 
+TEST(LibraryFile, WithAJournalThatIsALinkIsRefusedByName) {
+  const Folder folder;
+  numbers(folder, {{"b", 20}});
+  const auto journal = base::beside(folder / kLibraryFile, "-journal");
+  std::filesystem::create_symlink(folder.write("other", "not ours"), journal);
+  const std::vector<RunPlace> places{{"b", 20}};
+  const auto given = number_runs(folder.path(), places);
+  ASSERT_FALSE(given);
+  EXPECT_NE(given.error().message.find(journal.filename()), std::string::npos)
+      << given.error().message;
+  EXPECT_TRUE(std::filesystem::is_symlink(journal));
+}
+
 TEST(LibraryFile, TheNextNumberIsNoneThatARunHas) {
   const Folder folder;
   numbers(folder, {{"a", 10}, {"b", 20}});

@@ -120,6 +120,59 @@ TEST(TraceFile, IsFoundWhateverSlashesItsPathBeginsWith) {
   EXPECT_TRUE(open_for_writing(rank_file(again, 0)));
 }
 
+// A journal of `file` that can be played back and names another file, which SQLite then deletes
+// (sqlite.org/fileformat.html, section 3, and readSuperJournal() in pager.c).
+std::string journal_naming(const std::string& other, const fs::path& file) {
+  const std::string magic = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", bytes = test::bytes_of(file);
+  const auto word = [](std::size_t value) {
+    std::string text;
+    for (int shift = 24; shift >= 0; shift -= 8) text += static_cast<char>(value >> shift & 0xff);
+    return text;
+  };
+  const auto byte = [&](std::size_t at) {
+    return std::size_t{static_cast<unsigned char>(bytes[at])};
+  };
+  const std::size_t page = byte(16) << 8 | byte(17);
+  std::string text = magic + word(0) + word(1) + word(bytes.size() / page) + word(512) + word(page);
+  text.resize(512);
+  std::size_t sum = 0;
+  for (const char c : other) sum += static_cast<unsigned char>(c);
+  return text + word((std::size_t{1} << 30) / page + 1) + other + word(other.size()) + word(sum) +
+         magic;
+}
+
+TEST(TraceFile, IsNotOpenedWhereAJournalWouldHaveAnotherFileDeleted) {
+  const Folder folder;
+  const auto other = folder.write("thesis.txt", "not ours");
+  const auto run = test::record_run(folder.path(), "run", 1, 1);
+  for (const fs::path& file : {run / kRunFile, rank_file(run, 0)}) {
+    const auto journal = base::beside(file, "-journal");
+    test::write_text(journal, journal_naming(other, file));
+    expect_error(run, base::ErrorKind::kDamaged, journal.filename(), "delete it");
+    EXPECT_FALSE(open_for_writing(file));
+    const auto link = folder / "link.shardlens";
+    fs::create_symlink(file, link);
+    EXPECT_FALSE(open_for_writing(link));
+    EXPECT_TRUE(fs::exists(other)) << file;
+    fs::remove(link);
+    fs::remove(journal);
+  }
+  EXPECT_TRUE(RunReader::open(run));
+}
+
+TEST(TraceFile, IsNotOpenedBesideALinkThatWouldBeWrittenOver) {
+  const Folder folder;
+  const auto other = folder.write("thesis.txt", "not ours");
+  const auto run = test::record_run(folder.path(), "run", 1, 1);
+  for (const char* suffix : {"-journal", "-wal"}) {
+    const auto left = base::beside(rank_file(run, 0), suffix);
+    fs::create_symlink(other, left);
+    expect_error(run, base::ErrorKind::kDamaged, left.filename(), "delete it");
+    EXPECT_TRUE(fs::is_symlink(left));
+    fs::remove(left);
+  }
+}
+
 TEST(TraceFile, IsNeverHalfVisible) {
   const Folder folder;
   const auto failing = [](Database&) -> base::Result<void> {
