@@ -24,7 +24,7 @@ create table track as
   from (select rank, lane, name, )" +
          given_away("lane", "name", with_paths) + R"( as shown, kind, instr(name, 'stream ') as at,
     kind in ('compute', 'copies', 'communication') and instr(name, 'stream ') > 0 as is_stream
-    from temp.lane);
+    from temp.lane group by rank, lane);
 create index track_of_lane on track(rank, lane);
 create table device as select rank, )" +
          given_away("rank", "device_name", with_paths) + " as name from temp.rank;";
@@ -46,7 +46,7 @@ create table team as
     case when instr(ranks, '-') = 0 then ranks end as known, )" +
          given_away("process_group", "name", with_paths) + " as name, " +
          given_away("process_group", "backend", with_paths) + R"( as backend
-    from temp.process_group);
+    from temp.process_group group by rank, process_group);
 create index team_of_group on team(rank, process_group);
 )";
 }
@@ -136,7 +136,8 @@ constexpr const char* kCallArguments = R"(
   'Process Group Description', g.name, 'Process Group Ranks', g.ranks, 'Seq', c.sequence,
   'tag', nullif(c.tag, ''), 'algorithm', nullif(c.algorithm, ''),
   'protocol', nullif(c.protocol, ''), 'channels', nullif(c.channels, 0))";
-constexpr const char* kJoinTrack = " join track t on t.rank = e.rank and t.lane = e.lane";
+// Of each event, in this order: a job of many threads has few events on each track.
+constexpr const char* kJoinTrack = " cross join track t on t.rank = e.rank and t.lane = e.lane";
 constexpr const char* kJoinCall =
     " left join team g on g.rank = c.rank and g.process_group = c.process_group"
     " left join torch_type v on v.name = c.data_type";
@@ -147,21 +148,21 @@ std::string events_of(const std::string& table, const std::string& columns, bool
          ") e" + kJoinTrack;
 }
 
-// From the call that launched it, if that is written, too. An id is unique within a rank.
+// From the call that launched it, if that is written, too; of several with its id, as in a damaged
+// trace, from the first. An id is unique within a rank.
 std::string arrow() {
   const auto end = [](const std::string& phase, const std::string& track, const std::string& time) {
-    return "json_object('ph', '" + phase + "', 'bp', 'e', 'cat', 'ac2g', 'name', 'ac2g', 'id', " +
+    return "',' || char(10) || json_object('ph', '" + phase +
+           "', 'bp', 'e', 'cat', 'ac2g', 'name', 'ac2g', 'id', " +
            "e.rank * 1099511627776 + e.correlation, 'pid', " + track + ".pid, 'tid', " + track +
            ".tid, 'ts', " + since_begin(time) + ")";
   };
-  return " || case when lt.pid is null or l.start_ns < ?2 or l.start_ns >= ?3 then '' else ',' || "
-         "char(10) || " +
-         end("s", "lt", "l.start_ns") + " || ',' || char(10) || " + end("f", "t", "e.start_ns") +
-         " end";
+  return " || coalesce((select " + end("s", "lt", "l.start_ns") + " || " +
+         end("f", "t", "e.start_ns") +
+         " from temp.launch l cross join track lt on lt.rank = l.rank and lt.lane = l.lane"
+         " where l.rank = e.rank and l.correlation = e.correlation and l.start_ns >= ?2"
+         " and l.start_ns < ?3 limit 1), '')";
 }
-constexpr const char* kJoinLaunch =
-    " left join temp.launch l on l.rank = e.rank and l.correlation = e.correlation"
-    " left join track lt on lt.rank = l.rank and lt.lane = l.lane";
 
 constexpr const char* kOnGpu =
     "'device', (select cast(substr(device, 6) as integer) from temp.rank where rank = ?1 and "
@@ -171,7 +172,7 @@ constexpr const char* kOnGpu =
 std::string kernels(bool with_paths) {
   return "select " +
          slice("'kernel'", "e.name", "e", kOnTrack, std::string(kOnGpu) + "," + kCallArguments) +
-         arrow() + events_of("kernel", "", with_paths) + kJoinLaunch +
+         arrow() + events_of("kernel", "", with_paths) +
          " left join call c on c.rank = e.rank and c.lane = e.lane and c.start_ns = e.start_ns and "
          "c.place = 1" +
          kJoinCall;
@@ -181,7 +182,7 @@ std::string copies(bool with_paths) {
   return "select " +
          slice("case when e.name like '%set%' then 'gpu_memset' else 'gpu_memcpy' end", "e.name",
                "e", kOnTrack, std::string(kOnGpu) + ", 'bytes', e.bytes") +
-         arrow() + events_of("copy", ", bytes", with_paths) + kJoinLaunch;
+         arrow() + events_of("copy", ", bytes", with_paths);
 }
 
 std::string launches(bool with_paths) {
@@ -294,7 +295,7 @@ std::vector<std::string> chrome_events_sql(bool with_paths) {
       marks("'unit ' || coalesce(u.name, e.unit) || ' ready'",
             std::string(" from (select * from temp.unit_ready") + kAtTime +
                 ") e left join (select unit, " + given_away("unit", "name", with_paths) +
-                " as name from temp.unit where rank = ?1) u on u.unit = e.unit"),
+                " as name from temp.unit where rank = ?1 group by unit) u on u.unit = e.unit"),
       counter("'memory, bytes'",
               "'parameters', e.parameters_bytes, 'gathered parameters', "
               "e.gathered_parameters_bytes, 'gradients', e.gradients_bytes, 'optimizer', "

@@ -230,6 +230,22 @@ TEST_F(ChromeExportTest, WritesTheStepsThatWereAskedForOfEachRank) {
   }
 }
 
+// Else a small file that somebody damaged fills a disk.
+TEST_F(ChromeExportTest, TellsAnEventOnceHoweverManyLaunchesAndLanesAreItsOwn) {
+  model::Batch rows = rank_rows(0);
+  rows.lanes.push_back(rows.lanes.back());
+  rows.process_groups = {{0, 0, kNone, kNone, {0}}, {0, 0, kNone, kNone, {0}}};
+  add_step(rows, 0, 1000, 2000);
+  add_call(rows, 0, 1200);
+  for (const std::int64_t at : {1100, 1150, 1160}) add_kernel(rows, 7, at, at + 200);
+  const std::string text = exported(record({rows}));
+  EXPECT_THAT(lines_with(text, "\"cat\":\"kernel\""), SizeIs(3));
+  EXPECT_THAT(lines_with(text, "all_reduce"), SizeIs(1));
+  for (const char* end : {"\"ph\":\"s\"", "\"ph\":\"f\""}) {
+    EXPECT_THAT(lines_with(text, end), SizeIs(3)) << end;
+  }
+}
+
 TEST_F(ChromeExportTest, RefusesStepsThatNoRankHas) {
   model::Batch rows = rank_rows(0);
   add_step(rows, 3, 1000, 2000);
