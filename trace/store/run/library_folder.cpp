@@ -214,7 +214,10 @@ base::Result<ClaimedRun> create_claimed_run(const fs::path& runs_dir, model::Run
   TRY_ASSIGN(auto old, runs_to_replace(runs_dir, info.name, taken));
   if (info.start_ns == 0) info.start_ns = base::wall_clock_ns();
   TRY_ASSIGN(const fs::path folder, new_folder(runs_dir, info));
-  TRY(create_run_at(folder, info));
+  const auto created = create_run_at(folder, info);
+  std::error_code ignored;
+  if (!created) fs::remove(folder, ignored);  // which is empty
+  TRY(created);
   TRY_ASSIGN(base::FolderLock claim, base::FolderLock::acquire(folder, kLongestClaim));
   return ClaimedRun{folder, std::move(claim), std::move(old), {}};
 }

@@ -209,7 +209,7 @@ fs::path saved_model(const fs::path& run_folder) {
 
 base::Result<void> create_run_at(const fs::path& run_folder, model::RunInfo& info) {
   std::error_code error;
-  fs::create_directories(run_folder, error);
+  const bool is_new = fs::create_directories(run_folder, error);
   if (error) {
     return base::fail(base::ErrorKind::kIo, "cannot create the folder " + base::quoted(run_folder) +
                                                 ": " + error.message() +
@@ -229,7 +229,9 @@ base::Result<void> create_run_at(const fs::path& run_folder, model::RunInfo& inf
     TRY(write_settings(database, info));
     return seal_run(database);
   };
-  TRY(create_trace_file(run_folder / kRunFile, fill));
+  const auto created = create_trace_file(run_folder / kRunFile, fill);
+  if (!created && is_new) fs::remove(run_folder, error);
+  TRY(created);
   info.folder = run_folder.string();
   return {};
 }

@@ -6,6 +6,7 @@
 
 #include <chrono>
 
+#include "tests/file_size_limit.h"
 #include "tests/trace/store/testing/child_process.h"
 #include "tests/trace/store/testing/store_fixture.h"
 #include "trace/store/upkeep/pack.h"
@@ -285,6 +286,17 @@ TEST(RunFolder, CreatesTheFolderThatAnotherLauncherNames) {
   const auto again = create_run_at(folder / "deep" / "run", info);
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().kind, base::ErrorKind::kUsage);
+}
+
+TEST(RunFolder, ThatCannotBeMadeLeavesNothing) {
+  const Folder folder;
+  model::RunInfo info = test::run_info("full", 1);
+  {
+    const test::FileSizeLimit limit(1024);
+    EXPECT_FALSE(create_run(folder.path(), info, false));
+    EXPECT_FALSE(create_run_in(folder / "mine", info, false));
+  }
+  EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
 TEST(RunFolder, ThatCannotBeWrittenIsNamed) {
