@@ -198,7 +198,7 @@ int run_command_line(int argc, const char* const* argv, const Surroundings& surr
     std::ostringstream result, message;
     const bool is_answer = app.exit(error, result, message) == 0;
     print_result(result.str());
-    if (!message.str().empty()) print_message(message.str());
+    print_lines(message.str());
     if (!is_answer) suggest_options(app, own, argv);
     return is_answer ? kDone : kWrongUse;
   }

@@ -6,6 +6,7 @@
 #include "app/report/text_table.h"
 #include "app/session/runs/run_banners.h"
 #include "trace/analysis/figures/run_summary.h"
+#include "trace/base/printable.h"
 #include "trace/model/acting_settings.h"
 #include "trace/tuning/predictable.h"
 #include "ui/present/compare/comparison_text.h"
@@ -268,7 +269,8 @@ std::string comparison_text(const ComparedRuns& compared) {
             ui::present::steps_text(run.summary.steps_measured) + " measured";
     const std::string nonfinite = nonfinite_text(run.steps);
     text += (nonfinite.empty() ? "" : "; " + nonfinite) + "\n";
-    for (const auto& banner : session::banners_of(run)) text += "! " + banner + "\n";
+    for (const auto& banner : session::banners_of(run))
+      text += "! " + trace::base::printable_line(banner) + "\n";
   }
   text += "\n" + settings_text(compared);
   for (std::size_t i = 0; i < compared.differences.size(); ++i) {

@@ -44,6 +44,9 @@ std::string evaluation_note(const trace::model::Evaluation& best,
   return last.step == best.step ? note : note + "; last " + loss_text(last.loss);
 }
 
+// A file of somebody else says what it wants; it must not look like lines of ours.
+std::string line_of(const std::string& text) { return trace::base::printable_line(text) + "\n"; }
+
 std::string ranks_text(const trace::model::RunInfo& info) {
   const std::string count = info.world_size > 0 ? std::to_string(info.world_size) : "?";
   return count + (info.world_size == 1 ? " rank on " : " ranks on ") +
@@ -68,7 +71,7 @@ std::string sources_text(const trace::analysis::RunFigures& figures) {
   }
   std::string text;
   for (const auto& [device, source] : sources) {
-    text += "Sources" + (sources.size() > 1 ? " on " + device : "") + ": " + source + "\n";
+    text += line_of("Sources" + (sources.size() > 1 ? " on " + device : "") + ": " + source);
   }
   return text;
 }
@@ -81,17 +84,17 @@ std::string environment_text(const trace::analysis::RunFigures& figures) {
        trace::job::parse_environment(figures.ranks.front().info.environment)) {
     text += (text.empty() ? "Environment: " : ", ") + name + "=" + value;
   }
-  return text.empty() ? "" : text + "\n";
+  return text.empty() ? "" : line_of(text);
 }
 
 // What its user has said about it.
 std::string words_text(const trace::analysis::RunFigures& figures) {
   const auto& info = figures.info;
   std::string text;
-  if (!info.note.empty()) text += "Note: " + trace::base::printable_line(info.note) + "\n";
+  if (!info.note.empty()) text += "Note: " + line_of(info.note);
   std::string tags;
   for (const auto& tag : info.tags) tags += " " + tag;
-  if (!tags.empty()) text += "Tags:" + trace::base::printable_line(tags) + "\n";
+  if (!tags.empty()) text += "Tags:" + line_of(tags);
   for (const trace::model::Bookmark& bookmark : info.bookmarks) {
     const auto step = step_at(figures, bookmark.time_ns);
     text += "Bookmark: " + (step ? "step " + std::to_string(*step) : "outside of the steps") +
@@ -106,25 +109,25 @@ std::string heading(const RunReport& report) {
   std::string text = info.name + " · " + std::string(trace::model::to_string(info.status)) + " · " +
                      ranks_text(info) + " · " + ui::present::steps_text(summary.steps_executed) +
                      ", " + ui::present::format_integer(summary.steps_measured) + " measured\n" +
-                     info.folder + "\n";
+                     line_of(info.folder);
   if (info.status == trace::model::RunStatus::kIncomplete)
-    text += "Incomplete: " + info.reason + "\n";
+    text += "Incomplete: " + line_of(info.reason);
   if (info.status == trace::model::RunStatus::kStopped && !info.reason.empty()) {
-    text += "Stopped: " + info.reason + "\n";
+    text += "Stopped: " + line_of(info.reason);
   }
-  if (!report.saved_model.empty()) text += "Trained model: " + report.saved_model.string() + "\n";
-  for (const auto& banner : session::banners_of(report.figures)) text += "! " + banner + "\n";
+  if (!report.saved_model.empty()) text += "Trained model: " + line_of(report.saved_model);
+  for (const auto& banner : session::banners_of(report.figures)) text += "! " + line_of(banner);
   const auto changed = trace::job::differing_knobs(trace::job::Settings{}, info.settings);
   const auto knobs = trace::base::joined(changed, ", ", [&](const auto* knob) {
     return std::string(knob->name) + " " + trace::job::value_text(info.settings, *knob);
   });
   if (info.imported_from.empty()) {
-    text += knobs.empty() ? "All settings at their defaults\n" : "Settings: " + knobs + "\n";
+    text += knobs.empty() ? "All settings at their defaults\n" : "Settings: " + line_of(knobs);
   }
-  if (!info.command.empty()) text += "Command: " + trace::base::printable_line(info.command) + "\n";
+  if (!info.command.empty()) text += "Command: " + line_of(info.command);
   text += words_text(report.figures);
   for (const auto& line : ui::present::device_lines(report.figures))
-    text += "Device: " + line + "\n";
+    text += "Device: " + line_of(line);
   text += environment_text(report.figures) + sources_text(report.figures);
   if (report.range) {
     text += "Measured: " + range_text(*report.range) +
@@ -378,7 +381,7 @@ std::string recorder_text(const trace::analysis::RecorderFigures& recorder) {
   text += "\n";
   for (const auto& loss : recorder.losses) {
     text += "  rank " + std::to_string(loss.rank) + " lost " +
-            ui::present::format_integer(loss.count) + ": " + loss.reason + "\n";
+            ui::present::format_integer(loss.count) + ": " + line_of(loss.reason);
   }
   return text;
 }
@@ -414,7 +417,7 @@ std::string failure_text(const RunReport& report) {
   const auto& info = report.figures.info;
   if (info.status != trace::model::RunStatus::kFailed) return "";
   std::string text =
-      "\nFailed: " + (info.reason.empty() ? "for a reason not recorded" : info.reason) + "\n" +
+      "\nFailed: " + line_of(info.reason.empty() ? "for a reason not recorded" : info.reason) +
       diagnosis_text(report.diagnosis);
   if (!report.log_tail.empty()) {
     text += "The end of rank " + std::to_string(report.failed_rank) + "'s log:\n";

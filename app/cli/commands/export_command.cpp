@@ -13,6 +13,7 @@
 #include "app/report/run_report.h"
 #include "app/session/runs/listed_runs.h"
 #include "trace/base/file_system.h"
+#include "trace/base/printable.h"
 #include "trace/base/text.h"
 #include "trace/frameworks/write/framework_export.h"
 #include "trace/interop/chrome/chrome_export.h"
@@ -91,7 +92,7 @@ Result<int> export_chrome(const ExportArguments& arguments, const std::filesyste
   std::string text;
   for (const auto& file : written.files) {
     files.push_back(file.string());
-    text += file.string() + "\n";
+    text += trace::base::printable_line(file.string()) + "\n";
   }
   text += trace::base::grouped(written.events) + " events\n";
   const report::Json json{{"files", std::move(files)}, {"events", written.events}};

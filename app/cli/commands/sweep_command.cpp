@@ -98,11 +98,11 @@ bool leave_out_refused(SweepPoints& points, sweep::PointJobs& jobs,
   const std::size_t refused = sweep::leave_out_refused(points, jobs, 0).size();
   if (refused == 0) return true;
   if (arguments.skips_refused && !jobs.empty()) {
-    print_message("Left out, as it cannot be run:" + reasons);
+    print_lines("Left out, as it cannot be run:" + reasons);
     return true;
   }
-  print_message("error: nothing was started, as " + std::to_string(refused) + " of " +
-                std::to_string(count) + " points cannot be run:" + reasons);
+  print_lines("error: nothing was started, as " + std::to_string(refused) + " of " +
+              std::to_string(count) + " points cannot be run:" + reasons);
   if (!arguments.resumed.empty()) {
     print_message("Undo what has changed since the sweep began, or begin another one without them");
   } else if (!jobs.empty()) {

@@ -9,6 +9,7 @@
 #include "app/report/run_report.h"
 #include "app/session/runs/listed_runs.h"
 #include "trace/base/number_text.h"
+#include "trace/base/printable.h"
 #include "trace/base/saturated.h"
 #include "trace/base/text.h"
 #include "trace/store/run/run_folder.h"
@@ -87,7 +88,8 @@ std::string damage_text(const Damage& part, const VerifyReport& report) {
 std::string verified_text(const std::filesystem::path& run, const VerifyReport& report) {
   const std::int64_t events = sum_of(report, &trace::store::VerifiedRank::events);
   const std::int64_t readable = sum_of(report, &trace::store::VerifiedRank::readable_events);
-  std::string text = run.string() + ": " + std::to_string(report.ranks.size()) +
+  std::string text = trace::base::printable_line(run.string()) + ": " +
+                     std::to_string(report.ranks.size()) +
                      (report.ranks.size() == 1 ? " rank, " : " ranks, ") + grouped(events) +
                      " events, " + grouped(sum_of(report, &trace::store::VerifiedRank::chunks)) +
                      " chunks, " + ui::present::bytes_text(report.bytes) + "\n";

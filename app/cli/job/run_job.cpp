@@ -53,8 +53,11 @@ int print_outcome(const launch::JobStatus& status, const launch::JobSession& job
   }
   // Once only: the text below says it too, but a reader of JSON sees only this.
   if (!as_asked) {
-    print_message(failed && as_json ? report::failure_text(*report)
-                                    : "error: " + report->figures.info.reason);
+    if (failed && as_json) {
+      print_lines(report::failure_text(*report));
+    } else {
+      print_message("error: " + report->figures.info.reason);
+    }
   }
   print_result(as_json ? report::dump_json(report::report_json(*report))
                        : report::report_text(*report) + "\n" + job.folder().string() + "\n");

@@ -14,7 +14,7 @@ inline constexpr int kWrongUse = 2;
 
 // All that commands print passes here, where text from outside loses what a terminal would obey.
 void print_result(std::string_view text);   // standard output, flushed
-void print_message(std::string_view text);  // standard error, with a newline
+void print_message(std::string_view text);  // standard error, one line
 void print_lines(std::string_view text);    // the same of every line; nothing of ""
 // For other programs, byte by byte, unless standard output is a terminal. Flushed.
 void print_data(std::string_view data);

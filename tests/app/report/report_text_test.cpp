@@ -76,6 +76,24 @@ TEST_F(ReportText, TellsTheLastLossAlsoWhereTheFirstIsNotKnown) {
   EXPECT_EQ(loss_row(), whole.substr(0, from));
 }
 
+// As a file that somebody else made may have it.
+TEST_F(ReportText, WhatARunSaysLooksLikeNoLineOfOurs) {
+  const std::string hostile = "x\nok: done";
+  for (const auto status : {trace::model::RunStatus::kFailed, trace::model::RunStatus::kIncomplete,
+                            trace::model::RunStatus::kStopped}) {
+    auto report = loaded();
+    auto& info = report.figures.info;
+    info.status = status;
+    info.reason = info.folder = info.settings.data = info.note = info.command = hostile;
+    report.saved_model = hostile;
+    report.figures.ranks.at(0).info.sources = hostile;
+    report.figures.recorder.losses.push_back({0, hostile, 1});
+    EXPECT_FALSE(contains(report_text(report), "\nok: done")) << report_text(report);
+    info.imported_from = hostile;
+    EXPECT_FALSE(contains(report_text(report), "\nok: done")) << report_text(report);
+  }
+}
+
 TEST_F(ReportText, SaysWhatItsUserHasNoted) {
   const auto run = write_synthetic_run(folder_.path());
   const auto before = load_report(run.folder);

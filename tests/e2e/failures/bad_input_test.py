@@ -73,6 +73,10 @@ class BadInput(harness.ShardlensTest):
         quiet(self.shardlens('report', run).stdout)
         quiet(self.shardlens('report', f'no such run {hostile}', code=1).stderr)
         quiet(self.refused(f'--{hostile}'))
+        folder = self.run_folders()[0]
+        folder = folder.rename(folder.with_name('x\nok: done'))
+        quiet(self.shardlens('report', str(folder)).stdout)
+        quiet(self.shardlens('verify', str(folder), code=1).stdout)  # its name was changed
         self.refused('generate', hostile, '--ranks', '1', '--events', '10')
 
     def test_names(self):

@@ -1,5 +1,7 @@
 #include "trace/store/table/row_io.h"
 
+#include "trace/base/printable.h"
+
 namespace shardlens::trace::store {
 
 void StringIndex::add(model::StringId id, std::string_view text) {
@@ -75,7 +77,8 @@ void RowScanner::integer_list(const char* name, std::vector<int>& values) {
 
 void RowScanner::complain(const char* name, std::string_view text) {
   if (!problem_.empty()) return;
-  problem_ = std::string(name) + " has the unknown value '" + std::string(text.substr(0, 60)) + "'";
+  problem_ = std::string(name) + " has the unknown value '" +
+             base::printable_line(text.substr(0, 60)) + "'";
 }
 
 }  // namespace shardlens::trace::store
