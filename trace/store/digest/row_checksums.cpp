@@ -105,8 +105,10 @@ base::Result<void> seal_run(Database& database) {
 
 base::Result<RunSeal> read_run_seal(Database& database) {
   RunSeal seal;
-  TRY_ASSIGN(seal.kept, database.text("select value from meta " + rows_of_rank("meta", kRunRank) +
-                                      " and key = '" + kSealKey + "'"));
+  // Another one would be covered by none.
+  TRY_ASSIGN(seal.kept,
+             database.text("select case count(*) when 1 then max(value) end from meta " +
+                           rows_of_rank("meta", kRunRank) + " and key = '" + kSealKey + "'"));
   TRY_ASSIGN(const auto rows, database.integer("select (select count(*) from meta " +
                                                rows_of_rank("meta", kRunRank) +
                                                ") + (select count(*) from setting)"));

@@ -240,7 +240,8 @@ void FileCheck::check_run() {
   if (!seal) return cannot_read("table meta", seal.error());
   if (seal->kept == seal->found) return;
   add(kRunRank, seal->kept.empty()
-                    ? "the run's name, status and settings have no checksum (table meta lacks it)"
+                    ? "the run's name, status and settings have no checksum (table meta lacks it, "
+                      "or has several)"
                     : "the run's name, status or settings were changed (tables meta and setting "
                       "have another checksum)");
 }

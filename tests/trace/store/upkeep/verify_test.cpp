@@ -184,6 +184,9 @@ constexpr ChangedRow kChangesOfRanks[] = {
 
 constexpr ChangedRow kChangesOfRuns[] = {
     {"delete from meta where key='checksum'", "settings have no checksum"},
+    {"insert into meta(row_id,rank,key,value) select 255,rank,key,value from meta where "
+     "key='checksum'",
+     "or has several"},
     {"update setting set value='7' where key='seed'", "settings"},
     {"update meta set value='other' where key='name'", "name"},
     {"delete from setting where key='seed'", "settings"},
