@@ -1,5 +1,6 @@
 // Runs: their bytes, rows, schema and chunks, read by all that reads runs.
 #include <array>
+#include <system_error>
 
 #include "app/report/comparison_report.h"
 #include "app/report/report_json.h"
@@ -146,6 +147,10 @@ class TraceSubject final : public Subject {
     bool is_alone = true;
     for (; mutation.one_in(4); is_alone = false) static_cast<void>(damage_part(mutation));
     if (is_alone) changed_ = changed;
+    // In the end, since whoever opens the file may wait for a pipe.
+    if (!mutation.one_in(50)) return;
+    const fs::path file = from == packed_ ? run_ : run_ / trace::store::kRunFile;
+    mutation.replace_file(trace::base::beside(file, "-journal"));
   }
 
   void read(const fs::path& input, const fs::path& scratch, Findings& findings) override {
@@ -189,6 +194,8 @@ class TraceSubject final : public Subject {
         : mutation.one_in(3)
             ? run_ / trace::store::kRunFile
             : trace::store::rank_file(run_, static_cast<int>(mutation.below(kRanks)));
+    std::error_code error;
+    if (!fs::is_regular_file(file, error)) return {};  // a pipe already, or a folder
     switch (mutation.below(5)) {
       case 0:
         damage_bytes(mutation, file);
@@ -214,9 +221,7 @@ class TraceSubject final : public Subject {
     write_text_file(file, mutation.bytes(text_of_file(file)));
     if (!mutation.one_in(20)) return;
     const auto suffix = mutation.pick(std::array<const char*, 3>{"-wal", "-journal", "-shm"});
-    const fs::path beside = trace::base::beside(file, suffix);
-    write_text_file(beside, mutation.bytes(text_of_file(file)));
-    if (mutation.one_in(4)) mutation.replace_file(beside);
+    write_text_file(trace::base::beside(file, suffix), mutation.bytes(text_of_file(file)));
   }
 
   // With a checksum that is right, so that what decodes it is reached.
