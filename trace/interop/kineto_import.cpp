@@ -451,6 +451,7 @@ base::Result<ImportedRun> Import::run(const fs::path& runs_dir) {
     fs::remove_all(made.folder, ignored);
     return tl::make_unexpected(written.error());
   }
+  if (options_.whole) options_.whole();
   if (const auto placed = store::take_place(made); !placed) {
     // Of the old run nothing may be left.
     return base::fail(

@@ -161,6 +161,7 @@ base::Result<SyntheticRun> generate_run(const fs::path& runs_dir,
     info.end_ns = generation.end_ns();
     done = store::update_run(result.folder, info);
   }
+  if (done && options.whole) options.whole();
   if (done) done = store::take_place(made);
   if (!done) {
     std::error_code ignored;

@@ -20,8 +20,10 @@ struct SyntheticRunOptions {
   bool overwrite = false;
   // From 0 to 1, on the caller's thread; false ends it.
   std::function<bool(double)> progress;
-  // Told of the run's folder before anything is in it: half made until generate_run() returns.
+  // Told of the run's folder before anything is in it: half made until `whole` is told, before the
+  // runs that it replaces go.
   std::function<void(const std::filesystem::path&)> begun;
+  std::function<void()> whole;
 };
 
 struct SyntheticRun {

@@ -36,6 +36,7 @@ trace::base::Result<int> generate(const GenerateArguments& arguments) {
   StopRequest stop("writing");
   options.progress = stop.progress();
   options.begun = [&](const auto& folder) { stop.remove_if_ended(folder); };
+  options.whole = [&] { stop.keep_all(); };
   TRY_ASSIGN(const auto run,
              stop.ended(trace::synthetic::generate_run(arguments.runs_dir, options)));
   print_result(arguments.as_json()

@@ -46,6 +46,7 @@ trace::base::Result<int> import_traces(const ImportArguments& arguments) {
   options.overwrite = arguments.overwrite;
   options.progress = stop.progress();
   options.begun = [&](const auto& folder) { stop.remove_if_ended(folder); };
+  options.whole = [&] { stop.keep_all(); };
   TRY_ASSIGN(const auto imported, stop.ended(trace::interop::import_kineto(
                                       arguments.files, arguments.runs_dir, options)));
   for (const std::string& warning : imported.warnings) print_message("warning: " + warning);

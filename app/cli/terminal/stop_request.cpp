@@ -77,6 +77,11 @@ void StopRequest::remove_if_ended(const std::filesystem::path& half_made) {
   half_made_.push_back(half_made);
 }
 
+void StopRequest::keep_all() {
+  const std::lock_guard lock(mutex_);
+  half_made_.clear();
+}
+
 void StopRequest::watch() {
   while (!is_over_ && !signals_.wait(kForever)) {
   }

@@ -54,6 +54,8 @@ class StopRequest {
 
   // `half_made`, a folder or file, and with a file what SQLite puts beside it.
   void remove_if_ended(const std::filesystem::path& half_made);
+  // What was half made is whole, or gone.
+  void keep_all();
 
  private:
   void watch();

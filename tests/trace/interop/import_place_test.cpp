@@ -142,6 +142,21 @@ TEST_F(ReplacingImport, ThatCannotBeWrittenLeavesTheRunThatItWasToReplace) {
   }
 }
 
+TEST_F(ReplacingImport, IsWholeBeforeTheOldOneGoes) {
+  for (const bool in_library : {true, false}) {
+    Replacement replaced = replacement(in_library);
+    std::filesystem::path made;
+    bool was_there = false;
+    replaced.options.begun = [&](const std::filesystem::path& folder) { made = folder; };
+    replaced.options.whole = [&] {
+      was_there = std::filesystem::exists(replaced.old) &&
+                  open(made).figures.info.status == model::RunStatus::kDone;
+    };
+    ASSERT_TRUE(import_kineto(files_, runs(), replaced.options));
+    EXPECT_TRUE(was_there);
+  }
+}
+
 TEST_F(ReplacingImport, ThatCannotTakeTheOldOnesPlaceIsKeptAndSaysWhereItLies) {
   for (const bool in_library : {true, false}) {
     auto [options, old] = replacement(in_library);

@@ -68,6 +68,23 @@ TEST(StopRequest, WorkThatNeverAsksIsEndedAndWhatItHasHalfMadeGoes) {
   EXPECT_FALSE(std::filesystem::exists(folder / "packed.new-wal"));
 }
 
+TEST(StopRequest, WhatIsWholeStaysWhereWorkIsEnded) {
+  const trace::test::Folder folder;
+  const auto ready = folder / "ready";
+  const auto run = folder / "run";
+  std::filesystem::create_directory(run);
+  const int status = status_after_signal(ready, [&] {
+    StopRequest stop;
+    stop.remove_if_ended(run);
+    stop.keep_all();
+    std::ofstream(ready) << "now";
+    std::this_thread::sleep_for(60s);
+  });
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  EXPECT_TRUE(std::filesystem::exists(run));
+}
+
 TEST(StopRequest, EndsAtOnceWithoutASignal) {
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < 20; ++i) const StopRequest stop;
