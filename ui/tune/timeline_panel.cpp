@@ -6,7 +6,6 @@
 
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/job/settings/grammars.h"
-#include "trace/job/settings/grammars.h"
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
