@@ -14,7 +14,8 @@ import subprocess
 import sys
 import tempfile
 
-from predict import UNDISTURBED, Program, least_difference, noise_row, option_parser, order_row, point_row, pooled_noise, print_rows
+from predict import (STEP_TIMES, Program, least_apart, least_difference, noise_row, option_parser, order_row, point_row, pooled_noise,
+                     print_rows, step_times)
 
 HERE = pathlib.Path(__file__).parent
 SUPPORT = HERE.parents[1] / "tests" / "e2e" / "support"  # with traced_job
@@ -67,9 +68,6 @@ class Desk(Program):
             raise RuntimeError(f"PyTorch's programs ended with {done.returncode}: {done.stderr.strip()[-2000:]}")
         return folder
 
-    def step_ms(self, run):
-        return self.ask("report", run)["summary"]["step_ms"][UNDISTURBED]
-
     def predict(self, run, settings):
         """In parts of the run's own step time; None where it is refused."""
         answer = self.ask("predict", run, *self.assignments(settings), may_fail=True)
@@ -80,19 +78,20 @@ def measure(options, families, library):
     """By job: measured step times, in milliseconds, and by pair of jobs what is predicted of the second, in parts of the first."""
     desk, order = Desk(options, library), random.Random(options.seed)
     jobs = [job for family in families.values() for job in family]
-    measured = {job: [] for job in jobs}
+    measured = {what: {job: [] for job in jobs} for what in STEP_TIMES}
     for repeat in range(options.repeats):
         with desk.trace(order.sample(jobs, len(jobs))) as folder:
             for job in jobs:
                 files = [f"{folder}/{job}.rank{rank}.json" for rank in range(RANKS)]
                 desk.ask("import", *files, "-o", f"{job} {repeat}")
-                measured[job].append(desk.step_ms(f"{job} {repeat}"))
-                print(f"{job}: {measured[job][-1]:.1f} ms", file=sys.stderr)
+                for what, ms in step_times(desk.ask("report", f"{job} {repeat}")).items():
+                    measured[what][job].append(ms)
+                print(f"{job}: {measured['mean'][job][-1]:.1f} ms", file=sys.stderr)
     predicted = {}
     for family in families.values():
         for origin, target in itertools.permutations(family, 2):
             predicted[origin, target] = [desk.predict(f"{origin} {repeat}", family[target]) for repeat in range(options.repeats)]
-    return measured, predicted
+    return least_apart(measured), predicted
 
 
 def rows_of(measured, predicted):

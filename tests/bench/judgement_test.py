@@ -47,6 +47,11 @@ class Judgement(unittest.TestCase):
         self.assertEqual(list(of_points(disturbed, 0.8).values()), [True, True])
         self.assertEqual(list(of_traces(disturbed, [0.8, 0.4, 0.8], [1.25] * 3).values()), [True] * 3)
 
+    def test_a_run_is_told_by_its_mean_unless_that_tells_less(self):
+        self.assertIs(predict.least_apart(quiet := {'mean': QUIET, 'p10': NOISY}), quiet['mean'])
+        self.assertIs(predict.least_apart(disturbed := {'mean': NOISY, 'p10': QUIET}), disturbed['p10'])
+        self.assertIs(predict.least_apart(once := {'mean': ONCE, 'p10': ONCE | {}}), once['mean'])
+
     def test_noise_is_the_standard_deviation_of_what_is_measured(self):
         draw = random.Random(1)
         measured = {point: [draw.gauss(100, 3) for _ in range(3)] for point in range(2000)}

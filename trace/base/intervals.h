@@ -49,6 +49,10 @@ void visit_within(const Intervals& set, Interval window, Visit&& visit) {
   }
 }
 
+// `ns` in equal parts, one at the begin of each tenth of `whole`; all of it where that is no
+// longer. What is done now and then on the way, nobody knows when.
+Intervals spread_over(const Interval& whole, std::int64_t ns);
+
 std::int64_t length(const Intervals& set);
 // |set ∩ window| without building the intersection.
 std::int64_t length_within(const Intervals& set, Interval window);

@@ -205,6 +205,11 @@ double CallCosts::link_ns(const Conditions& recorded, const predict::CollectiveK
   return busy_link_ns(recorded, kind.function, usual_group(recorded, kind), bytes);
 }
 
+double CallCosts::least_ns(const Conditions& recorded, const predict::CollectiveKind& kind,
+                           double bytes) {
+  return whole_link_ns(recorded, kind.function, usual_group(recorded, kind), bytes);
+}
+
 auto CallCosts::of(const Conditions& next, CollectiveFunction function, Group group,
                    double bytes) const -> std::optional<Cost> {
   const int ranks = group.ranks;

@@ -69,6 +69,9 @@ class CallCosts {
   // none.
   static double link_ns(const Conditions& recorded, const predict::CollectiveKind& kind,
                         double bytes);
+  // What that link needs for it at least, latency included.
+  static double least_ns(const Conditions& recorded, const predict::CollectiveKind& kind,
+                         double bytes);
   // What the backend itself takes for one, in what it takes for another: as much as it moves.
   static double own_ratio(const predict::CollectiveKind& kind,
                           const predict::CollectiveKind& measured, Backend backend);

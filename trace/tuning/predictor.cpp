@@ -25,8 +25,8 @@ namespace {
 
 // Of the change: where transfers of such sizes were not seen, or computation is scaled.
 constexpr double kExtrapolated = 0.1;
-// The same where a CPU computes again what it does not keep: the first forward becomes faster,
-// since what is freed stays in caches. Of `tiny` on two cores of a Xeon 0.27 of the change.
+// The same where a CPU computes again what it does not keep: how much faster forward becomes is
+// another thing with each model.
 constexpr double kRecomputedOnCpu = 0.3;
 // Of the step, where another strategy does work of its own beside model and collectives: copies
 // into flat buffers, views. Where there are more micro-batches, of each of them.

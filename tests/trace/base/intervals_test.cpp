@@ -110,6 +110,17 @@ TEST_P(IntervalsProperty, TrimmingForgetsOnlyThePast) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, IntervalsProperty, testing::Values(1u, 2u, 3u));
 
+TEST(Intervals, AreSpreadOverALongerTime) {
+  const Intervals parts = spread_over({1000, 1100}, 25);
+  EXPECT_EQ(parts.size(), 10u);
+  EXPECT_EQ(length(parts), 25);
+  EXPECT_EQ(parts[3].start_ns, 1030);
+  EXPECT_EQ(spread_over({1000, 1100}, 100), (Intervals{{1000, 1100}}));
+  EXPECT_EQ(spread_over({1000, 1100}, 500), (Intervals{{1000, 1100}})) << "there is no more of it";
+  EXPECT_TRUE(spread_over({1000, 1100}, 0).empty());
+  EXPECT_TRUE(spread_over({1000, 1000}, 5).empty());
+}
+
 TEST(Intervals, TouchingIntervalsAreOne) {
   const Intervals joined{{0, 10}};
   EXPECT_EQ(normalize({{5, 10}, {0, 5}}), joined);

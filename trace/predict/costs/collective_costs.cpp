@@ -140,9 +140,30 @@ TransferCosts::TransferCosts(const MeasuredTransfers& measured) {
                        (base::quantile(times, 0.75) - base::quantile(times, 0.25)) / 2});
     if (times.size() == 1) single.push_back(points_.size() - 1);
   }
-  double widest = 0;
-  for (const Point& p : points_) widest = std::max(widest, p.spread_ns / std::max(p.mean_ns, 1.0));
-  for (const std::size_t i : single) points_[i].spread_ns = widest * points_[i].mean_ns;
+  for (const std::size_t i : single) points_[i].spread_ns = spread_of_nearest(i, single);
+}
+
+// In proportion. 0: nothing was measured more than once.
+double TransferCosts::spread_of_nearest(std::size_t point,
+                                        const std::vector<std::size_t>& single) const {
+  const Point& own = points_[point];
+  double least = std::numeric_limits<double>::infinity(), spread_ns = 0;
+  for (std::size_t i = 0; i < points_.size(); ++i) {
+    const Point& other = points_[i];
+    const double apart = std::abs(std::log(std::max(other.bytes, 1.0) / std::max(own.bytes, 1.0)));
+    if (std::ranges::binary_search(single, i) || apart >= least) continue;
+    least = apart;
+    spread_ns = other.spread_ns / std::max(other.mean_ns, 1.0) * own.mean_ns;
+  }
+  return spread_ns;
+}
+
+// Between two points as much as the one that was measured there, else in between.
+double TransferCosts::spread_at(double bytes, const Point& before, const Point& next) {
+  if (bytes <= before.bytes * kSameSize) return before.spread_ns;
+  if (bytes * kSameSize >= next.bytes) return next.spread_ns;
+  return std::lerp(before.spread_ns, next.spread_ns,
+                   (bytes - before.bytes) / (next.bytes - before.bytes));
 }
 
 // Half of it, which is as likely to be there as not; between sizes that are far apart. `next`: the
@@ -182,8 +203,7 @@ auto TransferCosts::of(double bytes) const -> std::optional<Cost> {
     const double line_ns = line(before, *next);
     const double half_jump =
         half_jump_ns(bytes, line_ns, static_cast<std::size_t>(next - all.begin()));
-    return Cost{line_ns + half_jump,
-                std::hypot(std::max(before.spread_ns, next->spread_ns), half_jump), false};
+    return Cost{line_ns + half_jump, std::hypot(spread_at(bytes, before, *next), half_jump), false};
   }
   const bool is_below = next == all.begin();
   const Point& edge = is_below ? all.front() : all.back();

@@ -23,8 +23,9 @@ class TransferCosts {
 
   struct Cost {
     double ns = 0;
-    // Half of what lies between the quartiles of what was measured there; of a single transfer, the
-    // widest of the others in proportion. With half of a jump that lies on the way.
+    // Half of what lies between the quartiles of what was measured there; of a single transfer, in
+    // proportion, that of the nearest size that was measured more than once. With half of a jump
+    // that lies on the way.
     double spread_ns = 0;
     bool is_extrapolated = false;  // no size was measured on one of its sides
     // It may be so much less or more: no slope is known, and it lies between what bytes make
@@ -44,6 +45,8 @@ class TransferCosts {
   struct Point {
     double bytes = 0, mean_ns = 0, spread_ns = 0;
   };
+  double spread_of_nearest(std::size_t point, const std::vector<std::size_t>& single) const;
+  static double spread_at(double bytes, const Point& before, const Point& next);
   double half_jump_ns(double bytes, double line_ns, std::size_t next) const;
 
   std::vector<Point> points_;  // by size; sizes within a tenth of each other are one

@@ -98,15 +98,20 @@ std::map<MatchedCalls::Key, double> MatchedCalls::waits_for_link(const LinkTime&
   return waits;
 }
 
+std::map<MatchedCalls::Key, double> MatchedCalls::times_ns(const LinkTime& link_ns) const {
+  auto times = parts_of_time();
+  if (!link_ns) return times;
+  for (const auto& [key, wait_ns] : waits_for_link(link_ns)) {
+    times[key] = std::max(0.0, times[key] - wait_ns);
+  }
+  return times;
+}
+
 MeasuredCollectives MatchedCalls::measured(const Counts& counts, const LinkTime& link_ns) const {
-  const auto waits = link_ns ? waits_for_link(link_ns) : std::map<Key, double>();
   MeasuredCollectives measured;
-  for (const auto& [key, ns] : parts_of_time()) {
+  for (const auto& [key, ns] : times_ns(link_ns)) {
     const Call& call = calls_.at(key);
-    if (!counts(key, call)) continue;
-    const auto wait = waits.find(key);
-    const double without = wait == waits.end() ? ns : std::max(0.0, ns - wait->second);
-    measured[call.kind][static_cast<double>(call.bytes)].push_back(without);
+    if (counts(key, call)) measured[call.kind][static_cast<double>(call.bytes)].push_back(ns);
   }
   return measured;
 }

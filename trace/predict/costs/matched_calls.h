@@ -49,11 +49,13 @@ class MatchedCalls {
   const Call& at(const Key& key) const { return calls_.at(key); }
   using Counts = std::function<bool(const Key&, const Call&)>;
   using LinkTime = std::function<double(const CollectiveKind&, double bytes)>;
-  // What those took that all ranks told of and that count. A group that carries out several at once
-  // (PyTorch's Gloo two) gives each of them a part of its time: as much as they take together is
-  // what they would take one after the other.
+  // What each took that all ranks told of. A group that carries out several at once (PyTorch's Gloo
+  // two) gives each of them a part of its time: as much as they take together is what they would
+  // take one after the other.
   // `link_ns`: for how long a call has the link of its ranks to itself, for which others, of any
   // group, wait; that waiting is left out. None: calls share no link.
+  std::map<Key, double> times_ns(const LinkTime& link_ns = {}) const;
+  // The same of those that count, by kind and size.
   MeasuredCollectives measured(const Counts& counts, const LinkTime& link_ns = {}) const;
 
  private:

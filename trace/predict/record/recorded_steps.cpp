@@ -1,6 +1,7 @@
 #include "trace/predict/record/recorded_steps.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -389,6 +390,28 @@ MeasuredCollectives RecordedSteps::transfers(const MatchedCalls::LinkTime& link_
   return calls_.measured(begins_in_chosen(true), link_ns);
 }
 
+std::vector<ObservedTransfer> RecordedSteps::observed_transfers(
+    const MatchedCalls::LinkTime& link_ns, const MatchedCalls::LinkTime& least_ns) const {
+  for (const auto& [rank, told] : by_rank_) {
+    if (told.is_on_device) return {};
+  }
+  std::vector<ObservedTransfer> observed;
+  const auto counts = begins_in_chosen(true);
+  for (const auto& [key, ns] : calls_.times_ns(link_ns)) {
+    const MatchedCalls::Call& call = calls_.at(key);
+    if (!counts(key, call) || call.transfer_ns() == 0) continue;
+    const Interval time{call.latest_start_ns, call.end_ns};
+    std::int64_t computed_ns = 0;
+    for (const auto& [rank, told] : finished()) {
+      computed_ns += base::length_within(told.computes, time);
+    }
+    const auto of_all_ns = static_cast<double>(time.length() * std::ssize(finished()));
+    observed.push_back({call.kind, call.bytes, static_cast<double>(computed_ns) / of_all_ns, ns,
+                        least_ns(call.kind, static_cast<double>(call.bytes))});
+  }
+  return observed;
+}
+
 MeasuredCollectives RecordedSteps::other_transfers() const {
   MeasuredCollectives others = calls_.measured(begins_in_chosen(false));
   for (auto& [kind, by_size] : others) {
@@ -470,8 +493,9 @@ std::map<int, Intervals> RecordedSteps::communication_work(const WorkingTime& wo
       if (!call.is_whole()) continue;
       const auto took = static_cast<double>(call.transfer_ns());
       const double works_ns = working_ns(call.kind, static_cast<double>(call.bytes), took);
-      of_rank.push_back(
-          {call.latest_start_ns, call.latest_start_ns + static_cast<std::int64_t>(works_ns)});
+      const auto parts =
+          base::spread_over({call.latest_start_ns, call.end_ns}, std::llround(works_ns));
+      of_rank.insert(of_rank.end(), parts.begin(), parts.end());
     }
     works[rank] = base::normalize(std::move(of_rank));
   }

@@ -16,6 +16,7 @@
 #include "trace/base/intervals.h"
 #include "trace/model/batch.h"
 #include "trace/model/strings.h"
+#include "trace/predict/costs/core_delay.h"
 #include "trace/predict/costs/matched_calls.h"
 #include "trace/predict/record/device_clock.h"
 #include "trace/predict/record/rank_work.h"
@@ -94,6 +95,9 @@ class RecordedSteps {
   // What the collectives of these steps took from their last rank's start on, by the bytes that
   // were moved; without what they waited for a link that they pass together.
   MeasuredCollectives transfers(const MatchedCalls::LinkTime& link_ns = {}) const;
+  // Each of them, with `least_ns`, what its link takes at least; none where a GPU computes.
+  std::vector<ObservedTransfer> observed_transfers(const MatchedCalls::LinkTime& link_ns,
+                                                   const MatchedCalls::LinkTime& least_ns) const;
   // Of the rest, while the job started or warmed up: the fastest of each size, and never more than
   // a larger one's, since all that disturbs makes them longer. For sizes that no step moved.
   MeasuredCollectives other_transfers() const;

@@ -54,7 +54,8 @@ class BackwardWriter {
       if (second_->was == second_->is) continue;
       add({What::kCompute, Until::kLayerBackward, begin, share_});
       if (second_->is) {
-        add({What::kCompute, Until::kSecondForward, second_->end, 1, second_->first});
+        add({What::kCompute, Until::kSecondForward, second_->end, plan_.second_forward_share,
+             second_->first});
       } else {
         add({What::kCompute, Until::kLayerBackward, begin + 1, 0});
       }

@@ -134,8 +134,11 @@ struct RankClock {
 
 class Scheduler {
  public:
-  Scheduler(const std::vector<StepRank>& ranks, const StepProgram& program, double slowdown)
-      : program_(program), slowdown_(slowdown) {
+  // `sooner_ns`: by how much each call takes less than its transfer's time; none: none does.
+  Scheduler(const std::vector<StepRank>& ranks, const StepProgram& program, double slowdown,
+            std::vector<std::int64_t> sooner_ns = {})
+      : program_(program), slowdown_(slowdown), sooner_ns_(std::move(sooner_ns)) {
+    sooner_ns_.resize(program.calls.size());
     for (const StepRank& rank : ranks) {
       ranks_.push_back({.work = rank.work,
                         .pace = rank.pace,
@@ -163,9 +166,13 @@ class Scheduler {
         return action.share * ranks_[rank].pace * optimizer_ns(*ranks_[rank].work);
       });
     }
+    find_idle();
     finish(backward_end_ns);
     return std::move(schedule_);
   }
+
+  // When all ranks waited at once.
+  const base::Intervals& idle() const { return idle_; }
 
  private:
   void act(const Action& action, const auto& compute_ns) {
@@ -212,13 +219,26 @@ class Scheduler {
       passes_ns = std::max(passes_ns, link_free_ns_);
       link_free_ns_ = passes_ns + call.link_ns;
     }
-    time.end_ns = free_ns_[call.lane] = passes_ns + call.transfer_ns;
+    time.end_ns = free_ns_[call.lane] = passes_ns + call.transfer_ns - sooner_ns_[index];
     if (call.behind_mark) gather_stream_ns_ = time.end_ns;
-    const std::size_t place =
-        working_.add({time.start_ns, time.start_ns + std::min(call.working_ns, call.transfer_ns)});
-    // A gather may have begun before others that have ended, and still work.
-    for (RankClock& rank : ranks_) rank.past = std::min(rank.past, place);
+    for (const base::Interval& works :
+         base::spread_over({time.start_ns, time.end_ns}, call.working_ns)) {
+      const std::size_t place = working_.add(works);
+      // A gather may have begun before others that have ended, and still work.
+      for (RankClock& rank : ranks_) rank.past = std::min(rank.past, place);
+    }
     schedule_.calls.push_back(time);
+  }
+
+  void find_idle() {
+    bool is_first = true;
+    for (const RankClock& rank : ranks_) {
+      std::vector<base::Interval> waits;
+      for (const Wait& wait : rank.waits) waits.push_back({wait.start_ns, wait.end_ns});
+      base::Intervals of_rank = base::normalize(std::move(waits));
+      idle_ = is_first ? std::move(of_rank) : base::intersect(idle_, of_rank);
+      is_first = false;
+    }
   }
 
   void finish(const std::vector<double>& backward_end_ns) {
@@ -247,14 +267,31 @@ class Scheduler {
 
   const StepProgram& program_;
   double slowdown_;
+  std::vector<std::int64_t> sooner_ns_;  // by call
   std::vector<RankClock> ranks_;
   std::vector<std::int64_t> free_ns_;  // by lane
   std::int64_t link_free_ns_ = INT64_MIN;
   std::vector<double> marks_ns_;       // when the last rank reached them
   std::int64_t gather_stream_ns_ = 0;  // when it has done what it was given
   WorkingTimes working_;
+  base::Intervals idle_;
   StepSchedule schedule_;
 };
+
+// By as much of their delay as of their time falls into that in which all ranks wait.
+std::vector<std::int64_t> without_delay(const StepProgram& program, const StepSchedule& schedule,
+                                        const base::Intervals& idle) {
+  std::vector<std::int64_t> sooner_ns(program.calls.size());
+  for (const CallTime& time : schedule.calls) {
+    const PlannedCall& call = program.calls[time.call];
+    const base::Interval whole{time.start_ns, time.end_ns};
+    if (call.core_delay_ns == 0 || whole.length() == 0) continue;
+    const double share =
+        static_cast<double>(base::length_within(idle, whole)) / static_cast<double>(whole.length());
+    sooner_ns[time.call] = std::llround(share * static_cast<double>(call.core_delay_ns));
+  }
+  return sooner_ns;
+}
 
 std::size_t launch(PlannedCall call, StepProgram& program) {
   const std::size_t index = program.calls.size();
@@ -272,7 +309,14 @@ std::int64_t StepSchedule::waited_ns() const {
 StepSchedule schedule_step(const std::vector<StepRank>& ranks, const StepProgram& program,
                            double slowdown) {
   if (ranks.empty()) return {};
-  return Scheduler(ranks, program, slowdown).schedule();
+  Scheduler scheduler(ranks, program, slowdown);
+  StepSchedule schedule = scheduler.schedule();
+  const bool has_delays = std::ranges::any_of(
+      program.calls, [](const PlannedCall& call) { return call.core_delay_ns > 0; });
+  if (!has_delays) return schedule;
+  // When ranks wait is known only once calls have been placed.
+  auto sooner_ns = without_delay(program, schedule, scheduler.idle());
+  return Scheduler(ranks, program, slowdown, std::move(sooner_ns)).schedule();
 }
 
 StepSchedule schedule_step(const StepWork& step, const StepProgram& program, double slowdown) {

@@ -35,9 +35,11 @@ struct PlannedCall {
   // copied there for so long first. None: it begins where ranks launch it.
   std::optional<std::size_t> behind_mark{};
   std::int64_t copy_ns = 0;
-  // What it takes from the last rank's start on, and for how much of that, from its begin, it needs
-  // what computes.
+  // What it takes from the last rank's start on where ranks compute all the while, and for how much
+  // of that, now and then, it needs what computes.
   std::int64_t transfer_ns = 0, working_ns = 0;
+  // How much less it takes where they wait all the while: its threads wait for no core then.
+  std::int64_t core_delay_ns = 0;
   // For so long it has the link that calls of all lanes pass to itself, from its begin or from when
   // the one launched before leaves it: so much longer it takes then. 0: it passes none.
   std::int64_t link_ns = 0;

@@ -248,7 +248,8 @@ class UnitWriter final : public job::UnitActions {
     std::size_t done = layers.first;
     const auto compute_to = [&](std::size_t layer) {
       const Until until = layers.was ? Until::kForwardAgain : Until::kSecondForward;
-      if (layer > done) actions_.add({What::kCompute, until, layer, 1, done});
+      const double share = layers.was ? 1 : plan_.second_forward_share;
+      if (layer > done) actions_.add({What::kCompute, until, layer, share, done});
       done = layer;
     };
     for (std::size_t layer = layers.first; layer <= layers.end; ++layer) {

@@ -270,7 +270,8 @@ constexpr Assumption kAssumptions[]{
      "grow with them, and to what it computes again",
      "; the interval holds a tenth of the change for that"},
     {&Prediction::recomputes_on_cpu,
-     "On a CPU forward is faster where it keeps less, by how much no run tells",
+     "On a CPU a second forward is taken to add three quarters of the first, since both are faster "
+     "where less is kept: by how much no run tells",
      "; the interval holds three tenths of the change for that"},
     {&Prediction::scales_sequences,
      "With the length of sequences attention is taken to grow between in proportion and with "

@@ -72,6 +72,21 @@ TEST(CollectiveCosts, WhatARunMeasuredWinsWhereItTellsOfASize) {
   EXPECT_FALSE(run.of(kGather, 1000));
 }
 
+// Half of what lies between the quartiles: 40 of 100, 2 of 1,000. A small size that was mostly held
+// up by something else says nothing of a large one that was measured once.
+TEST(CollectiveCosts, SpreadIsThatOfTheNearestSize) {
+  const CollectiveCosts costs({{kReduction,
+                                {{64, {60, 60, 140, 140}},
+                                 {1 << 20, {998, 998, 1002, 1002}},
+                                 {8 << 20, {8000}}}}});
+  const auto spread_ns = [&](double bytes) { return costs.of(kReduction, bytes)->spread_ns; };
+  EXPECT_DOUBLE_EQ(spread_ns(64), 40);
+  EXPECT_DOUBLE_EQ(spread_ns(1 << 20), 2);
+  EXPECT_DOUBLE_EQ(spread_ns(8 << 20), 16) << "in proportion to the nearest";
+  EXPECT_DOUBLE_EQ(spread_ns(1.05 * (1 << 20)), 2) << "as good as measured";
+  EXPECT_DOUBLE_EQ(spread_ns(4.5 * (1 << 20)), 9) << "half way";
+}
+
 TEST(CollectiveCosts, MovingMoreNeverTakesLessWhereTwoSourcesMeet) {
   const CollectiveCosts run({{kReduction, {{1000, {500}}, {16000, {900}}}}});
   const CollectiveCosts calibration(

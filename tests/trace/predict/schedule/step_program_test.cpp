@@ -139,6 +139,29 @@ TEST(StepProgram, ComputesSlowerBesideCommunication) {
   EXPECT_DOUBLE_EQ(until(1).contended_ns, 60);
 }
 
+// Launched at 100, where backward begins: 80 ns, of which 40 are waits for cores. Beside it ranks
+// compute until 140, or they wait from its begin on.
+TEST(StepProgram, WhatWaitsForNoCoreEndsSooner) {
+  PlannedCall call = call_of(80);
+  call.core_delay_ns = 40;
+  const auto end_of = [&](std::vector<std::int64_t> starts, std::vector<Action> between) {
+    std::vector<Action> actions{compute(Until::kBackward), launch(0)};
+    actions.insert(actions.end(), between.begin(), between.end());
+    actions.push_back(wait_for(0));
+    return schedule_step(step_of(std::move(starts), two_layers()),
+                         program_of({call}, std::move(actions)), 0)
+        .calls.front()
+        .end_ns;
+  };
+  EXPECT_EQ(end_of({0}, {}), 100 + 40) << "all of it is waited for";
+  EXPECT_EQ(end_of({0}, {compute(Until::kGradient, 1)}), 100 + 80) << "computes beside all of it";
+  EXPECT_EQ(end_of({0}, {compute(Until::kLayerBackward, 0), compute(Until::kGradient, 0, 0.25)}),
+            100 + 80 - 20)
+      << "waits for half of it, from 140 on";
+  EXPECT_EQ(end_of({0, 20}, {compute(Until::kLayerBackward, 0)}), 120 + 80 - 30)
+      << "launched by the last rank, which waits from 140 on, as the other one does";
+}
+
 // The gather began at 20, before what worked from 50 to 60, and is launched when that has ended.
 TEST(StepProgram, ComputesSlowerBesideAGatherThatBeganBeforeWhatHasEnded) {
   PlannedCall gather = call_of(200, 200);
