@@ -75,10 +75,9 @@ TEST(CollectiveCosts, WhatARunMeasuredWinsWhereItTellsOfASize) {
 // Half of what lies between the quartiles: 40 of 100, 2 of 1,000. A small size that was mostly held
 // up by something else says nothing of a large one that was measured once.
 TEST(CollectiveCosts, SpreadIsThatOfTheNearestSize) {
-  const CollectiveCosts costs({{kReduction,
-                                {{64, {60, 60, 140, 140}},
-                                 {1 << 20, {998, 998, 1002, 1002}},
-                                 {8 << 20, {8000}}}}});
+  const CollectiveCosts costs(
+      {{kReduction,
+        {{64, {60, 60, 140, 140}}, {1 << 20, {998, 998, 1002, 1002}}, {8 << 20, {8000}}}}});
   const auto spread_ns = [&](double bytes) { return costs.of(kReduction, bytes)->spread_ns; };
   EXPECT_DOUBLE_EQ(spread_ns(64), 40);
   EXPECT_DOUBLE_EQ(spread_ns(1 << 20), 2);
