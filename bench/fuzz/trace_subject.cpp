@@ -6,7 +6,7 @@
 #include "app/report/report_json.h"
 #include "app/report/report_text.h"
 #include "app/report/run_report.h"
-#include "app/report/tuning/prediction.h"
+#include "app/report/tuning/predicted_run.h"
 #include "app/session/compare/comparison_reader.h"
 #include "app/session/runs/listed_runs.h"
 #include "bench/fuzz/sqlite_damage.h"

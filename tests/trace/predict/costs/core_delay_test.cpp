@@ -7,7 +7,7 @@
 namespace shardlens::trace::predict {
 namespace {
 
-constexpr CollectiveKind kReduction{model::CollectiveFunction::kAllReduce, 2};
+constexpr CollectiveKind kObservedKind{model::CollectiveFunction::kAllReduce, 2};
 
 // `count` beside computation, whose waits are the middles of as many equal parts of an exponential
 // distribution, and as many beside which nobody computes.
@@ -16,8 +16,8 @@ std::vector<ObservedTransfer> transfers(std::int64_t bytes, double wait_ns, doub
   std::vector<ObservedTransfer> all;
   for (int i = 0; i < count; ++i) {
     const double waited_ns = -wait_ns * std::log((i + 0.5) / count);
-    all.push_back({kReduction, bytes, 1, std::max(link_ns, waited_ns), link_ns});
-    all.push_back({kReduction, bytes, 0, link_ns, link_ns});
+    all.push_back({kObservedKind, bytes, 1, std::max(link_ns, waited_ns), link_ns});
+    all.push_back({kObservedKind, bytes, 0, link_ns, link_ns});
   }
   return all;
 }
