@@ -265,8 +265,8 @@ Result<StepPlan> StepPlanner::plan_with(const CallCosts& costs, const Settings& 
   return plan;
 }
 
-double StepPlanner::second_forward_share() const {
-  return info_.device == "cuda" ? 1 : kSecondForwardOnCpu;
+predict::SecondForwardCost StepPlanner::second_forward_cost() const {
+  return {.added = info_.device == "cuda" ? 1 : kSecondForwardOnCpu};
 }
 
 std::int64_t StepPlanner::reducing_ranks(const Settings& settings) const {
@@ -300,7 +300,7 @@ Result<StepPlan> StepPlanner::plan_buckets(const Settings& settings) const {
       .reduces_each = settings.sync_each_batch,
       .recorded_reduces_each = recorded_.sync_each_batch,
       .reducing_share = reducing_share_,
-      .second_forward_share = second_forward_share(),
+      .second_forward = second_forward_cost(),
       .ranks = static_cast<int>(reducing_ranks(settings))};
   if (recomputes) {
     plan.second_forwards = clock_->second_forwards(settings);
@@ -393,7 +393,7 @@ Result<StepPlan> StepPlanner::plan_units(const Settings& settings) const {
   predict::UnitProgramPlan plan{
       .layers = clock_->layers().size(),
       .second_forwards = clock_->second_forwards(settings),
-      .second_forward_share = second_forward_share(),
+      .second_forward = second_forward_cost(),
       .schedule = job::unit_schedule_options(settings),
       .separate_communicators = settings.separate_communicators,
       .micro_batches = static_cast<std::size_t>(settings.gradient_accumulation_steps),

@@ -78,7 +78,7 @@ class StepPlanner {
   void tell_habits(const job::Settings& settings, predict::UnitProgramPlan& plan) const;
   KeptUnits kept_units(const job::Settings& settings) const;
   // Ranks that reduce a bucket together.
-  double second_forward_share() const;
+  predict::SecondForwardCost second_forward_cost() const;
   std::int64_t reducing_ranks(const job::Settings& settings) const;
   std::vector<predict::UpdatePlan::Sum> norm_sums(const job::Settings& settings) const;
   // What ranks agree on in a step with these settings: before the optimizer and behind it.

@@ -37,7 +37,7 @@ TEST_F(PredictionTest, StandsUnderTheMeasuredStepInTheSmallestWindowToo) {
   const auto shown = texts();
   EXPECT_THAT(shown, Contains("Predicted"));
   EXPECT_THAT(shown, Contains("bucket_cap_mb=4"));
-  EXPECT_THAT(shown, Contains("Phases")) << "of the measured one";
+  EXPECT_THAT(shown, Contains("Rank 0")) << "of the measured one";
 }
 
 // While presenting, and beside a lesson, they are folded.

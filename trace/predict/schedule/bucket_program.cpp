@@ -54,10 +54,10 @@ class BackwardWriter {
       if (second_->was == second_->is) continue;
       add({What::kCompute, Until::kLayerBackward, begin, share_});
       if (second_->is) {
-        add({What::kCompute, Until::kSecondForward, second_->end, plan_.second_forward_share,
+        add({What::kCompute, Until::kSecondForward, second_->end, plan_.second_forward.added,
              second_->first});
       } else {
-        add({What::kCompute, Until::kLayerBackward, begin + 1, 0});
+        add({What::kCompute, Until::kLayerBackward, begin + 1, plan_.second_forward.left()});
       }
     }
   }

@@ -59,8 +59,7 @@ struct BucketProgramPlan {
   // Of what a recorded micro-batch that is reduced computed up to its last gradient, what was done
   // for that: one that is not does without.
   double reducing_share = 0;
-  // What a second forward takes that was not recorded, in what the first one did.
-  double second_forward_share = 1;
+  SecondForwardCost second_forward{};
   int ranks = 2;
   // What is computed a second time, in order; by gradient, the place in LayerMoments::backwards
   // that backward has come to with it; how many layers there are. None: nothing changes there.

@@ -242,13 +242,14 @@ class UnitWriter final : public job::UnitActions {
   void compute_again(const SecondForward& layers) {
     if (layers.was && !layers.is) {
       compute(Until::kLayerBackward, backward_place(layers.end + 1));
-      actions_.add({What::kCompute, Until::kLayerBackward, backward_place(layers.end), 0});
+      actions_.add({What::kCompute, Until::kLayerBackward, backward_place(layers.end),
+                    plan_.second_forward.left()});
     }
     if (!layers.is) return;
     std::size_t done = layers.first;
     const auto compute_to = [&](std::size_t layer) {
       const Until until = layers.was ? Until::kForwardAgain : Until::kSecondForward;
-      const double share = layers.was ? 1 : plan_.second_forward_share;
+      const double share = layers.was ? 1 : plan_.second_forward.added;
       if (layer > done) actions_.add({What::kCompute, until, layer, share, done});
       done = layer;
     };

@@ -31,8 +31,7 @@ struct UnitProgramPlan {
   std::vector<PlannedUnit> units{};
   std::size_t layers = 0;
   std::vector<SecondForward> second_forwards;  // in order
-  // What one takes that was not recorded, in what the first forward did.
-  double second_forward_share = 1;
+  SecondForwardCost second_forward{};
   job::UnitScheduleOptions schedule;
   int shard_group = 1, replicas = 1;  // ranks that share a set of shards, and that have equal ones
   bool separate_communicators = false;  // gathers have a lane of their own

@@ -271,7 +271,7 @@ TEST(Validate, RefusesCombinationsThatContradictEachOther) {
   EXPECT_THAT(validate(settings).error().message, HasSubstr("find_unused_parameters off"));
   settings = {};
   settings.inject = "rank=2,nan";
-  EXPECT_THAT(validate(settings).error().message, HasSubstr("only 2 ranks"));
+  EXPECT_THAT(validate(settings).error().message, HasSubstr("the job has 2 ranks"));
   settings = {};
   settings.simulate_link = "fast";
   settings.record = "sometimes";
