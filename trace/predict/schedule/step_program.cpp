@@ -278,7 +278,8 @@ class Scheduler {
   StepSchedule schedule_;
 };
 
-// By as much of their delay as of their time falls into that in which all ranks wait.
+// By as much of their delay as of their time falls into that in which all ranks wait, and no
+// shorter than their link takes: a transfer may be taken to be as short as it can be.
 std::vector<std::int64_t> without_delay(const StepProgram& program, const StepSchedule& schedule,
                                         const base::Intervals& idle) {
   std::vector<std::int64_t> sooner_ns(program.calls.size());
@@ -288,7 +289,9 @@ std::vector<std::int64_t> without_delay(const StepProgram& program, const StepSc
     if (call.core_delay_ns == 0 || whole.length() == 0) continue;
     const double share =
         static_cast<double>(base::length_within(idle, whole)) / static_cast<double>(whole.length());
-    sooner_ns[time.call] = std::llround(share * static_cast<double>(call.core_delay_ns));
+    const std::int64_t most_ns = std::max<std::int64_t>(0, call.transfer_ns - call.least_ns);
+    sooner_ns[time.call] = std::min<std::int64_t>(
+        most_ns, std::llround(share * static_cast<double>(call.core_delay_ns)));
   }
   return sooner_ns;
 }
@@ -306,14 +309,17 @@ std::int64_t StepSchedule::waited_ns() const {
   return base::sum_of(waits, [](const Wait& wait) { return wait.end_ns - wait.start_ns; });
 }
 
+bool waits_for_cores(const StepProgram& program) {
+  return std::ranges::any_of(program.calls,
+                             [](const PlannedCall& call) { return call.core_delay_ns > 0; });
+}
+
 StepSchedule schedule_step(const std::vector<StepRank>& ranks, const StepProgram& program,
                            double slowdown) {
   if (ranks.empty()) return {};
   Scheduler scheduler(ranks, program, slowdown);
   StepSchedule schedule = scheduler.schedule();
-  const bool has_delays = std::ranges::any_of(
-      program.calls, [](const PlannedCall& call) { return call.core_delay_ns > 0; });
-  if (!has_delays) return schedule;
+  if (!waits_for_cores(program)) return schedule;
   // When ranks wait is known only once calls have been placed.
   auto sooner_ns = without_delay(program, schedule, scheduler.idle());
   return Scheduler(ranks, program, slowdown, std::move(sooner_ns)).schedule();

@@ -38,7 +38,8 @@ struct PlannedCall {
   // What it takes from the last rank's start on where ranks compute all the while, and for how much
   // of that, now and then, it needs what computes.
   std::int64_t transfer_ns = 0, working_ns = 0;
-  // How much less it takes where they wait all the while: its threads wait for no core then.
+  // How much less it takes where they wait all the while: its threads wait for no core then. Never
+  // less than `least_ns`.
   std::int64_t core_delay_ns = 0;
   // For so long it has the link that calls of all lanes pass to itself, from its begin or from when
   // the one launched before leaves it: so much longer it takes then. 0: it passes none.
@@ -129,6 +130,9 @@ struct StepSchedule {
 
   std::int64_t waited_ns() const;  // of the rank that ends last
 };
+
+// Whether calls of it take longer while ranks compute: it is then gone through twice.
+bool waits_for_cores(const StepProgram& program);
 
 // `slowdown`: of each nanosecond in which communication works beside computation, how much of it
 // computation loses (0: nothing, 1: all), in what was recorded and in what is scheduled.

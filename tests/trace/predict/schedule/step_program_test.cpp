@@ -162,6 +162,17 @@ TEST(StepProgram, WhatWaitsForNoCoreEndsSooner) {
       << "launched by the last rank, which waits from 140 on, as the other one does";
 }
 
+// As where a transfer is taken to be as short as it may be: 30 ns, of which its link takes 10.
+TEST(StepProgram, WhatWaitsForNoCoreTakesWhatItsLinkDoes) {
+  PlannedCall call = call_of(30);
+  call.core_delay_ns = 40;
+  call.least_ns = 10;
+  const auto schedule =
+      schedule_step(step_of({0}, two_layers()),
+                    program_of({call}, {compute(Until::kBackward), launch(0), wait_for(0)}), 0);
+  EXPECT_EQ(schedule.calls.front(), (CallTime{0, 100, 100, 110}));
+}
+
 // The gather began at 20, before what worked from 50 to 60, and is launched when that has ended.
 TEST(StepProgram, ComputesSlowerBesideAGatherThatBeganBeforeWhatHasEnded) {
   PlannedCall gather = call_of(200, 200);
