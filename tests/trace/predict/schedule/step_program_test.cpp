@@ -342,8 +342,9 @@ class Draw {
     for (std::size_t n = upto(2); n-- > 0;) {
       const std::size_t call = drawn.calls.size();
       if (call == 0 || upto(2) > 0) {
-        PlannedCall planned = call_of(static_cast<std::int64_t>(upto(400)), 0, upto(2));
-        planned.working_ns = static_cast<std::int64_t>(upto(1)) * planned.transfer_ns / 2;
+        // Tenths of which, and of half of which, are whole nanoseconds.
+        PlannedCall planned = call_of(20 * static_cast<std::int64_t>(upto(20)), 0, upto(2));
+        planned.working_ns = static_cast<std::int64_t>(upto(2)) * planned.transfer_ns / 2;
         planned.follows = call > 0 && upto(3) == 0;
         drawn.program.calls.push_back(planned);
         drawn.calls.push_back({planned.lane, planned.follows,

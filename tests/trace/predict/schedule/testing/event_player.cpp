@@ -55,12 +55,23 @@ class Stage {
   bool computes(std::size_t i) const {
     return !is_over(i) && going_[i].is_begun && deed(i).what == Deed::What::kCompute;
   }
-  bool is_contended() const {
-    for (std::size_t c = 0; c < calls_.size(); ++c) {
-      if (!states_[c].is_scheduled || !has_come(played_.calls[c].start_ns)) continue;
-      if (!has_come(played_.calls[c].start_ns + calls_[c].working_ns)) return true;
+  // Now and then on its way, unless all the while.
+  void visit_work(std::size_t c, const auto& visit) const {
+    if (!states_[c].is_scheduled || calls_[c].working_ns <= 0) return;
+    const double parts = calls_[c].working_ns < calls_[c].transfer_ns ? 10 : 1;
+    for (double i = 0; i < parts; ++i) {
+      const double begin = played_.calls[c].start_ns + calls_[c].transfer_ns * i / parts;
+      visit(begin, begin + calls_[c].working_ns / parts);
     }
-    return false;
+  }
+  bool is_contended() const {
+    bool works = false;
+    for (std::size_t c = 0; c < calls_.size(); ++c) {
+      visit_work(c, [&](double begin, double end) {
+        works = works || (has_come(begin) && !has_come(end));
+      });
+    }
+    return works;
   }
 
   // Whatever can happen at this moment; false: nothing.
@@ -134,7 +145,10 @@ class Stage {
     for (std::size_t c = 0; c < calls_.size(); ++c) {
       if (!states_[c].is_scheduled) continue;
       may_be(played_.calls[c].start_ns);
-      may_be(played_.calls[c].start_ns + calls_[c].working_ns);
+      visit_work(c, [&](double begin, double end) {
+        may_be(begin);
+        may_be(end);
+      });
       may_be(played_.calls[c].end_ns);
     }
     return next;
