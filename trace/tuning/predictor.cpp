@@ -60,10 +60,11 @@ std::string few_steps_text(const model::RunInfo& info, std::size_t steps) {
          (missing == 1 ? " more is needed." : " more are needed.");
 }
 
+// That it takes to schedule it.
 std::size_t actions_of(const predict::StepProgram& program) {
   std::size_t count = program.update.size();
   for (const auto& micro_batch : program.micro_batches) count += micro_batch.actions.size();
-  return count;
+  return predict::waits_for_cores(program) ? 2 * count : count;
 }
 
 bool is_unsure(const predict::PlannedCall& call) { return call.unsure_ns > 0; }

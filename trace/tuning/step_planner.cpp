@@ -536,12 +536,10 @@ Result<void> StepPlanner::add_costs(const CallCosts& costs, const Settings& sett
 
 // What the run's transfers took in the mean has a part of it already.
 void StepPlanner::add_core_delay(double least_ns, predict::PlannedCall& call) const {
-  if (!core_delay_.exists()) return;
-  const double delay_ns = core_delay_.ns(least_ns);
-  call.transfer_ns += std::llround(call.share * (delay_ns - core_delay_.observed_ns()));
-  call.transfer_ns = std::max(call.transfer_ns, call.least_ns);
-  call.core_delay_ns =
-      std::min<std::int64_t>(std::llround(call.share * delay_ns), call.transfer_ns - call.least_ns);
+  if (!core_delay_.exists() || call.group < 2) return;
+  const std::int64_t observed_ns = std::llround(call.share * core_delay_.observed_ns());
+  call.core_delay_ns = std::llround(call.share * core_delay_.ns(least_ns));
+  call.transfer_ns = std::max(call.transfer_ns - observed_ns, call.least_ns) + call.core_delay_ns;
 }
 
 predict::PlannedJob StepPlanner::job_with(const Settings& settings) const {

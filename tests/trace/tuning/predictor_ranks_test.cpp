@@ -28,6 +28,50 @@ TEST(Predictor, OfOneRankNothingIsExposed) {
   EXPECT_EQ(prediction->exposed_ns, 0.0);
 }
 
+// Transfers take 10 ms, and 5 ms longer beside computation.
+RecordedJob job_that_waits_for_cores() {
+  RecordedJob job;
+  job.core_delay_ns = 5 * kMs;
+  job.figures.ranks.resize(2);
+  for (auto& rank : job.figures.ranks) rank.info.device_name = "made up, 8 cores";
+  for (auto& rank : job.figures.ranks) rank.info.device = "cpu";
+  job.figures.info.settings.threads_per_rank = 1;
+  return job;
+}
+
+TEST(Predictor, TransfersWaitForCoresWhileRanksCompute) {
+  RecordedJob job = job_that_waits_for_cores();
+  const auto step = predictor_of(job).predict_step(job.figures.info.settings, kTypicalStep);
+  ASSERT_TRUE(step) << step.error().message;
+  ASSERT_EQ(step->schedule.calls.size(), 4u);
+  for (const auto& call : step->schedule.calls) {
+    const std::int64_t took_ns = call.end_ns - call.start_ns;
+    EXPECT_NEAR(took_ns, (call.call < 3 ? 15 : 10) * kMs, kMs / 100) << call.call;
+  }
+}
+
+// 12 ms of it go by meanwhile: of waits that take 5 ms in the mean 5 e^(−12/5) = 0.454 are left.
+TEST(Predictor, WaitsForCoresHideBehindALinkThatTakesLonger) {
+  RecordedJob job = job_that_waits_for_cores();
+  job::Settings next = job.figures.info.settings;
+  next.simulate_link = "latency_us=12000,gbit_per_s=1000000";
+  const auto step = predictor_of(job).predict_step(next, kTypicalStep);
+  ASSERT_TRUE(step) << step.error().message;
+  for (const auto& call : step->program.calls) {
+    EXPECT_NEAR(call.transfer_ns, 12.454 * kMs, 0.02 * kMs);
+    EXPECT_NEAR(call.core_delay_ns, 0.454 * kMs, 0.02 * kMs);
+  }
+}
+
+TEST(Predictor, NothingOfOneRankWaitsForCores) {
+  RecordedJob job = job_that_waits_for_cores();
+  job::Settings alone = job.figures.info.settings;
+  alone.ranks = 1;
+  const auto step = predictor_of(job).predict_step(alone, kTypicalStep);
+  ASSERT_TRUE(step) << step.error().message;
+  for (const auto& call : step->program.calls) EXPECT_EQ(call.transfer_ns, 0) << call.what;
+}
+
 // Every step waits for it, whatever its buckets do.
 TEST(Predictor, ExchangesTheLossOnAnotherLinkAndNotOnOneRank) {
   const auto difference_ns = [](std::int64_t loss_ns, const char* link, std::int64_t ranks) {
@@ -127,6 +171,21 @@ TEST(Predictor, LeavesStepsOutForTheRanksThatItSchedules) {
   const auto prediction = predictor.predict(next);
   ASSERT_TRUE(prediction) << prediction.error().message;
   EXPECT_EQ(prediction->steps, 16);
+}
+
+// Which are scheduled twice.
+TEST(Predictor, LeavesStepsOutWhereCallsWaitForCores) {
+  const auto steps_of = [](std::int64_t core_delay_ns) {
+    RecordedJob job = job_that_waits_for_cores();
+    job.core_delay_ns = core_delay_ns;
+    job.steps = 64;
+    job::Settings next = job.figures.info.settings;
+    next.gradient_accumulation_steps = 64;
+    next.sync_each_batch = true;
+    return predictor_of(job).predict(next).value().steps;
+  };
+  EXPECT_EQ(steps_of(0), 64);
+  EXPECT_LT(steps_of(5 * kMs), 64);
 }
 
 }  // namespace

@@ -77,14 +77,15 @@ model::Batch rows_of(int rank, std::int64_t step, std::int64_t backward_end_ns,
 
 // As soon as its last gradient is ready on rank 1 and the one before has ended.
 std::vector<base::Interval> reductions_of(std::int64_t step, bool overlaps, std::int64_t bytes,
-                                          std::int64_t transfer_ns) {
+                                          std::int64_t transfer_ns, std::int64_t core_delay_ns) {
   std::vector<base::Interval> calls;
   const auto gradients = static_cast<std::size_t>(bytes / kMib);
   for (std::size_t end = gradients; end <= kReadyMs.size(); end += gradients) {
     const std::size_t last = overlaps ? end - 1 : kReadyMs.size() - 1;
     const std::int64_t free_ns = calls.empty() ? 0 : calls.back().end_ns;
     const std::int64_t start = std::max(ready_ns(1, step, last), free_ns);
-    calls.push_back({start, start + transfer_ns});
+    const bool is_beside = overlaps && end < kReadyMs.size();
+    calls.push_back({start, start + transfer_ns + (is_beside ? core_delay_ns : 0)});
   }
   return calls;
 }
@@ -169,7 +170,7 @@ predict::RecordedSteps RecordedJob::record() {
   for (std::int64_t step = 0; step <= steps; ++step) {
     const std::int64_t bytes = step == 0 ? 4 * kMib : kMib;
     const std::int64_t took_ns = transfer_ns.at(bytes) + (step == steps ? held_up_ns : 0);
-    const auto calls = reductions_of(step, settings.overlap_comm, bytes, took_ns);
+    const auto calls = reductions_of(step, settings.overlap_comm, bytes, took_ns, core_delay_ns);
     analysis::StepFigures figure;
     figure.index = step;
     figure.complete = true;

@@ -30,6 +30,8 @@ struct RecordedJob {
   std::array<std::int64_t, 2> optimizer_ns{};  // of a rank, in the 38 ms
   std::int64_t loss_ns = 0;     // what its exchange takes, in the 38 ms; 0: there is none
   std::int64_t held_up_ns = 0;  // as much longer each transfer of the last step takes
+  // As much longer those take beside which ranks compute: of a step's buckets all but the last.
+  std::int64_t core_delay_ns = 0;
   // Tokens of every text, and of a row of the batch that it is padded for; 0: not told.
   std::int64_t text_tokens = 0, width = 0;
   std::map<std::int64_t, std::int64_t> transfer_ns{{kMib, 10 * kMs}, {4 * kMib, 25 * kMs}};
