@@ -221,11 +221,13 @@ void discard(const fs::path& temporary) {
 
 base::Result<void> check_left_behind(const fs::path& file) {
   std::error_code error;
-  // SQLite looks beside what a link leads to.
+  // SQLite looks beside what a link leads to. What lies beside the link is only ever copied, as
+  // where all files of a folder are links to another's.
   const bool is_link = fs::is_symlink(fs::symlink_status(file, error));
   for (const fs::path& at : {file, is_link ? fs::canonical(file, error) : file}) {
     for (const fs::path& left : {base::beside(at, "-journal"), base::beside(at, "-wal")}) {
-      const auto status = fs::symlink_status(left, error);
+      const bool is_copied = is_link && at == file;
+      const auto status = is_copied ? fs::status(left, error) : fs::symlink_status(left, error);
       if (!fs::exists(status)) continue;
       // Whoever opens a pipe waits, and what a link leads to would be written over.
       if (fs::is_regular_file(status) && !ends_with_magic(left)) continue;

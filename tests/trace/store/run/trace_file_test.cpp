@@ -173,6 +173,17 @@ TEST(TraceFile, IsNotOpenedBesideALinkThatWouldBeWrittenOver) {
   }
 }
 
+TEST(TraceFile, IsOpenedWhereAllFilesAreLinksToThoseOfAFolder) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "run", 1, 1);
+  const auto file = rank_file(run, 0), link = folder / "link.shardlens";
+  test::write_text(base::beside(file, "-wal"), "");  // as a writer that was killed leaves it
+  fs::create_symlink(file, link);
+  fs::create_symlink(base::beside(file, "-wal"), base::beside(link, "-wal"));
+  const auto opened = TraceFile::open(link);
+  EXPECT_TRUE(opened) << opened.error().message;
+}
+
 TEST(TraceFile, IsNeverHalfVisible) {
   const Folder folder;
   const auto failing = [](Database&) -> base::Result<void> {
