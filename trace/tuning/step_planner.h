@@ -77,8 +77,8 @@ class StepPlanner {
   bool tells_units(const predict::StepWork& step) const;
   void tell_habits(const job::Settings& settings, predict::UnitProgramPlan& plan) const;
   KeptUnits kept_units(const job::Settings& settings) const;
-  // Ranks that reduce a bucket together.
   predict::SecondForwardCost second_forward_cost() const;
+  // Ranks that reduce a bucket together.
   std::int64_t reducing_ranks(const job::Settings& settings) const;
   std::vector<predict::UpdatePlan::Sum> norm_sums(const job::Settings& settings) const;
   // What ranks agree on in a step with these settings: before the optimizer and behind it.
