@@ -70,9 +70,11 @@ auto PlayedJob::layers_of(const job::ModelShape& shape, std::int64_t sequence)
 
 class PlayedJob::Writer {
  public:
-  Writer(const PlayedJob& job, const job::Settings& settings, std::int64_t step)
+  Writer(const PlayedJob& job, const job::Settings& settings, std::int64_t step,
+         const job::Settings* before)
       : job_(job),
         settings_(acting_settings(job.figures(settings).info, settings)),
+        before_(before),
         step_(step),
         planned_(job.planned(settings_)) {
     layers_ = layers_of(planned_.shape, planned_.sequence());
@@ -126,10 +128,11 @@ class PlayedJob::Writer {
   std::int64_t shards() const {
     return settings_.sharding_strategy == job::Strategy::kNoShard ? 1 : kPlayedRanks;
   }
-  bool recomputes(std::int64_t block) const {
-    const std::int64_t every = settings_.activation_checkpointing;
+  static bool recomputes(const job::Settings& settings, std::int64_t block) {
+    const std::int64_t every = settings.activation_checkpointing;
     return every > 0 && block >= 0 && block % every == 0;
   }
+  bool recomputes(std::int64_t block) const { return recomputes(settings_, block); }
 
   void at(Mark moment) { script_.moments.emplace_back(moment, script_.ranks[0].deeds.size()); }
   void compute(double ns, int layer, bool in_forward) {
@@ -268,12 +271,13 @@ class PlayedJob::Writer {
   void compute_again(int last) {
     const std::int64_t block = layer(last).block;
     if (!recomputes(block)) return;
+    const double share = before_ == nullptr || recomputes(*before_, block) ? 1 : 0.75;
     for (int i = 0; i <= last; ++i) {
       if (layer(i).block != block) continue;
       for (int u = 1; has_units() && u < unit_count(); ++u) {
         if (unit(u).first == i && unit(u).is_recomputed) enter_forward(u, true);
       }
-      compute(forward_ns(i), i, true);
+      compute(share * forward_ns(i), i, true);
       for (int u = unit_count(); has_units() && --u > 0;) {
         if (unit(u).last == i && unit(u).is_recomputed) leave_forward(u, true);
       }
@@ -335,6 +339,7 @@ class PlayedJob::Writer {
 
   const PlayedJob& job_;
   job::Settings settings_;
+  const job::Settings* before_;
   std::int64_t step_;
   predict::PlannedJob planned_;
   PlayedScript script_;
@@ -372,12 +377,14 @@ double PlayedJob::held_up_ns(std::int64_t step, std::size_t call) const {
   return (static_cast<std::size_t>(step) + call) % 4 == 0 ? played_.held_up_ns : 0;
 }
 
-PlayedScript PlayedJob::script(const job::Settings& settings, std::int64_t step) const {
-  return Writer(*this, settings, step).write();
+PlayedScript PlayedJob::script(const job::Settings& settings, std::int64_t step,
+                               const job::Settings* before) const {
+  return Writer(*this, settings, step, before).write();
 }
 
-PlayedStep PlayedJob::play(const job::Settings& settings, std::int64_t step) const {
-  const PlayedScript script = this->script(settings, step);
+PlayedStep PlayedJob::play(const job::Settings& settings, std::int64_t step,
+                           const job::Settings* before) const {
+  const PlayedScript script = this->script(settings, step, before);
   const auto played = predict::play(script.ranks, script.calls, played_.slowdown);
   PlayedStep result;
   for (std::size_t rank = 0; rank < kPlayedRanks; ++rank) {
