@@ -38,10 +38,7 @@ class PlayedJob {
  public:
   explicit PlayedJob(const PlayedSettings& settings);
 
-  // `before`: of a run from which this is predicted. Second forwards that it does not have take
-  // three quarters of the first, as they are taken to on a CPU. None: all take as long as that.
-  PlayedStep play(const job::Settings& settings, std::int64_t step,
-                  const job::Settings* before = nullptr) const;
+  PlayedStep play(const job::Settings& settings, std::int64_t step) const;
 
   // The rows of a run under `settings`, rank after rank, step after step. Strings have the same
   // numbers in each step.
@@ -56,8 +53,7 @@ class PlayedJob {
 
   static std::vector<Layer> layers_of(const job::ModelShape& shape, std::int64_t sequence);
   predict::PlannedJob planned(const job::Settings& settings) const;
-  PlayedScript script(const job::Settings& settings, std::int64_t step,
-                      const job::Settings* before = nullptr) const;
+  PlayedScript script(const job::Settings& settings, std::int64_t step) const;
   double computes_ns(double ns, std::int64_t step, int rank, int layer, bool forward) const;
   double held_up_ns(std::int64_t step, std::size_t call) const;
 

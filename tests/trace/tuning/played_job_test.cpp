@@ -8,7 +8,6 @@
 #include <random>
 #include <string>
 
-#include "trace/job/shape/strategy.h"
 #include "trace/predict/schedule/step_program.h"
 #include "trace/tuning/predictor.h"
 #include "trace/tuning/step_planner.h"
@@ -98,7 +97,7 @@ Compared compare(const PlayedJob& job, const Settings& before, const Settings& a
     const auto is = schedule_step(step, plan_after->program, slowdown);
     const auto count = static_cast<double>(steps.size());
     const PlayedStep as_recorded = job.play(before, step.index),
-                     played = job.play(after, step.index, &before);
+                     played = job.play(after, step.index);
     compared.predicted_ns +=
         (as_recorded.step_ns + static_cast<double>(is.end_ns - was.end_ns)) / count;
     compared.predicted_exposed_ns +=

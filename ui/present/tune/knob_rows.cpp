@@ -117,17 +117,13 @@ std::string joined_values(const std::vector<std::string>& values) {
   return text;
 }
 
-// Whole, or of one digit.
-double round_value(const trace::job::Knob& knob, double value) {
-  if (is_integer(knob) || value == std::round(value)) return std::round(value);
-  const double digits = std::pow(10, -std::floor(std::log10(std::abs(value))));
-  return std::round(value * digits) / digits;
-}
-
-// As the knob writes it; "" where it does not take it.
+// As the knob writes it, whole or of one digit; "" where it does not take it.
 std::string taken_value(const trace::job::Knob& knob, double value) {
   trace::job::Settings settings;
-  const std::string text = trace::base::formatted("%.10g", value);
+  const bool is_whole = is_integer(knob) || value == std::round(value);
+  const double digits = value == 0 ? 1 : std::pow(10, -std::floor(std::log10(std::abs(value))));
+  const double round = is_whole ? std::round(value) : std::round(value * digits) / digits;
+  const std::string text = trace::base::formatted("%.10g", round);
   if (!trace::job::set_value(settings, knob.name, text)) return "";
   return trace::job::value_text(settings, knob);
 }
@@ -146,9 +142,7 @@ std::vector<std::string> numbers_around(const trace::job::Knob& knob, const std:
     double value = knob.logarithmic ? middle * std::pow(factor, i)
                                     : middle + i * (range.high - range.low) / (2 * kBeside);
     value = std::clamp(value, std::min(range.low, middle), std::max(range.high, middle));
-    const bool is_end = value == range.low || value == range.high;
-    auto text = i == 0 && has_value ? present
-                                    : taken_value(knob, is_end ? value : round_value(knob, value));
+    auto text = i == 0 && has_value ? present : taken_value(knob, value);
     if (!text.empty() && std::ranges::find(values, text) == values.end()) {
       values.push_back(std::move(text));
     }
