@@ -117,13 +117,18 @@ std::string joined_values(const std::vector<std::string>& values) {
   return text;
 }
 
-// As the knob writes it, whole or of one digit; "" where it does not take it.
+// Whole, or of one digit.
+double rounded(double value) {
+  if (value == std::round(value)) return value;
+  const double digits = std::pow(10, -std::floor(std::log10(std::abs(value))));
+  return std::round(value * digits) / digits;
+}
+
+// As the knob writes it; "" where it does not take it.
 std::string taken_value(const trace::job::Knob& knob, double value) {
   trace::job::Settings settings;
-  const bool is_whole = is_integer(knob) || value == std::round(value);
-  const double digits = value == 0 ? 1 : std::pow(10, -std::floor(std::log10(std::abs(value))));
-  const double round = is_whole ? std::round(value) : std::round(value * digits) / digits;
-  const std::string text = trace::base::formatted("%.10g", round);
+  const std::string text =
+      trace::base::formatted("%.10g", is_integer(knob) ? std::round(value) : value);
   if (!trace::job::set_value(settings, knob.name, text)) return "";
   return trace::job::value_text(settings, knob);
 }
@@ -139,10 +144,12 @@ std::vector<std::string> numbers_around(const trace::job::Knob& knob, const std:
       range.low > 0 && range.high / range.low >= kWideRange ? kWideFactor : kFactor;
   std::vector<std::string> values;
   for (int i = -kBeside; i <= kBeside; ++i) {
-    double value = knob.logarithmic ? middle * std::pow(factor, i)
-                                    : middle + i * (range.high - range.low) / (2 * kBeside);
-    value = std::clamp(value, std::min(range.low, middle), std::max(range.high, middle));
-    auto text = i == 0 && has_value ? present : taken_value(knob, value);
+    const double value = knob.logarithmic ? middle * std::pow(factor, i)
+                                          : middle + i * (range.high - range.low) / (2 * kBeside);
+    // Not before: an end of the range may have more digits.
+    const double taken = std::clamp(is_integer(knob) ? value : rounded(value),
+                                    std::min(range.low, middle), std::max(range.high, middle));
+    auto text = i == 0 && has_value ? present : taken_value(knob, taken);
     if (!text.empty() && std::ranges::find(values, text) == values.end()) {
       values.push_back(std::move(text));
     }
