@@ -113,7 +113,8 @@ std::string empty_text(const state::Snapshot& snapshot, const trace::timeline::S
            "or reached record_limit_mb. The log says more";
   }
   if (without_detail && std::ranges::none_of(run.figures.steps, trace::analysis::has_detail)) {
-    return "No step was recorded with detail; set “Record” to every step";
+    return std::string("No step was recorded with detail") + (run.is_live ? " so far" : "") +
+           "; set “Record” to every step";
   }
   if (without_detail) {
     return "This step was recorded without detail; choose another, or set “Record” to every step";
