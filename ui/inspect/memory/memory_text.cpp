@@ -133,9 +133,9 @@ NoMemoryRecord no_memory_record(const trace::timeline::StepMemory& memory,
                                 const std::optional<RecordedRun>& run) {
   NoMemoryRecord none;
   if (memory.is_to_come) {
-    none.title = memory.step < 0
-                     ? "No step's single allocations so far"
-                     : "Step " + present::format_integer(memory.step) + " is still to come";
+    none.title = memory.step < 0 ? "No step's single allocations so far"
+                                 : "No single allocations of step " +
+                                       present::format_integer(memory.step) + " so far";
     none.body = "They are shown once the replay has come to the end of the step";
     return none;
   }

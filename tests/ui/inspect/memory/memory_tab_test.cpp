@@ -191,7 +191,7 @@ TEST(MemoryText, SaysThatAReplayHasNotComeToTheStep) {
             "No step's single allocations so far");
   memory.step = 4;
   const NoMemoryRecord none = no_memory_record(memory, RecordedRun{"every step", "step 4", 0, 99});
-  EXPECT_EQ(none.title, "Step 4 is still to come");
+  EXPECT_EQ(none.title, "No single allocations of step 4 so far");
   EXPECT_THAT(none.body, HasSubstr("once the replay has come to the end"));
 }
 
