@@ -408,7 +408,7 @@ std::string diagnosis_text(const trace::analysis::HangDiagnosis& diagnosis) {
     table.add_row({std::to_string(state.rank), state.group_name, call_text(state.last_entered),
                    call_text(state.last_completed)});
   }
-  return (diagnosis.sentence.empty() ? "" : diagnosis.sentence + "\n") + table.text();
+  return (diagnosis.sentence.empty() ? "" : line_of(diagnosis.sentence)) + table.text();
 }
 
 }  // namespace

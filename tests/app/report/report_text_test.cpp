@@ -85,7 +85,8 @@ TEST_F(ReportText, WhatARunSaysLooksLikeNoLineOfOurs) {
     auto& info = report.figures.info;
     info.status = status;
     info.reason = info.folder = info.settings.data = info.note = info.command = hostile;
-    report.saved_model = hostile;
+    report.saved_model = report.diagnosis.sentence = hostile;
+    report.diagnosis.states.resize(1);
     report.figures.ranks.at(0).info.sources = hostile;
     report.figures.recorder.losses.push_back({0, hostile, 1});
     EXPECT_FALSE(contains(report_text(report), "\nok: done")) << report_text(report);
