@@ -49,7 +49,7 @@ struct StepBreakdown {
 // What held a GPU's clocks down in a step, and for how long of it.
 struct StepThrottling {
   int rank = 0;
-  std::uint32_t limits = 0;  // of kThrottling, trace/model/gpu_counters.h
+  std::uint32_t limits = 0;  // of kThrottling, trace/model/gpu_counter_names.h
   std::int64_t ns = 0;
 
   bool operator==(const StepThrottling&) const = default;
