@@ -45,7 +45,7 @@ std::string evaluation_note(const trace::model::Evaluation& best,
 }
 
 // A file of somebody else says what it wants; it must not look like lines of ours.
-std::string line_of(const std::string& text) { return trace::base::printable_line(text) + "\n"; }
+std::string line_of(const std::string& text) { return trace::base::printable_message(text) + "\n"; }
 
 std::string ranks_text(const trace::model::RunInfo& info) {
   const std::string count = info.world_size > 0 ? std::to_string(info.world_size) : "?";

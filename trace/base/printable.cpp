@@ -1,5 +1,6 @@
 #include "trace/base/printable.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "trace/base/number_text.h"
@@ -75,6 +76,12 @@ std::string printable(std::string_view text) {
 }
 
 std::string printable_line(std::string_view text) { return rewritten(text, not_printable); }
+
+std::string printable_message(std::string_view text) {
+  std::string line = printable(text);
+  std::ranges::replace(line, '\n', ' ');
+  return line;
+}
 
 bool is_utf8(std::string_view text) {
   for (std::size_t at = 0, length = 0; at < text.size(); at += length) {

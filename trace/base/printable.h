@@ -13,6 +13,8 @@ namespace shardlens::trace::base {
 std::string printable(std::string_view text);
 // The same for what must stay on its line: a name, a cell, an error.
 std::string printable_line(std::string_view text);
+// The same with its tabs, and a space for each line break: words of a log, a message.
+std::string printable_message(std::string_view text);
 // Whether all of it is UTF-8, whatever its characters.
 bool is_utf8(std::string_view text);
 // A JSON document of the same values in which those characters are escaped (\u202e).

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <string>
 
 #include "trace/base/printable.h"
 
@@ -22,9 +21,7 @@ void write_out(std::string_view bytes) {
 void print_result(std::string_view text) { write_out(trace::base::printable(text)); }
 
 void print_message(std::string_view text) {
-  std::string line = trace::base::printable(text);  // a line of a log may have tabs
-  std::ranges::replace(line, '\n', ' ');
-  std::fprintf(stderr, "%s\n", line.c_str());
+  std::fprintf(stderr, "%s\n", trace::base::printable_message(text).c_str());
 }
 
 void print_lines(std::string_view text) {

@@ -95,6 +95,13 @@ TEST_F(ReportText, WhatARunSaysLooksLikeNoLineOfOurs) {
   }
 }
 
+TEST_F(ReportText, AReasonKeepsTheTabsOfTheLogThatItIsFrom) {
+  auto report = loaded();
+  report.figures.info.status = trace::model::RunStatus::kFailed;
+  report.figures.info.reason = "rank 1 failed: a\tb";
+  EXPECT_TRUE(contains(report_text(report), "Failed: rank 1 failed: a\tb\n"));
+}
+
 TEST_F(ReportText, SaysWhatItsUserHasNoted) {
   const auto run = write_synthetic_run(folder_.path());
   const auto before = load_report(run.folder);

@@ -39,6 +39,7 @@ TEST(Printable, ReplacesWhatTurnsTextRound) {
 
 TEST(Printable, KeepsALineOnItsLine) {
   EXPECT_EQ(printable_line("run\nfake: done\ttoo"), "run�fake: done�too");
+  EXPECT_EQ(printable_message("run\nfake: \x1b done\ttoo"), "run fake: � done\ttoo");
   EXPECT_EQ(printable_line("one\u2028two"), "one�two");
 }
 
