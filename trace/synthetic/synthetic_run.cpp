@@ -7,6 +7,7 @@
 #include <optional>
 #include <thread>
 
+#include "trace/base/file_system.h"
 #include "trace/base/side_by_side.h"
 #include "trace/store/run/run_folder.h"
 #include "trace/store/run/trace_file.h"
@@ -161,12 +162,17 @@ base::Result<SyntheticRun> generate_run(const fs::path& runs_dir,
     info.end_ns = generation.end_ns();
     done = store::update_run(result.folder, info);
   }
-  if (done && options.whole) options.whole();
-  if (done) done = store::take_place(made);
   if (!done) {
     std::error_code ignored;
     fs::remove_all(result.folder, ignored);
     return tl::make_unexpected(done.error());
+  }
+  if (options.whole) options.whole();
+  if (const auto placed = store::take_place(made); !placed) {
+    // Of the old run nothing may be left.
+    return base::fail(
+        placed.error().kind,
+        placed.error().message + ". What was written is whole, in " + base::quoted(result.folder));
   }
   result.steps = generation.steps();
   result.events = generation.events();

@@ -8,6 +8,7 @@
 #include <random>
 #include <string>
 
+#include "trace/job/shape/strategy.h"
 #include "trace/predict/schedule/step_program.h"
 #include "trace/tuning/predictor.h"
 #include "trace/tuning/step_planner.h"
