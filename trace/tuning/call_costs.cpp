@@ -130,15 +130,18 @@ CollectiveCosts untold_by(const std::optional<predict::GpuTurns>& turns,
 }  // namespace
 
 CallCosts::CallCosts(const job::Settings& recorded, predict::CollectiveCosts measured,
-                     Backend backend, std::optional<predict::GpuTurns> turns)
+                     Backend backend, std::optional<predict::GpuTurns> turns,
+                     const predict::CoreDelay& core_delay)
     : recorded_(conditions(recorded)),
       costs_(std::move(measured)),
       backend_(backend),
-      turns_(turns) {}
+      turns_(turns),
+      core_delay_(core_delay) {}
 
 CallCosts CallCosts::preceded_by(const predict::CollectiveCosts& costs) const {
   CallCosts all = *this;
   all.costs_ = costs.filled_from(costs_);
+  all.core_delay_ = {};
   return all;
 }
 
@@ -233,12 +236,16 @@ auto CallCosts::of(const Conditions& next, CollectiveFunction function, Group gr
   const double own = slower * ratio * std::max(0.0, source->cost.ns - before);
   const double hidden = before > 0 ? slower * ratio * hidden_ns(*source, bytes) : 0;
   cost.is_link_faster = before == 0 && after > 0 && after < own;
-  cost.transfer.ns = std::max(before > 0 ? own + after : std::max(own, after), hidden);
+  const double undelayed = before > 0 ? own + after : std::max(own, after);
+  const double delay = slower * core_delay_ns(after, undelayed);
+  cost.transfer.ns = std::max(undelayed + delay, hidden);
+  cost.core_delay_ns = cost.transfer.ns - std::max(undelayed, hidden);
   cost.transfer.unsure_ns *= slower * ratio;
   cost.transfer.is_extrapolated =
       source->cost.is_extrapolated || !is_same || slower != 1 || hidden > own + after;
-  cost.working_ns = working_ns({function, ranks}, bytes,
-                               before > 0 ? cost.transfer.ns : std::min(own, cost.transfer.ns));
+  cost.working_ns =
+      working_ns({function, ranks}, bytes,
+                 before > 0 ? cost.transfer.ns : std::min(own + delay, cost.transfer.ns));
   if (before > 0) cost.working_ns = std::min(slower * cost.working_ns, cost.transfer.ns);
   if (next.value_bytes != recorded_.value_bytes) {
     // Sums of another type take another time, which no transfer of the run tells.
@@ -251,6 +258,15 @@ auto CallCosts::of(const Conditions& next, CollectiveFunction function, Group gr
     cost.transfer.ns = std::max(after, cost.transfer.ns + more);
   }
   return cost;
+}
+
+// As hold_up() has it: of one that takes less than those that were seen to wait only a slice or two
+// are sure.
+double CallCosts::core_delay_ns(double least_ns, double undelayed_ns) const {
+  const double all_ns = core_delay_.ns(least_ns), behind_ns = core_delay_.observed_behind_ns();
+  const double wait_ns = std::min(all_ns, kLongestWaitNs);
+  return wait_ns +
+         (all_ns - wait_ns) * (behind_ns > 0 ? std::min(1.0, undelayed_ns / behind_ns) : 1);
 }
 
 // While a link takes longer, nothing tells it of a transfer.
@@ -295,15 +311,21 @@ CallCosts costs_of_run(const model::RunInfo& info, const job::Settings& settings
   const auto backend =
       info.device == "cuda" ? CallCosts::Backend::kNccl : CallCosts::Backend::kGloo;
   const CallCosts::Conditions conditions = CallCosts::conditions(settings);
-  const CollectiveCosts run(recorded.transfers(
-      [&](const auto& kind, double bytes) { return CallCosts::link_ns(conditions, kind, bytes); }));
+  const auto link_ns = [&](const auto& kind, double bytes) {
+    return CallCosts::link_ns(conditions, kind, bytes);
+  };
+  const auto observed = recorded.observed_transfers(link_ns, [&](const auto& kind, double bytes) {
+    return CallCosts::least_ns(conditions, kind, bytes);
+  });
+  const auto delay = predict::CoreDelay::fit(observed);
+  const CollectiveCosts run(delay.exists() ? delay.without(observed) : recorded.transfers(link_ns));
   const auto turns = info.shared_gpu ? predict::GpuTurns::find(run.measured()) : std::nullopt;
   const auto disturbed = [&](const CollectiveCosts& apart) {
     return disturbed_as(run, untold_by(turns, apart), backend);
   };
   const CollectiveCosts others(recorded.other_transfers());
   return {settings, run.filled_from(disturbed(known)).filled_from(disturbed(others)), backend,
-          turns};
+          turns, delay};
 }
 
 }  // namespace shardlens::trace::tuning

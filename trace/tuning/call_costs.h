@@ -8,6 +8,7 @@
 #include "trace/job/settings/settings.h"
 #include "trace/model/run_info.h"
 #include "trace/predict/costs/collective_costs.h"
+#include "trace/predict/costs/core_delay.h"
 #include "trace/predict/costs/gpu_turns.h"
 #include "trace/predict/record/recorded_steps.h"
 
@@ -21,14 +22,17 @@ class CallCosts {
   };
   // `recorded`: the settings that `measured` was measured with.
   // `turns`: in which ranks get a GPU that they share; they tell what was not measured.
+  // `core_delay`: without which that is, where ranks compute beside it.
   CallCosts(const job::Settings& recorded, predict::CollectiveCosts measured,
-            Backend backend = Backend::kGloo, std::optional<predict::GpuTurns> turns = {});
+            Backend backend = Backend::kGloo, std::optional<predict::GpuTurns> turns = {},
+            const predict::CoreDelay& core_delay = {});
 
   struct Cost {
     predict::TransferCosts::Cost transfer;
-    double working_ns = 0;  // of it, that takes cores from computation
-    double link_ns = 0;     // of it, that it has a simulated link to itself
-    double least_ns = 0;    // of it, that such a link takes in any case, latency included
+    double working_ns = 0;     // of it, that takes cores from computation
+    double link_ns = 0;        // of it, that it has a simulated link to itself
+    double least_ns = 0;       // of it, that such a link takes in any case, latency included
+    double core_delay_ns = 0;  // of it, that its threads wait for cores where ranks compute
     // The link that is asked for would take less than what was measured without one, which holds.
     bool is_link_faster = false;
   };
@@ -90,6 +94,7 @@ class CallCosts {
   std::optional<Source> source_of(model::CollectiveFunction function, int ranks,
                                   double bytes) const;
   // What the backend itself needs at least for what was measured on a link, known of Gloo alone.
+  double core_delay_ns(double least_ns, double undelayed_ns) const;
   double hidden_ns(const Source& source, double bytes) const;
   // What the backend carries it out as.
   static model::CollectiveFunction executed(model::CollectiveFunction function, Backend backend);
@@ -98,6 +103,7 @@ class CallCosts {
   predict::CollectiveCosts costs_;
   Backend backend_;
   std::optional<predict::GpuTurns> turns_;
+  predict::CoreDelay core_delay_;
 };
 
 // What collectives that were measured apart from a run's steps would take in them, where they are

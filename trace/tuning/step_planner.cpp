@@ -105,17 +105,6 @@ bool have_gradients(const predict::RecordedSteps& recorded, std::size_t count) {
   });
 }
 
-predict::CoreDelay core_delay_of(const Settings& settings, const predict::RecordedSteps& recorded) {
-  const CallCosts::Conditions conditions = CallCosts::conditions(settings);
-  const auto link_ns = [&](const auto& kind, double bytes) {
-    return CallCosts::link_ns(conditions, kind, bytes);
-  };
-  const auto least_ns = [&](const auto& kind, double bytes) {
-    return CallCosts::least_ns(conditions, kind, bytes);
-  };
-  return predict::CoreDelay::fit(recorded.observed_transfers(link_ns, least_ns));
-}
-
 }  // namespace
 
 StepPlanner::StepPlanner(const analysis::RunFigures& figures,
@@ -127,7 +116,6 @@ StepPlanner::StepPlanner(const analysis::RunFigures& figures,
       steady_share_(recorded.steady_share()),
       reducing_share_(recorded.reducing_share(recorded_.sync_each_batch)),
       copy_ns_per_byte_(recorded.gather_copy_ns_per_byte().value_or(0)),
-      core_delay_(core_delay_of(recorded_, recorded)),
       costs_(costs_of_run(info_, recorded_, recorded, known.beside)) {
   if (!known.instead.empty()) other_costs_ = costs_.preceded_by(known.instead);
   if (!figures.ranks.empty()) {
@@ -524,7 +512,7 @@ Result<void> StepPlanner::add_costs(const CallCosts& costs, const Settings& sett
     call.link_ns = planned(cost->link_ns);
     call.least_ns = planned(cost->least_ns);
     call.unsure_ns = planned(cost->transfer.unsure_ns);
-    if (&costs == &costs_) add_core_delay(cost->least_ns, call);
+    call.core_delay_ns = planned(cost->core_delay_ns);
     plan.spread_ns = std::max(plan.spread_ns, cost->transfer.spread_ns);
     plan.is_extrapolated = plan.is_extrapolated || cost->transfer.is_extrapolated;
     bytes += call.bytes;
@@ -532,14 +520,6 @@ Result<void> StepPlanner::add_costs(const CallCosts& costs, const Settings& sett
   }
   plan.is_link_faster = 2 * faster_bytes > bytes;
   return {};
-}
-
-// What the run's transfers took in the mean has a part of it already.
-void StepPlanner::add_core_delay(double least_ns, predict::PlannedCall& call) const {
-  if (!core_delay_.exists() || call.group < 2) return;
-  const std::int64_t observed_ns = std::llround(call.share * core_delay_.observed_ns());
-  call.core_delay_ns = std::llround(call.share * core_delay_.ns(least_ns));
-  call.transfer_ns = std::max(call.transfer_ns - observed_ns, call.least_ns) + call.core_delay_ns;
 }
 
 predict::PlannedJob StepPlanner::job_with(const Settings& settings) const {

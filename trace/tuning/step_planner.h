@@ -84,7 +84,6 @@ class StepPlanner {
   // What ranks agree on in a step with these settings: before the optimizer and behind it.
   void add_agreements(const job::Settings& settings, predict::UpdatePlan& update) const;
   void add_update(const job::Settings& settings, double slower, StepPlan& plan) const;
-  void add_core_delay(double least_ns, predict::PlannedCall& call) const;
   base::Result<void> add_costs(const CallCosts& costs, const job::Settings& settings, double slower,
                                StepPlan& plan) const;
   predict::PlannedJob job_with(const job::Settings& settings) const;
@@ -117,7 +116,6 @@ class StepPlanner {
   std::vector<predict::PlannedUnit> told_units_;  // of another program, the root first
   predict::UnitHabits habits_;                    // likewise
   double copy_ns_per_byte_ = 0;  // of a shard, by a GPU before a gather; 0 also where none was
-  predict::CoreDelay core_delay_;
   CallCosts costs_;
   std::optional<CallCosts> other_costs_;  // of the next settings; none: the same
 };

@@ -60,12 +60,23 @@ CoreDelay CoreDelay::fit(const std::vector<ObservedTransfer>& transfers) {
   const double rest = std::max(0.0, sums.ns_ns - slope * sums.beside_ns) / sums.freedom;
   if (slope <= kSure * std::sqrt(rest / sums.beside_beside)) return {};
   CoreDelay delay;
-  delay.wait_ns_ = wait_of(slope, sums.least_ns / sums.beside_beside);
-  delay.observed_ns_ = slope * base::sum_of(transfers, &ObservedTransfer::beside) /
-                       static_cast<double>(transfers.size());
+  const double least_ns = sums.least_ns / sums.beside_beside;
+  delay.wait_ns_ = wait_of(slope, least_ns);
+  delay.behind_ns_ = least_ns;
   return delay;
 }
 
-double CoreDelay::ns(double least_ns) const { return exists() ? beyond(wait_ns_, least_ns) : 0; }
+double CoreDelay::ns(double least_ns) const {
+  return exists() ? beyond(wait_ns_, std::max(least_ns, behind_ns_)) : 0;
+}
+
+MeasuredCollectives CoreDelay::without(const std::vector<ObservedTransfer>& transfers) const {
+  MeasuredCollectives measured;
+  for (const ObservedTransfer& each : transfers) {
+    measured[each.kind][static_cast<double>(each.bytes)].push_back(each.ns -
+                                                                   each.beside * ns(each.least_ns));
+  }
+  return measured;
+}
 
 }  // namespace shardlens::trace::predict

@@ -31,13 +31,17 @@ class CoreDelay {
 
   bool exists() const { return wait_ns_ > 0; }
   // Of a transfer beside which ranks compute all the while, in the mean: with waits of mean w and a
-  // link that takes l, w exp(−l / w).
+  // link that takes l, w exp(−l / w). Waits that are shorter than the link took behind which they
+  // were observed are not known: behind a faster one it is as much as behind that.
   double ns(double least_ns) const;
-  // What the observed ones have of it in the mean.
-  double observed_ns() const { return observed_ns_; }
+  // That link's time, in the mean.
+  double observed_behind_ns() const { return behind_ns_; }
+  // What these would have taken without it in the mean: each less its share, of which one that did
+  // not wait is left with less than it took.
+  MeasuredCollectives without(const std::vector<ObservedTransfer>& transfers) const;
 
  private:
-  double wait_ns_ = 0, observed_ns_ = 0;
+  double wait_ns_ = 0, behind_ns_ = 0;
 };
 
 }  // namespace shardlens::trace::predict
