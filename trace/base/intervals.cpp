@@ -76,17 +76,6 @@ Intervals clip(const Intervals& set, Interval window) {
   return inside;
 }
 
-Intervals spread_over(const Interval& whole, std::int64_t ns) {
-  constexpr std::int64_t kParts = 10;
-  if (ns >= whole.length()) return normalize({whole});
-  std::vector<Interval> parts;
-  for (std::int64_t i = 0; i < kParts; ++i) {
-    const std::int64_t start_ns = whole.start_ns + whole.length() * i / kParts;
-    parts.push_back({start_ns, start_ns + ns * (i + 1) / kParts - ns * i / kParts});
-  }
-  return normalize(std::move(parts));
-}
-
 std::int64_t length(const Intervals& set) {
   std::int64_t sum = 0;
   for (const auto& interval : set) sum += interval.length();

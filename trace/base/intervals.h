@@ -49,9 +49,17 @@ void visit_within(const Intervals& set, Interval window, Visit&& visit) {
   }
 }
 
-// `ns` in equal parts, one at the begin of each tenth of `whole`; all of it where that is no
-// longer. What is done now and then on the way, nobody knows when.
-Intervals spread_over(const Interval& whole, std::int64_t ns);
+// Calls visit(part) for `ns` in equal parts, one at the begin of each tenth of `whole`, or for all
+// of it where that is no longer: what is done now and then on the way, nobody knows when.
+template <typename Visit>
+void spread_over(const Interval& whole, std::int64_t ns, Visit&& visit) {
+  constexpr std::int64_t kParts = 10;
+  if (ns >= whole.length()) return visit(whole);
+  for (std::int64_t i = 0; i < kParts; ++i) {
+    const std::int64_t start_ns = whole.start_ns + whole.length() * i / kParts;
+    visit(Interval{start_ns, start_ns + ns * (i + 1) / kParts - ns * i / kParts});
+  }
+}
 
 std::int64_t length(const Intervals& set);
 // |set ∩ window| without building the intersection.

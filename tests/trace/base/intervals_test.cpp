@@ -111,14 +111,19 @@ TEST_P(IntervalsProperty, TrimmingForgetsOnlyThePast) {
 INSTANTIATE_TEST_SUITE_P(Seeds, IntervalsProperty, testing::Values(1u, 2u, 3u));
 
 TEST(Intervals, AreSpreadOverALongerTime) {
-  const Intervals parts = spread_over({1000, 1100}, 25);
+  const auto spread = [](const Interval& whole, std::int64_t ns) {
+    std::vector<Interval> parts;
+    spread_over(whole, ns, [&](const Interval& part) { parts.push_back(part); });
+    return parts;
+  };
+  const auto parts = spread({1000, 1100}, 25);
   EXPECT_EQ(parts.size(), 10u);
   EXPECT_EQ(length(parts), 25);
   EXPECT_EQ(parts[3].start_ns, 1030);
-  EXPECT_EQ(spread_over({1000, 1100}, 100), (Intervals{{1000, 1100}}));
-  EXPECT_EQ(spread_over({1000, 1100}, 500), (Intervals{{1000, 1100}})) << "there is no more of it";
-  EXPECT_TRUE(spread_over({1000, 1100}, 0).empty());
-  EXPECT_TRUE(spread_over({1000, 1000}, 5).empty());
+  EXPECT_EQ(normalize(parts), parts) << "they are apart";
+  EXPECT_EQ(spread({1000, 1100}, 100), (Intervals{{1000, 1100}}));
+  EXPECT_EQ(spread({1000, 1100}, 500), (Intervals{{1000, 1100}})) << "there is no more of it";
+  EXPECT_EQ(length(spread({1000, 1100}, 0)), 0);
 }
 
 TEST(Intervals, TouchingIntervalsAreOne) {

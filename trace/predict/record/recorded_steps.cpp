@@ -493,9 +493,8 @@ std::map<int, Intervals> RecordedSteps::communication_work(const WorkingTime& wo
       if (!call.is_whole()) continue;
       const auto took = static_cast<double>(call.transfer_ns());
       const double works_ns = working_ns(call.kind, static_cast<double>(call.bytes), took);
-      const auto parts =
-          base::spread_over({call.latest_start_ns, call.end_ns}, std::llround(works_ns));
-      of_rank.insert(of_rank.end(), parts.begin(), parts.end());
+      base::spread_over({call.latest_start_ns, call.end_ns}, std::llround(works_ns),
+                        [&](const Interval& part) { of_rank.push_back(part); });
     }
     works[rank] = base::normalize(std::move(of_rank));
   }

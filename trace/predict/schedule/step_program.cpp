@@ -166,12 +166,12 @@ class Scheduler {
         return action.share * ranks_[rank].pace * optimizer_ns(*ranks_[rank].work);
       });
     }
-    find_idle();
+    if (waits_for_cores(program_)) find_idle();
     finish(backward_end_ns);
     return std::move(schedule_);
   }
 
-  // When all ranks waited at once.
+  // When all ranks waited at once; of a program whose calls wait for cores.
   const base::Intervals& idle() const { return idle_; }
 
  private:
@@ -221,23 +221,21 @@ class Scheduler {
     }
     time.end_ns = free_ns_[call.lane] = passes_ns + call.transfer_ns - sooner_ns_[index];
     if (call.behind_mark) gather_stream_ns_ = time.end_ns;
-    for (const base::Interval& works :
-         base::spread_over({time.start_ns, time.end_ns}, call.working_ns)) {
-      const std::size_t place = working_.add(works);
+    const auto work = [&](const base::Interval& part) {
+      const std::size_t place = working_.add(part);
       // A gather may have begun before others that have ended, and still work.
       for (RankClock& rank : ranks_) rank.past = std::min(rank.past, place);
-    }
+    };
+    base::spread_over({time.start_ns, time.end_ns}, call.working_ns, work);
     schedule_.calls.push_back(time);
   }
 
   void find_idle() {
-    bool is_first = true;
     for (const RankClock& rank : ranks_) {
       std::vector<base::Interval> waits;
       for (const Wait& wait : rank.waits) waits.push_back({wait.start_ns, wait.end_ns});
       base::Intervals of_rank = base::normalize(std::move(waits));
-      idle_ = is_first ? std::move(of_rank) : base::intersect(idle_, of_rank);
-      is_first = false;
+      idle_ = &rank == ranks_.data() ? std::move(of_rank) : base::intersect(idle_, of_rank);
     }
   }
 
